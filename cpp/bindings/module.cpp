@@ -1,0 +1,12 @@
+#include <nanobind/nanobind.h>
+
+#include "rows.hpp"
+
+// SEPARABLE_LEVEL is the CPU level this copy is compiled for, and the name of the extension.
+#define SEPARABLE_MODULE(name, variable) NB_MODULE(name, variable)
+
+SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
+    m.doc() = "The compiled core of separable.";
+    bind_data(m);
+    bind_online(m);
+}

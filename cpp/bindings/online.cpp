@@ -1,0 +1,248 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "rows.hpp"
+#include "separable/online/argmax_perceptron.hpp"
+#include "separable/online/perceptron.hpp"
+
+using namespace separable;
+
+namespace {
+
+template <class T>
+using Const = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
+using Mutable = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using AnyWeights = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+// Everything a run needs besides weights, gathered from keywords.
+struct Plan {
+    Const<std::int32_t> label;
+    std::optional<Const<double>> weight;
+    std::optional<Const<std::int64_t>> rows;
+    double eta;
+    bool fit_intercept;
+    bool shuffle;
+    std::uint64_t seed;
+    std::int64_t first_epoch, max_epochs;
+    double presented;
+    bool pocket;
+
+    OnlineProblem problem() const {
+        OnlineProblem p;
+        p.label = {label.data(), label.size()};
+        if (weight) p.weight = {weight->data(), weight->size()};
+        p.eta = eta;
+        p.fit_intercept = fit_intercept;
+        return p;
+    }
+
+    std::vector<std::int64_t> chosen(std::int64_t n_rows) const {
+        if (rows) return {rows->data(), rows->data() + rows->size()};
+        std::vector<std::int64_t> all(static_cast<std::size_t>(n_rows));
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }
+};
+
+void check(bool fits, const char* message) {
+    if (!fits) throw std::invalid_argument(message);
+}
+
+void check_plan(const BoundRows& rows, const Plan& plan, std::int64_t n_classes) {
+    const auto n = static_cast<std::size_t>(rows.n_rows);
+    check(plan.label.size() == n, "one label a row is needed");
+    check(!plan.weight || plan.weight->size() == n, "one weight a row is needed");
+    if (plan.rows)
+        for (std::size_t k = 0; k < plan.rows->size(); ++k)
+            check((*plan.rows)(k) >= 0 && (*plan.rows)(k) < rows.n_rows, "a chosen row is outside");
+    for (std::size_t k = 0; k < n; ++k)
+        check(plan.label(k) >= 0 && (n_classes < 0 || plan.label(k) < n_classes),
+              "a label is outside 0 ... K - 1");
+}
+
+void poll_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// Weights as [block][feature][lane]; the lane type is told by the dtype and the last dimension.
+struct Weights {
+    AnyWeights w, b;
+    std::optional<Mutable<double, 3>> u;
+    std::optional<Mutable<double, 2>> u_b;
+
+    std::int64_t n_blocks() const { return static_cast<std::int64_t>(w.shape(0)); }
+
+    void check_shapes(std::int64_t n_features) const {
+        check(w.ndim() == 3 && b.ndim() == 2, "weights have 3 dimensions, intercepts 2");
+        check(static_cast<std::int64_t>(w.shape(1)) == n_features, "weights have another width");
+        check(b.shape(0) == w.shape(0) && b.shape(1) == w.shape(2), "intercepts do not fit");
+        check(b.dtype() == w.dtype(), "weights and intercepts must have the same dtype");
+        check(u.has_value() == u_b.has_value(), "sums of weights and of intercepts go together");
+        if (u)
+            for (int d = 0; d < 3; ++d) check(u->shape(d) == w.shape(d), "sums do not fit");
+        if (u) check(u_b->shape(0) == b.shape(0) && u_b->shape(1) == b.shape(1), "sums do not fit");
+    }
+
+    // Calls run.template operator()<Lane>().
+    template <class Run>
+    auto with_lane(Run&& run) const {
+        const auto width = static_cast<int>(w.shape(2));
+        if (w.dtype() == nb::dtype<float>()) {
+            if (width == 1) return run.template operator()<Single<float>>();
+            if (width == Lanes<float>::kWidth) return run.template operator()<Lanes<float>>();
+        } else if (w.dtype() == nb::dtype<double>()) {
+            if (width == 1) return run.template operator()<Single<double>>();
+            if (width == Lanes<double>::kWidth) return run.template operator()<Lanes<double>>();
+        }
+        throw std::invalid_argument("weights are 1 lane, 16 lanes of float32 or 8 of float64");
+    }
+};
+
+struct Result {
+    OnlineRun run;
+    std::vector<double> pocket_mistakes;
+};
+
+template <class Lane>
+void copy_lane(const Pocket<Lane>& pocket, const PerceptronBlock<Lane>& block,
+               std::int64_t n_features, int lane) {
+    block.b[lane] = pocket.b[lane];
+    for (std::int64_t j = 0; j < n_features; ++j)
+        block.w[j * Lane::kWidth + lane] = pocket.w[j * Lane::kWidth + lane];
+}
+
+Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan& plan,
+                      std::int64_t block_index, std::int64_t first_class, int n_lanes) {
+    weights.check_shapes(rows.n_features);
+    check(block_index >= 0 && block_index < weights.n_blocks(), "no such block of lanes");
+    check_plan(rows, plan, -1);
+    const auto problem = plan.problem();
+    const auto chosen = plan.chosen(rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() {
+        using T = typename Lane::T;
+        check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
+        const auto x = make_products<Lane>(rows.rows);
+        const std::int64_t size = rows.n_features * Lane::kWidth;
+        PerceptronBlock<Lane> block;
+        block.w = static_cast<T*>(weights.w.data()) + block_index * size;
+        block.b = static_cast<T*>(weights.b.data()) + block_index * Lane::kWidth;
+        if (weights.u) block.u = weights.u->data() + block_index * size;
+        if (weights.u) block.u_b = weights.u_b->data() + block_index * Lane::kWidth;
+        block.first_class = first_class;
+        block.n_lanes = n_lanes;
+        block.prepare();
+
+        EpochOrder order(chosen, plan.shuffle, plan.seed);
+        std::optional<Pocket<Lane>> pocket;
+        if (plan.pocket)
+            pocket.emplace(*x, problem, chosen,
+                           [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes);
+        Result result;
+        result.run = perceptron<Lane>(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
+                                      plan.presented, pocket ? &*pocket : nullptr,
+                                      Heartbeat(poll_signals, x->n_values, x->n_rows));
+        if (pocket && result.run.overflow_row < 0)
+            for (int lane = 0; lane < n_lanes; ++lane) {
+                copy_lane(*pocket, block, rows.n_features, lane);
+                result.pocket_mistakes.push_back(pocket->mistakes[lane]);
+            }
+        return result;
+    });
+}
+
+Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, const Plan& plan,
+                             Mutable<bool, 1> met) {
+    weights.check_shapes(rows.n_features);
+    const auto n_classes = static_cast<std::int64_t>(met.size());
+    check_plan(rows, plan, n_classes);
+    const auto problem = plan.problem();
+    const auto chosen = plan.chosen(rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() {
+        using T = typename Lane::T;
+        const auto x = make_products<Lane>(rows.rows);
+        ArgmaxState<Lane> state;
+        state.w = static_cast<T*>(weights.w.data());
+        state.b = static_cast<T*>(weights.b.data());
+        if (weights.u) state.u = weights.u->data(), state.u_b = weights.u_b->data();
+        state.met = met.data();
+        state.n_classes = n_classes;
+        state.n_features = rows.n_features;
+        check(state.n_blocks() <= weights.n_blocks(), "more classes than lanes");
+
+        EpochOrder order(chosen, plan.shuffle, plan.seed);
+        std::optional<ArgmaxPocket<Lane>> pocket;
+        if (plan.pocket) pocket.emplace(*x, problem, chosen);
+        Result result;
+        result.run = argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch,
+                                             plan.max_epochs, plan.presented,
+                                             pocket ? &*pocket : nullptr,
+                                             Heartbeat(poll_signals, x->n_values, x->n_rows));
+        if (pocket && result.run.overflow_row < 0) {
+            std::copy(pocket->w.begin(), pocket->w.end(), state.w);
+            std::copy(pocket->b.begin(), pocket->b.end(), state.b);
+            result.pocket_mistakes = {pocket->mistakes};
+        }
+        return result;
+    });
+}
+
+}  // namespace
+
+void bind_online(nb::module_& m) {
+    m.def("lane_width", [](bool double_precision) {
+        return double_precision ? Lanes<double>::kWidth : Lanes<float>::kWidth;
+    }, nb::arg("double_precision"), "How many models one block of lanes holds.");
+
+    nb::class_<Plan>(m, "OnlinePlan", "Labels, weights, order and stopping of an online run.")
+        .def("__init__",
+             [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
+                std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
+                bool shuffle, std::uint64_t seed, std::int64_t first_epoch,
+                std::int64_t max_epochs, double presented, bool pocket) {
+                 new (plan) Plan{label, weight, rows, eta, fit_intercept, shuffle, seed,
+                                 first_epoch, max_epochs, presented, pocket};
+             },
+             nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
+             nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
+             nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
+             nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false);
+
+    nb::class_<Weights>(m, "OnlineWeights",
+                        "Weights [block][feature][lane], intercepts, and sums for their means; "
+                        "views of the caller's arrays, which a run changes in place.")
+        .def("__init__",
+             [](Weights* weights, AnyWeights w, AnyWeights b, std::optional<Mutable<double, 3>> u,
+                std::optional<Mutable<double, 2>> u_b) {
+                 new (weights) Weights{w, b, u, u_b};
+             },
+             nb::arg("w"), nb::arg("b"), nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none());
+
+    nb::class_<Result>(m, "OnlineRun", "What a run of epochs did.")
+        .def_prop_ro("mistakes", [](const Result& r) { return r.run.mistakes; },
+                     "Mistakes by epoch and model.")
+        .def_prop_ro("presented", [](const Result& r) { return r.run.presented; },
+                     "Presentations so far, earlier runs included.")
+        .def_prop_ro("converged", [](const Result& r) { return r.run.converged; },
+                     "Whether the last epoch made no mistake.")
+        .def_prop_ro("overflow_row", [](const Result& r) { return r.run.overflow_row; },
+                     "The row whose score was not finite, or -1.")
+        .def_ro("pocket_mistakes", &Result::pocket_mistakes,
+                "Weight of the rows that the pocket's weights get wrong, by model.");
+
+    m.def("perceptron", &run_perceptron, nb::arg("rows"), nb::arg("weights"), nb::arg("plan"),
+          nb::arg("block"), nb::arg("first_class"), nb::arg("n_lanes"),
+          "Run the one-vs-rest perceptron on one block of lanes.");
+    m.def("argmax_perceptron", &run_argmax_perceptron, nb::arg("rows"), nb::arg("weights"),
+          nb::arg("plan"), nb::arg("met"), "Run the multi-class perceptron on all classes.");
+}

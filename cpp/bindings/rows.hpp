@@ -1,0 +1,30 @@
+// The rows a caller passes in, checked once at the boundary, and the arrays that own their memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "separable/data/rows.hpp"
+
+namespace nb = nanobind;
+
+using ConstArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+struct BoundRows {
+    BoundRows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
+              std::optional<ConstArray> indptr);
+
+    separable::AnyRows rows;
+    std::int64_t n_rows;
+    std::int64_t n_features;
+
+   private:
+    ConstArray values_;
+    std::optional<ConstArray> indices_, indptr_;
+};
+
+void bind_data(nb::module_& m);
+void bind_online(nb::module_& m);

@@ -1,0 +1,100 @@
+// The loops over non-zeros, behind one virtual call a row. Only here do row format and lane type
+// multiply; learners are templates of the lane type alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <variant>
+
+#include "separable/data/rows.hpp"
+#include "separable/math/lanes.hpp"
+
+namespace separable {
+
+template <class Lane>
+class Products {
+   public:
+    using T = typename Lane::T;
+    using Score = typename Lane::Score;
+
+    virtual ~Products() = default;
+
+    // w.x_i in every lane
+    virtual Score dot(std::int64_t i, const T* w) const = 0;
+    // w += step x_i
+    virtual void add(std::int64_t i, const Score& step, T* w) const = 0;
+    // w += step x_i and u += time (change of w)
+    virtual void add_timed(std::int64_t i, const Score& step, const double* time, T* w,
+                           double* u) const = 0;
+    // |x_i|^2
+    virtual double squared_norm(std::int64_t i) const = 0;
+    // Start fetching row i from memory, or the weights it will need first.
+    virtual void prefetch_row(std::int64_t i) const = 0;
+    virtual void prefetch_weights(std::int64_t i, const T* w) const = 0;
+
+    std::int64_t n_rows = 0;
+    std::int64_t n_features = 0;
+    std::int64_t n_values = 0;  // stored numbers in all rows
+};
+
+template <class Lane, RowFormat Format>
+class ProductsOf final : public Products<Lane> {
+   public:
+    using typename Products<Lane>::T;
+    using typename Products<Lane>::Score;
+
+    explicit ProductsOf(const Format& rows) : rows_(rows) {
+        this->n_rows = rows.n_rows;
+        this->n_features = rows.n_features;
+        this->n_values = rows.n_values();
+    }
+
+    Score dot(std::int64_t i, const T* w) const override { return Lane::dot(rows_.row(i), w); }
+
+    void add(std::int64_t i, const Score& step, T* w) const override {
+        Lane::add(rows_.row(i), step, w);
+    }
+
+    void add_timed(std::int64_t i, const Score& step, const double* time, T* w,
+                   double* u) const override {
+        Lane::add_timed(rows_.row(i), step, time, w, u);
+    }
+
+    double squared_norm(std::int64_t i) const override {
+        const auto row = rows_.row(i);
+        double sum = 0;
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            const double x = row.value(k);
+            sum += x * x;
+        }
+        return sum;
+    }
+
+    void prefetch_row(std::int64_t i) const override { rows_.row(i).prefetch(); }
+
+    void prefetch_weights(std::int64_t i, const T* w) const override {
+        Lane::prefetch(rows_.row(i), w);
+    }
+
+   private:
+    Format rows_;
+};
+
+// Weights have the type of the data.
+template <class Lane>
+std::unique_ptr<Products<Lane>> make_products(const AnyRows& any) {
+    return std::visit(
+        [](const auto& rows) -> std::unique_ptr<Products<Lane>> {
+            using Format = std::decay_t<decltype(rows)>;
+            using Value = decltype(rows.row(0).value(0));
+            if constexpr (std::is_same_v<Value, typename Lane::T>)
+                return std::make_unique<ProductsOf<Lane, Format>>(rows);
+            else
+                throw std::invalid_argument("weights and rows must have the same float type");
+        },
+        any);
+}
+
+}  // namespace separable

@@ -1,0 +1,112 @@
+// Row formats. A format is a matrix that hands out rows; a row is a list of non-zeros (j, x_j).
+// A new format is a struct that satisfies RowFormat and an entry in AnyRows.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <variant>
+
+#include "separable/math/lanes.hpp"
+
+namespace separable {
+
+template <class R>
+concept Row = requires(const R& row, const float* w, std::int64_t k) {
+    { row.size() } -> std::same_as<std::int64_t>;
+    { row.index(k) } -> std::convertible_to<std::int64_t>;
+    { row.value(k) } -> std::convertible_to<double>;
+    { row.weights(w, k) } -> std::same_as<Line<float>>;            // of non-zeros k ... k + P - 1
+    { row.template values<float>(k) } -> std::same_as<Line<float>>;
+};
+
+template <class F>
+concept RowFormat = requires(const F& rows, std::int64_t i) {
+    { rows.n_rows } -> std::convertible_to<std::int64_t>;
+    { rows.n_features } -> std::convertible_to<std::int64_t>;
+    { rows.n_values() } -> std::same_as<std::int64_t>;
+    { rows.row(i) } -> Row;
+};
+
+// Fetch `bytes` from memory, a cache line at a time.
+inline void prefetch_bytes(const void* from, std::int64_t bytes) {
+    const char* at = static_cast<const char*>(from);
+    for (std::int64_t done = 0; done < bytes; done += kLineBytes) __builtin_prefetch(at + done);
+}
+
+// Dense, C order: every feature is a non-zero, and weights stand in the order of the values.
+template <class Value>
+struct Dense {
+    const Value* values_;
+    std::int64_t n_rows;
+    std::int64_t n_features;
+
+    struct DenseRow {
+        const Value* x;
+        std::int64_t n;
+
+        std::int64_t size() const { return n; }
+        std::int64_t index(std::int64_t k) const { return k; }
+        Value value(std::int64_t k) const { return x[k]; }
+        template <class T>
+        Line<T> weights(const T* w, std::int64_t k) const {
+            return Line<T>::load(w + k);
+        }
+        template <class T>
+        Line<T> values(std::int64_t k) const {
+            return Line<T>::load(x + k);
+        }
+        template <class T>
+        void prefetch_weights(const T*, std::int64_t, int) const {}  // the hardware sees a stream
+        void prefetch() const { prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value))); }
+    };
+
+    std::int64_t n_values() const { return n_rows * n_features; }
+    DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
+};
+
+// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], ascending and unique.
+template <class Value, class Index>
+struct Csr {
+    const Value* values_;
+    const Index* index_;
+    const Index* start_;
+    std::int64_t n_rows;
+    std::int64_t n_features;
+
+    struct CsrRow {
+        const Value* x;
+        const Index* j;
+        std::int64_t n;
+
+        std::int64_t size() const { return n; }
+        std::int64_t index(std::int64_t k) const { return j[k]; }
+        Value value(std::int64_t k) const { return x[k]; }
+        template <class T>
+        Line<T> weights(const T* w, std::int64_t k) const {
+            return gather(w, j + k);
+        }
+        template <class T>
+        Line<T> values(std::int64_t k) const {
+            return Line<T>::load(x + k);
+        }
+        template <class T>
+        void prefetch_weights(const T* w, std::int64_t k, int width) const {
+            __builtin_prefetch(w + static_cast<std::int64_t>(j[k]) * width);
+        }
+        void prefetch() const {
+            prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value)));
+            prefetch_bytes(j, n * static_cast<std::int64_t>(sizeof(Index)));
+        }
+    };
+
+    std::int64_t n_values() const { return start_[n_rows] - start_[0]; }
+    CsrRow row(std::int64_t i) const {
+        return {values_ + start_[i], index_ + start_[i], start_[i + 1] - start_[i]};
+    }
+};
+
+using AnyRows = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>,
+                             Csr<float, std::int64_t>, Csr<double, std::int32_t>,
+                             Csr<double, std::int64_t>>;
+
+}  // namespace separable

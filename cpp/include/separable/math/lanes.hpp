@@ -1,0 +1,294 @@
+// Lanes: many models in one pass. The only file with vector types.
+//
+// A Line<T> is one cache line of numbers, 16 float32 or 8 float64, as registers of the CPU level
+// it is compiled for. It plays two parts:
+//
+//   Lanes<T>   P models side by side: W[j] is a Line, one weight of feature j for each model;
+//   Single<T>  one model: w is a plain array, and a Line gathers the weights of P non-zeros.
+//
+// Order of summation, the same in both: the k-th non-zero of a row is added to partial sum
+// k mod P, and the P partial sums are added by halves. So one model alone has the same bits as the
+// same model among others.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace separable {
+
+#if defined(__AVX512F__)
+inline constexpr int kRegisterBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kRegisterBytes = 32;
+#else
+inline constexpr int kRegisterBytes = 16;
+#endif
+inline constexpr int kLineBytes = 64;
+
+// P: how many numbers a cache line holds.
+template <class T>
+inline constexpr int kPerLine = kLineBytes / static_cast<int>(sizeof(T));
+
+template <class T>
+struct alignas(kLineBytes) Line {
+    static constexpr int kRegisters = kLineBytes / kRegisterBytes;
+    static constexpr int kPerRegister = kRegisterBytes / static_cast<int>(sizeof(T));
+    typedef T Register __attribute__((vector_size(kRegisterBytes)));
+    typedef T Unaligned __attribute__((vector_size(kRegisterBytes), aligned(sizeof(T)), may_alias));
+
+    Register part[kRegisters];
+
+    static Line zero() { return broadcast(T(0)); }
+
+    static Line broadcast(T value) {
+        Line line;
+        for (int r = 0; r < kRegisters; ++r) line.part[r] = Register{} + value;
+        return line;
+    }
+
+    static Line load(const T* from) {
+        Line line;
+        for (int r = 0; r < kRegisters; ++r)
+            line.part[r] = *reinterpret_cast<const Unaligned*>(from + r * kPerRegister);
+        return line;
+    }
+
+    // P numbers of another type, converted one by one.
+    template <class V>
+    static Line load(const V* from) {
+        T buffer[kPerLine<T>];
+        for (int i = 0; i < kPerLine<T>; ++i) buffer[i] = static_cast<T>(from[i]);
+        return load(buffer);
+    }
+
+    void store(T* to) const {
+        for (int r = 0; r < kRegisters; ++r)
+            *reinterpret_cast<Unaligned*>(to + r * kPerRegister) = part[r];
+    }
+
+    T operator[](int i) const { return part[i / kPerRegister][i % kPerRegister]; }
+    void set(int i, T value) { part[i / kPerRegister][i % kPerRegister] = value; }
+
+    Line& operator+=(const Line& other) {
+        for (int r = 0; r < kRegisters; ++r) part[r] += other.part[r];
+        return *this;
+    }
+    friend Line operator+(Line a, const Line& b) { return a += b; }
+    friend Line operator*(Line a, const Line& b) {
+        for (int r = 0; r < kRegisters; ++r) a.part[r] *= b.part[r];
+        return a;
+    }
+
+    // a where test <= 0, elsewhere 0.
+    static Line where_not_positive(const Line& test, const Line& a) {
+        Line line;
+        for (int r = 0; r < kRegisters; ++r)
+            line.part[r] = test.part[r] <= T(0) ? a.part[r] : Register{};
+        return line;
+    }
+
+    bool any() const {
+        bool found = false;
+        for (int r = 0; r < kRegisters; ++r) {
+            const auto differs = part[r] != T(0);
+            for (int i = 0; i < kPerRegister; ++i) found |= differs[i] != 0;
+        }
+        return found;
+    }
+
+    bool all_finite() const {
+        bool finite = true;
+        for (int r = 0; r < kRegisters; ++r) {
+            const auto same = (part[r] - part[r]) == T(0);  // inf - inf and NaN are not 0
+            for (int i = 0; i < kPerRegister; ++i) finite &= same[i] != 0;
+        }
+        return finite;
+    }
+
+    // The P numbers added by halves.
+    T sum() const {
+        T buffer[kPerLine<T>];
+        store(buffer);
+        for (int half = kPerLine<T> / 2; half > 0; half /= 2)
+            for (int i = 0; i < half; ++i) buffer[i] += buffer[i + half];
+        return buffer[0];
+    }
+};
+
+// The weights w[index[0]], ..., w[index[P - 1]].
+template <class T, class Index>
+inline Line<T> gather(const T* w, const Index* index) {
+    Line<T> line;
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
+            _mm512_i32gather_ps(_mm512_loadu_si512(index), w, 4));
+        return line;
+    } else if constexpr (std::is_same_v<T, double> && sizeof(Index) == 4) {
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(_mm512_i32gather_pd(
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), w, 8));
+        return line;
+    } else if constexpr (std::is_same_v<T, double>) {
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
+            _mm512_i64gather_pd(_mm512_loadu_si512(index), w, 8));
+        return line;
+    }
+#elif defined(__AVX2__)
+    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+        for (int r = 0; r < 2; ++r)
+            line.part[r] = reinterpret_cast<typename Line<T>::Register>(_mm256_i32gather_ps(
+                w, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + 8 * r)), 4));
+        return line;
+    }
+#endif
+    T buffer[kPerLine<T>];
+    for (int i = 0; i < kPerLine<T>; ++i) buffer[i] = w[index[i]];
+    return Line<T>::load(buffer);
+}
+
+// One model: a score is a number.
+template <class Number>
+struct Single {
+    using T = Number;
+    using Score = T;
+    static constexpr int kWidth = 1;
+
+    static Score load(const T* from) { return *from; }
+    static void store(const Score& score, T* to) { *to = score; }
+    static Score broadcast(T value) { return value; }
+    static T get(const Score& score, int) { return score; }
+    static void set(Score& score, int, T value) { score = value; }
+    static bool any(const Score& score) { return score != T(0); }
+    static bool all_finite(const Score& score) { return std::isfinite(score); }
+    static Score where_not_positive(const Score& test, const Score& a) {
+        return test <= T(0) ? a : T(0);
+    }
+
+    // sum over the non-zeros of w_j x_j
+    template <class Row>
+    static Score dot(const Row& row, const T* w) {
+        constexpr int P = kPerLine<T>;
+        Line<T> partial = Line<T>::zero();
+        const std::int64_t n = row.size();
+        std::int64_t k = 0;
+        for (; k + P <= n; k += P) partial += row.weights(w, k) * row.template values<T>(k);
+        if (k < n) {
+            T products[P] = {};
+            for (int p = 0; k + p < n; ++p)
+                products[p] = w[row.index(k + p)] * static_cast<T>(row.value(k + p));
+            partial += Line<T>::load(products);
+        }
+        return partial.sum();
+    }
+
+    // w_j += step x_j
+    template <class Row>
+    static void add(const Row& row, const Score& step, T* w) {
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            w[row.index(k)] += step * static_cast<T>(row.value(k));
+    }
+
+    // The same, and u_j += time x (the change that rounding left in w_j).
+    template <class Row>
+    static void add_timed(const Row& row, const Score& step, const double* time, T* w, double* u) {
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            T& weight = w[row.index(k)];
+            const T before = weight;
+            weight += step * static_cast<T>(row.value(k));
+            u[row.index(k)] += *time * (static_cast<double>(weight) - static_cast<double>(before));
+        }
+    }
+
+    template <class Row>
+    static void prefetch(const Row& row, const T* w) {
+        (void)row, (void)w;
+    }
+};
+
+// P models side by side: a score is a Line.
+template <class Number>
+struct Lanes {
+    using T = Number;
+    using Score = Line<T>;
+    static constexpr int kWidth = kPerLine<T>;
+    static constexpr int kAhead = 12;  // non-zeros between a prefetch and its use
+
+    static Score load(const T* from) { return Line<T>::load(from); }
+    static void store(const Score& score, T* to) { score.store(to); }
+    static Score broadcast(T value) { return Line<T>::broadcast(value); }
+    static T get(const Score& score, int lane) { return score[lane]; }
+    static void set(Score& score, int lane, T value) { score.set(lane, value); }
+    static bool any(const Score& score) { return score.any(); }
+    static bool all_finite(const Score& score) { return score.all_finite(); }
+    static Score where_not_positive(const Score& test, const Score& a) {
+        return Line<T>::where_not_positive(test, a);
+    }
+
+    template <class Row>
+    static Score dot(const Row& row, const T* W) {
+        constexpr int P = kPerLine<T>;
+        Line<T> partial[P];
+        for (int p = 0; p < P; ++p) partial[p] = Line<T>::zero();
+        const std::int64_t n = row.size();
+        std::int64_t k = 0;
+        for (; k + P + kAhead <= n; k += P) {
+#pragma GCC unroll 16
+            for (int p = 0; p < P; ++p) {
+                row.prefetch_weights(W, k + p + kAhead, kWidth);
+                partial[p] += product(row, W, k + p);
+            }
+        }
+        for (; k < n; k += P)
+            for (int p = 0; p < P && k + p < n; ++p) partial[p] += product(row, W, k + p);
+        for (int half = P / 2; half > 0; half /= 2)
+            for (int p = 0; p < half; ++p) partial[p] += partial[p + half];
+        return partial[0];
+    }
+
+    template <class Row>
+    static void add(const Row& row, const Score& step, T* W) {
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            T* weights = W + row.index(k) * kWidth;
+            const auto x = Line<T>::broadcast(static_cast<T>(row.value(k)));
+            (Line<T>::load(weights) + step * x).store(weights);
+        }
+    }
+
+    template <class Row>
+    static void add_timed(const Row& row, const Score& step, const double* time, T* W, double* U) {
+        T before[kWidth], after[kWidth];
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            T* weights = W + row.index(k) * kWidth;
+            double* u = U + row.index(k) * kWidth;
+            const auto x = Line<T>::broadcast(static_cast<T>(row.value(k)));
+            const auto old = Line<T>::load(weights);
+            const auto updated = old + step * x;
+            updated.store(weights);
+            old.store(before), updated.store(after);
+            for (int lane = 0; lane < kWidth; ++lane)
+                u[lane] += time[lane] *
+                           (static_cast<double>(after[lane]) - static_cast<double>(before[lane]));
+        }
+    }
+
+    // Fetch the weights of a row's first non-zeros, which dot() has no time to fetch ahead.
+    template <class Row>
+    static void prefetch(const Row& row, const T* W) {
+        for (int k = 0; k < kAhead && k < row.size(); ++k) row.prefetch_weights(W, k, kWidth);
+    }
+
+   private:
+    template <class Row>
+    static Line<T> product(const Row& row, const T* W, std::int64_t k) {
+        return Line<T>::load(W + row.index(k) * kWidth) *
+               Line<T>::broadcast(static_cast<T>(row.value(k)));
+    }
+};
+
+}  // namespace separable

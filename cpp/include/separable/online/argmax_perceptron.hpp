@@ -1,0 +1,210 @@
+// The multi-class perceptron (Crammer and Singer 2003, the single-rival update).
+//
+//   problem   find w_k, b_k with s_y > s_k for every row and every class k != y, s_k = w_k.x + b_k
+//   given     rows, labels, weights, eta; a start w, b; which classes have been met
+//   returns   w, b, the classes met and the number of mistakes in each epoch
+//   steps     for each row in the epoch's order:
+//             1. s_k = w_k.x + b_k for every class
+//             2. the rival r is the best class met so far other than y, the first on ties;
+//                a mistake is s_y <= s_r
+//             3. on a mistake w_y += eta x, w_r -= eta x, and so the intercepts
+//             4. u_k += t (change of w_k), t being the presentations before this one
+//             until an epoch makes no mistake
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "separable/data/products.hpp"
+#include "separable/math/lanes.hpp"
+#include "separable/online/epochs.hpp"
+
+namespace separable {
+
+// Classes in blocks of lanes: class k is lane k % width of block k / width.
+template <class Lane>
+struct ArgmaxState {
+    using T = typename Lane::T;
+    T* w;                 // [block][feature][lane]
+    T* b;                 // [block][lane]
+    double* u = nullptr;  // as w, for the mean; null: none is kept
+    double* u_b = nullptr;
+    bool* met = nullptr;  // [class]
+    std::int64_t n_classes = 0;
+    std::int64_t n_features = 0;
+
+    std::int64_t n_blocks() const { return (n_classes + Lane::kWidth - 1) / Lane::kWidth; }
+    std::int64_t block_size() const { return n_features * Lane::kWidth; }
+};
+
+template <class Lane>
+void class_scores(const Products<Lane>& x, std::int64_t i, const ArgmaxState<Lane>& state,
+                  typename Lane::T* s) {
+    for (std::int64_t block = 0; block < state.n_blocks(); ++block) {
+        const auto b = Lane::load(state.b + block * Lane::kWidth);
+        Lane::store(x.dot(i, state.w + block * state.block_size()) + b, s + block * Lane::kWidth);
+    }
+}
+
+// The best class met other than y, the first on ties; -1 if there is none.
+template <class Scores>
+std::int64_t best_rival(const Scores& s, const bool* met, std::int64_t n_classes, std::int64_t y) {
+    std::int64_t rival = -1;
+    for (std::int64_t k = 0; k < n_classes; ++k)
+        if (k != y && met[k] && (rival < 0 || s[k] > s[rival])) rival = k;
+    return rival;
+}
+
+// Steps 2 to 4 for all presentations of one row, as a recursion on its scores.
+struct ArgmaxSteps {
+    std::vector<double> size;  // [class] the step along x in units of eta
+    std::vector<double> time;  // [class] sum of steps x presentations before each
+    std::int64_t mistakes = 0;
+
+    ArgmaxSteps(std::vector<double> s, const bool* met, std::int64_t n_classes, std::int64_t y,
+                double gain, double weight, double presented)
+        : size(s.size(), 0.0), time(s.size(), 0.0) {
+        for (double done = 0; done < weight; ++done) {
+            const std::int64_t r = best_rival(s, met, n_classes, y);
+            if (r < 0 || s[y] > s[r]) break;
+            if (gain <= 0) {  // an empty row without intercept: mistaken for ever, no step to take
+                mistakes += static_cast<std::int64_t>(std::ceil(weight - done));
+                break;
+            }
+            const double part = std::min(1.0, weight - done);
+            ++mistakes;
+            s[y] += gain * part, s[r] -= gain * part;
+            size[y] += part, size[r] -= part;
+            time[y] += part * (presented + done), time[r] -= part * (presented + done);
+        }
+    }
+};
+
+template <class Lane>
+class ArgmaxPocket;
+
+template <class Lane>
+void take_argmax_steps(const Products<Lane>& x, std::int64_t i, const ArgmaxSteps& steps,
+                       double eta, bool fit_intercept, ArgmaxState<Lane>& state) {
+    using T = typename Lane::T;
+    for (std::int64_t block = 0; block < state.n_blocks(); ++block) {
+        auto step = Lane::broadcast(T(0));
+        double time[Lane::kWidth] = {};
+        for (int lane = 0; lane < Lane::kWidth; ++lane) {
+            const auto k = static_cast<std::size_t>(block * Lane::kWidth + lane);
+            if (steps.size[k] == 0) continue;
+            Lane::set(step, lane, static_cast<T>(eta * steps.size[k]));
+            time[lane] = steps.time[k] / steps.size[k];
+        }
+        if (!Lane::any(step)) continue;
+        T* w = state.w + block * state.block_size();
+        T* b = state.b + block * Lane::kWidth;
+        if (state.u)
+            x.add_timed(i, step, time, w, state.u + block * state.block_size());
+        else
+            x.add(i, step, w);
+        if (!fit_intercept) continue;
+        for (int lane = 0; lane < Lane::kWidth; ++lane) {
+            const T before = b[lane];
+            b[lane] += Lane::get(step, lane);
+            if (state.u_b)
+                state.u_b[block * Lane::kWidth + lane] +=
+                    time[lane] * (static_cast<double>(b[lane]) - static_cast<double>(before));
+        }
+    }
+}
+
+template <class Lane>
+OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
+                            ArgmaxState<Lane> state, EpochOrder& order, std::int64_t first_epoch,
+                            std::int64_t max_epochs, double presented, ArgmaxPocket<Lane>* pocket,
+                            Heartbeat heartbeat) {
+    using T = typename Lane::T;
+    OnlineRun run;
+    run.presented = presented;
+    std::vector<T> s(static_cast<std::size_t>(state.n_blocks() * Lane::kWidth));
+
+    for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
+        std::int64_t mistakes = 0;
+        for (const std::int64_t i : order(first_epoch + epoch)) {
+            const std::int32_t y = problem.label[i];
+            class_scores(x, i, state, s.data());  // 1
+            if (!std::all_of(s.begin(), s.end(), [](T score) { return std::isfinite(score); })) {
+                run.overflow_row = i;
+                return run;
+            }
+            state.met[y] = true;
+            const std::int64_t r = best_rival(s, state.met, state.n_classes, y);  // 2
+            const bool mistake = r >= 0 && s[y] <= s[r];
+            const double weight = problem.weight_of(i);
+            if (mistake) {
+                const double gain = problem.eta * problem.squared_norm(x, i);
+                const ArgmaxSteps steps({s.begin(), s.end()}, state.met, state.n_classes, y, gain,
+                                        weight, run.presented);
+                mistakes += steps.mistakes;
+                if (pocket) pocket->end_run(state);
+                take_argmax_steps(x, i, steps, problem.eta, problem.fit_intercept, state);  // 3, 4
+            }
+            if (pocket) pocket->count_row(mistake);
+            run.presented += Presentations::count(weight);
+            heartbeat.row();
+        }
+        run.converged = mistakes == 0;
+        run.mistakes.push_back({mistakes});
+    }
+    if (pocket) pocket->finish(state);
+    return run;
+}
+
+// The pocket of pocket.hpp for the classes together: one run, one record, one count of mistakes.
+template <class Lane>
+class ArgmaxPocket {
+   public:
+    using T = typename Lane::T;
+
+    ArgmaxPocket(const Products<Lane>& x, const OnlineProblem& problem,
+                 std::span<const std::int64_t> rows)
+        : x_(x), problem_(problem), rows_(rows) {}
+
+    void end_run(const ArgmaxState<Lane>& state) {
+        if (run_ <= record_) return;
+        record_ = run_;
+        look_at(state);
+    }
+
+    void count_row(bool mistake) { run_ = mistake ? 0 : run_ + 1; }
+
+    void finish(const ArgmaxState<Lane>& state) { look_at(state); }
+
+   private:
+    void look_at(const ArgmaxState<Lane>& state) {
+        std::vector<T> s(static_cast<std::size_t>(state.n_blocks() * Lane::kWidth));
+        double wrong = 0;
+        for (const std::int64_t i : rows_) {
+            class_scores(x_, i, state, s.data());
+            const std::int64_t r =
+                best_rival(s, state.met, state.n_classes, problem_.label[i]);
+            if (r >= 0 && s[problem_.label[i]] <= s[r]) wrong += problem_.weight_of(i);
+        }
+        if (wrong >= mistakes) return;
+        mistakes = wrong;
+        w.assign(state.w, state.w + state.n_blocks() * state.block_size());
+        b.assign(state.b, state.b + state.n_blocks() * Lane::kWidth);
+    }
+
+    const Products<Lane>& x_;
+    const OnlineProblem& problem_;
+    std::span<const std::int64_t> rows_;
+    std::int64_t run_ = 0, record_ = 0;
+
+   public:
+    std::vector<T> w, b;
+    double mistakes = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace separable

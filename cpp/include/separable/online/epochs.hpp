@@ -1,0 +1,114 @@
+// What every online learner shares: whose turn it is, how often a row is presented, when to stop.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace separable {
+
+// The order of rows in each epoch: as given, or shuffled as a function of (seed, epoch, n) alone.
+class EpochOrder {
+   public:
+    EpochOrder(std::span<const std::int64_t> rows, bool shuffle, std::uint64_t seed)
+        : rows_(rows.begin(), rows.end()), shuffle_(shuffle), seed_(seed) {}
+
+    const std::vector<std::int64_t>& operator()(std::int64_t epoch) {
+        if (!shuffle_) return rows_;
+        order_ = rows_;
+        std::uint64_t state = mix(seed_ ^ mix(static_cast<std::uint64_t>(epoch) + 1));
+        for (std::uint64_t left = order_.size(); left > 1; --left)  // Fisher-Yates
+            std::swap(order_[left - 1], order_[below(left, state)]);
+        return order_;
+    }
+
+   private:
+    // SplitMix64 (Steele, Lea, Flood 2014).
+    static std::uint64_t mix(std::uint64_t z) {
+        z += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+
+    // A number below n; the high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
+    static std::uint64_t below(std::uint64_t n, std::uint64_t& state) {
+        state += 0x9e3779b97f4a7c15u;
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state)) * n) >> 64);
+    }
+
+    std::vector<std::int64_t> rows_, order_;
+    bool shuffle_;
+    std::uint64_t seed_;
+};
+
+// Asks, every few million non-zeros, whether to go on; `poll` throws to stop.
+class Heartbeat {
+   public:
+    Heartbeat(std::function<void()> poll, std::int64_t n_values, std::int64_t n_rows)
+        : poll_(std::move(poll)),
+          interval_(std::max<std::int64_t>(
+              1, kValuesBetweenPolls / std::max<std::int64_t>(1, n_values / std::max<std::int64_t>(
+                                                                                1, n_rows)))) {}
+    void row() {
+        if (++rows_ >= interval_) rows_ = 0, poll_();
+    }
+
+   private:
+    static constexpr std::int64_t kValuesBetweenPolls = 1 << 23;
+    std::function<void()> poll_;
+    std::int64_t interval_, rows_ = 0;
+};
+
+// A row of weight k + f is presented k times and once more with its step scaled by f. For a rule
+// that steps by 1 whenever the margin is not positive, and gains `gain` in margin by a step of 1:
+// all presentations in closed form.
+struct Presentations {
+    double steps = 0;       // the sum of steps
+    double steps_time = 0;  // the sum of steps x presentations before each
+    std::int64_t mistakes = 0;
+
+    Presentations(double margin, double gain, double weight, double presented) {
+        const double whole = std::floor(weight), fraction = weight - whole;
+        double taken = 0;
+        if (margin <= 0)
+            taken = gain > 0 ? std::min(whole, std::floor(-margin / gain) + 1) : whole;
+        const bool last = fraction > 0 && margin + taken * gain <= 0;
+        steps = taken + (last ? fraction : 0);
+        steps_time = taken * presented + taken * (taken - 1) / 2 +
+                     (last ? fraction * (presented + whole) : 0);
+        mistakes = static_cast<std::int64_t>(taken) + (last ? 1 : 0);
+    }
+
+    static double count(double weight) { return std::ceil(weight); }
+};
+
+// What a learner is given besides the rows.
+struct OnlineProblem {
+    std::span<const std::int32_t> label;  // class of each row, 0 ... K - 1
+    std::span<const double> weight;       // sample weights; empty: all 1
+    double eta = 1;
+    bool fit_intercept = true;
+
+    double weight_of(std::int64_t i) const { return weight.empty() ? 1.0 : weight[i]; }
+
+    // |x_i|^2, in the space (1, x) when there is an intercept
+    template <class Products>
+    double squared_norm(const Products& x, std::int64_t i) const {
+        return x.squared_norm(i) + (fit_intercept ? 1 : 0);
+    }
+};
+
+// What a run of epochs returns.
+struct OnlineRun {
+    std::vector<std::vector<std::int64_t>> mistakes;  // [epoch][model]
+    double presented = 0;                             // presentations so far, earlier runs included
+    bool converged = false;                           // the last epoch made no update
+    std::int64_t overflow_row = -1;                   // the row whose score was not finite
+};
+
+}  // namespace separable

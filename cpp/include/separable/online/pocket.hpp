@@ -1,0 +1,100 @@
+// The pocket (Gallant 1990, with the ratchet): the best weights met, lane by lane.
+//
+//   given     the weights before each update
+//   keeps     weights with the fewest training mistakes among those looked at
+//   steps     1. count how many rows in a row each lane gets right
+//             2. when a mistake ends a record run, count the lane's mistakes on all rows
+//             3. fewer than the pocket's: the weights go into the pocket
+//             At the end the last weights are looked at too.
+//
+// Runs set records about log(n) times, so the pocket costs a few epochs in all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "separable/data/products.hpp"
+#include "separable/math/lanes.hpp"
+#include "separable/online/epochs.hpp"
+
+namespace separable {
+
+template <class Lane>
+class Pocket {
+   public:
+    using T = typename Lane::T;
+    using Score = typename Lane::Score;
+
+    // targets(i) gives y_i in each lane, 0 in lanes not in use.
+    Pocket(const Products<Lane>& x, const OnlineProblem& problem,
+           std::span<const std::int64_t> rows, std::function<Score(std::int64_t)> targets,
+           int n_lanes)
+        : x_(x),
+          problem_(problem),
+          rows_(rows),
+          targets_(std::move(targets)),
+          n_lanes_(n_lanes),
+          run_(Lane::kWidth, 0),
+          record_(Lane::kWidth, 0),
+          w(static_cast<std::size_t>(x.n_features * Lane::kWidth), T(0)),
+          b(Lane::kWidth, T(0)),
+          mistakes(Lane::kWidth, std::numeric_limits<double>::infinity()) {}
+
+    // Step 2, before an update: `step` is not 0 in the lanes that made a mistake.
+    void end_runs(const Score& step, const T* weights, const Score& intercept) {
+        std::vector<int> ended;
+        for (int lane = 0; lane < n_lanes_; ++lane)
+            if (Lane::get(step, lane) != T(0) && run_[lane] > record_[lane]) {
+                record_[lane] = run_[lane];
+                ended.push_back(lane);
+            }
+        if (!ended.empty()) look_at(ended, weights, intercept);
+    }
+
+    // Step 1, after a row.
+    void count_row(const Score& step) {
+        for (int lane = 0; lane < n_lanes_; ++lane)
+            run_[lane] = Lane::get(step, lane) != T(0) ? 0 : run_[lane] + 1;
+    }
+
+    void finish(const T* weights, const Score& intercept) {
+        std::vector<int> all;
+        for (int lane = 0; lane < n_lanes_; ++lane) all.push_back(lane);
+        look_at(all, weights, intercept);
+    }
+
+   private:
+    // Step 3.
+    void look_at(const std::vector<int>& lanes, const T* weights, const Score& intercept) {
+        std::vector<double> wrong(Lane::kWidth, 0.0);
+        for (const std::int64_t i : rows_) {
+            const Score margin = targets_(i) * (x_.dot(i, weights) + intercept);
+            for (const int lane : lanes)
+                if (!(Lane::get(margin, lane) > T(0))) wrong[lane] += problem_.weight_of(i);
+        }
+        for (const int lane : lanes) {
+            if (wrong[lane] >= mistakes[lane]) continue;
+            mistakes[lane] = wrong[lane];
+            b[lane] = Lane::get(intercept, lane);
+            for (std::int64_t j = 0; j < x_.n_features; ++j)
+                w[j * Lane::kWidth + lane] = weights[j * Lane::kWidth + lane];
+        }
+    }
+
+    const Products<Lane>& x_;
+    const OnlineProblem& problem_;
+    std::span<const std::int64_t> rows_;
+    std::function<Score(std::int64_t)> targets_;
+    int n_lanes_;
+    std::vector<std::int64_t> run_, record_;
+
+   public:
+    std::vector<T> w, b;
+    std::vector<double> mistakes;  // weight of the rows the pocket's weights get wrong
+};
+
+}  // namespace separable

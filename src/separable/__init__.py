@@ -1,0 +1,52 @@
+"""Linear models end to end: trained, certified, explained, saved and shipped.
+
+Names are imported when first used, so that ``import separable`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from separable.features.table_encoder import TableEncoder
+    from separable.model.explanation import Explanation
+    from separable.model.file import load
+    from separable.model.linear_model import LinearModel
+    from separable.online.averaged_perceptron import AveragedPerceptron
+    from separable.online.perceptron import Perceptron
+
+#: Where each public name lives. The imports above tell type checkers the same.
+_HOMES = {
+    "AveragedPerceptron": "separable.online.averaged_perceptron",
+    "Explanation": "separable.model.explanation",
+    "LinearModel": "separable.model.linear_model",
+    "Perceptron": "separable.online.perceptron",
+    "TableEncoder": "separable.features.table_encoder",
+    "load": "separable.model.file",
+}
+
+__all__ = [
+    "AveragedPerceptron",
+    "Explanation",
+    "LinearModel",
+    "Perceptron",
+    "TableEncoder",
+    "__version__",
+    "load",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""Anything to rows: arrays, sparse matrices, frames and files."""

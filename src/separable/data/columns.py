@@ -1,0 +1,335 @@
+"""Anything tabular to columns: Arrow tables, data frames, dicts of columns, lists of dicts.
+
+A column is either ``Numbers`` or ``Categories``, held as NumPy arrays. Frames come in through
+``__arrow_c_stream__``; pandas and polars are never imported. Columns are converted when they are
+asked for, so one that nobody needs costs nothing and cannot fail.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from separable.data.table import TableError, list_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+__all__ = ["Categories", "Column", "Columns", "Numbers", "as_columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of numbers.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        One number a row; NaN where it is missing.
+    """
+
+    values: NDArray[np.float64]
+
+    def as_categories(self) -> Categories:
+        """Return the numbers as text, whole numbers without a decimal point."""
+        levels, codes = np.unique(self.values, return_inverse=True)  # NaN, once, comes last
+        missing = len(levels) > 0 and bool(np.isnan(levels[-1]))
+        if missing:
+            codes[codes == len(levels) - 1] = -1
+            levels = levels[:-1]
+        texts = tuple(number_text(level) for level in levels.tolist())
+        return Categories(np.array(codes, dtype=np.int32), texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """A column of categories.
+
+    Parameters
+    ----------
+    codes : ndarray of int32
+        For each row the place of its level in ``levels``; -1 where it is missing.
+    levels : tuple of str
+        Different texts, in any order; not all need occur.
+    """
+
+    codes: NDArray[np.int32]
+    levels: tuple[str, ...]
+
+
+Column: TypeAlias = Numbers | Categories
+
+
+def number_text(value: float) -> str:
+    """Write a number as a level: whole numbers without a decimal point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+class Columns(Mapping[str, Column]):
+    """Named columns of one length, each converted when it is asked for.
+
+    Parameters
+    ----------
+    raw : mapping of str to anything a column can be made from
+    n_rows : int
+    """
+
+    def __init__(self, raw: Mapping[str, Any], n_rows: int) -> None:
+        self._raw = raw
+        self.n_rows = n_rows
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self._raw)
+
+    def __getitem__(self, name: str) -> Column:
+        return _column(name, self._raw[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw
+
+
+def as_columns(data: Any) -> Columns:
+    """Turn a table of any kind into columns.
+
+    Parameters
+    ----------
+    data : pyarrow Table, data frame, dict of columns, list of dicts, or Columns
+        A frame is anything with ``__arrow_c_stream__`` (pandas, polars, DuckDB). In a list of
+        dicts each dict is a row, and a row that lacks a key misses that value.
+
+    Returns
+    -------
+    Columns
+    """
+    if isinstance(data, Columns):
+        return data
+    if isinstance(data, Mapping):
+        return _columns_from_dict(data)
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _columns_from_records(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _columns_from_stream(data)
+    shape = f" of shape {data.shape}" if isinstance(data, np.ndarray) else ""
+    raise TableError(
+        f"Expected a table with named columns, got {type(data).__name__}{shape}. Pass a data "
+        "frame, a pyarrow Table, a dict of columns or a list of dicts, one a row."
+    )
+
+
+def _columns_from_dict(data: Mapping[Any, Any]) -> Columns:
+    lengths = {}
+    for name, values in data.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+            raise TableError(
+                f"Column {name!r} is a single value, {values!r}, not a list of values. For one row "
+                "pass a list with one dict."
+            )
+        lengths[str(name)] = len(values)
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name!r} has {length}" for name, length in list(lengths.items())[:5])
+        raise TableError(f"The columns differ in length: {told}. Give each the same rows.")
+    n_rows = next(iter(lengths.values()), 0)
+    return Columns({str(name): values for name, values in data.items()}, n_rows)
+
+
+def _columns_from_records(data: Sequence[Any]) -> Columns:
+    for place, record in enumerate(data):
+        if not isinstance(record, Mapping):
+            raise TableError(
+                f"Expected a list of dicts, one a row, but row {place} is a "
+                f"{type(record).__name__}. Give each value its column name."
+            )
+    names = dict.fromkeys(name for record in data for name in record)
+    raw = {str(name): [record.get(name) for record in data] for name in names}
+    return Columns(raw, len(data))
+
+
+def _columns_from_stream(data: Any) -> Columns:
+    import pyarrow as pa
+
+    if not isinstance(data, pa.Table):
+        data = pa.RecordBatchReader.from_stream(data).read_all()
+    index = _pandas_index_columns(data.schema.metadata or {})
+    names = [name for name in data.column_names if name not in index]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(
+            f"Column names appear more than once: {list_names(twice, 5)}. Rename them."
+        )
+    return Columns({name: data.column(name) for name in names}, data.num_rows)
+
+
+def _pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
+    """Return the columns that hold a pandas index: row labels, not data."""
+    index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
+    return {name for name in index if isinstance(name, str)}
+
+
+def _column(name: str, values: Any) -> Column:
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return _column_from_arrow(name, values)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise TableError(f"Column {name!r} has {values.ndim} dimensions; it must have 1.")
+        if values.dtype.kind in "iuf":
+            return Numbers(values.astype(np.float64))
+        values = values.tolist() if values.dtype.kind not in "mM" else values.astype(str).tolist()
+    return _column_from_objects(name, list(values))
+
+
+def _column_from_objects(name: str, values: list[Any]) -> Column:
+    """Numbers when every value there is one, else the categories of their texts."""
+    present = {type(value) for value in values if not _is_missing(value)}
+    numeric = (int, float, Decimal, np.number)
+    if all(issubclass(kind, numeric) and kind is not bool for kind in present):
+        _refuse_complex(name, present)
+        return Numbers(np.array([_to_float(value) for value in values], dtype=np.float64))
+    _refuse_nested(name, values, present)
+    places: dict[str, int] = {}
+    codes = [-1 if _is_missing(v) else places.setdefault(str(v), len(places)) for v in values]
+    return Categories(np.array(codes, dtype=np.int32), tuple(places))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _to_float(value: Any) -> float:
+    if _is_missing(value):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond float64
+        return np.inf
+
+
+def _refuse_complex(name: str, kinds: set[type]) -> None:
+    if any(issubclass(kind, np.complexfloating) for kind in kinds):
+        raise TableError(f"Column {name!r} holds complex numbers. Give their parts as columns.")
+
+
+def _refuse_nested(name: str, values: list[Any], kinds: set[type]) -> None:
+    nested = [kind for kind in kinds if issubclass(kind, (list, tuple, dict, set, np.ndarray))]
+    if nested:
+        row = next(i for i, value in enumerate(values) if type(value) is nested[0])
+        raise TableError(
+            f"Column {name!r} holds a {nested[0].__name__} in row {row}. Give it one value a row."
+        )
+
+
+# --- Arrow. Only its buffers are read: to_numpy and pyarrow.array would import pandas. ---
+
+
+def _column_from_arrow(name: str, values: Any) -> Column:
+    import pyarrow as pa
+    from pyarrow import types
+
+    array: Any = _one_chunk(values)
+    kind = array.type
+    if types.is_null(kind):
+        return Numbers(np.full(len(array), np.nan))
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return Numbers(_floats(array))
+    if types.is_boolean(kind):
+        codes = np.where(_valid(array), _bits(array, 1), -1).astype(np.int32)
+        return Categories(codes, ("False", "True"))
+    if types.is_dictionary(kind):
+        if not _is_text(kind.value_type):
+            return _column_from_arrow(name, array.dictionary_decode())
+    elif _is_text(kind) or types.is_temporal(kind):
+        array = array.cast(pa.large_string()).dictionary_encode()
+    else:
+        raise TableError(
+            f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "
+            "give it one value a row."
+        )
+    return _categories(array)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return (
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or str(kind) == "string_view"  # older pyarrow cannot name it
+    )
+
+
+def _one_chunk(values: Any) -> Any:
+    import pyarrow as pa
+
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        stream = hasattr(values, "__arrow_c_stream__")
+        values = pa.chunked_array(values) if stream else pa.array(values)
+    if isinstance(values, pa.Array):
+        return values
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    if pa.types.is_string(values.type):  # one chunk of more than 2 GB of text needs long offsets
+        values = values.cast(pa.large_string())
+    return values.combine_chunks()
+
+
+def _categories(array: Any) -> Categories:
+    import pyarrow as pa
+
+    codes = _integers(array.indices.cast(pa.int32()))
+    codes[~_valid(array.indices)] = -1
+    levels = array.dictionary.cast(pa.large_string()).to_pylist()
+    if None in levels:  # a null may hide among the levels
+        codes[codes == levels.index(None)] = -1
+        levels = ["" if level is None else level for level in levels]
+    if len(set(levels)) < len(levels):
+        places: dict[str, int] = {}
+        order = np.array([places.setdefault(level, len(places)) for level in levels])
+        codes, levels = np.where(codes < 0, -1, order[codes]).astype(np.int32), list(places)
+    return Categories(codes, tuple(levels))
+
+
+def _floats(array: pa.Array[Any]) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    array = array.cast(pa.float64(), safe=False)
+    values = np.frombuffer(_buffer(array, 1), dtype=np.float64)
+    values = values[array.offset : array.offset + len(array)].copy()
+    values[~_valid(array)] = np.nan
+    return values
+
+
+def _integers(array: pa.Array[Any]) -> NDArray[np.int32]:
+    values = np.frombuffer(_buffer(array, 1), dtype=np.int32)
+    return values[array.offset : array.offset + len(array)].copy()
+
+
+def _valid(array: pa.Array[Any]) -> NDArray[np.bool_]:
+    if array.null_count == 0:
+        return np.ones(len(array), dtype=np.bool_)
+    return _bits(array, 0)
+
+
+def _bits(array: pa.Array[Any], place: int) -> NDArray[np.bool_]:
+    packed = np.frombuffer(_buffer(array, place), dtype=np.uint8)
+    bits = np.unpackbits(packed, bitorder="little", count=array.offset + len(array))
+    return bits[array.offset :].astype(np.bool_)
+
+
+def _buffer(array: pa.Array[Any], place: int) -> Any:
+    return array.buffers()[place] or b""

@@ -1,0 +1,271 @@
+"""Rows: the one shape in which data reaches a learner or a model.
+
+A ``Rows`` is an n x d matrix in one of two formats, dense (C order) or CSR, held as plain NumPy
+arrays of float32 or float64. ``as_rows`` turns what users hold into it, without a copy where the
+format already fits, and refuses what cannot be learned from with a message that names the place.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Rows", "as_rows", "column_names"]
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An n x d matrix of rows, dense or CSR.
+
+    Parameters
+    ----------
+    values : ndarray of float32 or float64
+        Dense: shape (n, d), C order. CSR: the non-zero values, shape (nnz,).
+    n_features : int
+        The number of columns d.
+    indices, indptr : ndarray of int32 or int64, optional
+        CSR only: the column of each value, ascending and unique within a row, and the n + 1
+        places where rows start. Both have the same dtype.
+    """
+
+    values: NDArray[Any]
+    n_features: int
+    indices: NDArray[Any] | None = None
+    indptr: NDArray[Any] | None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are in CSR format."""
+        return self.indptr is not None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows n."""
+        return len(self.values) if self.indptr is None else len(self.indptr) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The pair (n, d)."""
+        return self.n_rows, self.n_features
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Rows:
+        """Return the given rows, in the given order."""
+        if self.indptr is None or self.indices is None:
+            return Rows(self.values[rows], self.n_features)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.zeros(len(rows) + 1, dtype=self.indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        # position of each kept value: its row's old start, moved by its place in the row
+        where = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Rows(self.values[where], self.n_features, self.indices[where], indptr)
+
+    def slice(self, start: int, stop: int) -> Rows:
+        """Return rows ``start`` to ``stop`` as views where possible."""
+        if self.indptr is None or self.indices is None:
+            return Rows(self.values[start:stop], self.n_features)
+        first, last = self.indptr[start], self.indptr[stop]
+        return Rows(
+            self.values[first:last],
+            self.n_features,
+            self.indices[first:last],
+            self.indptr[start : stop + 1] - first,
+        )
+
+    def astype(self, dtype: np.dtype[Any]) -> Rows:
+        """Return the rows with values of another float type; the same object if it fits."""
+        if self.values.dtype == dtype:
+            return self
+        return Rows(self.values.astype(dtype), self.n_features, self.indices, self.indptr)
+
+
+def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = True) -> Rows:
+    """Turn arrays, SciPy sparse matrices and numeric frames into ``Rows``.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or Rows
+        float32 and float64 are kept; every other number becomes float64.
+    dtype : dtype, optional
+        Cast the values to this float type.
+    check_finite : bool, default True
+        Refuse NaN and infinity.
+
+    Returns
+    -------
+    Rows
+    """
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous:
+        rows = Rows(X, X.shape[1])
+    elif isinstance(X, Rows):
+        rows = X
+    elif _is_scipy_sparse(X):
+        rows = _rows_from_scipy(X)
+    else:
+        rows = _rows_from_array(X)
+    if rows.n_rows == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
+        )
+    if rows.n_features == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
+        )
+    if check_finite:
+        _refuse_non_finite(rows, X)
+    return rows if dtype is None else rows.astype(dtype)
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame, or None where there are none."""
+    columns = getattr(X, "columns", None)
+    if columns is None or isinstance(X, np.ndarray):
+        return None
+    names = getattr(X, "column_names", columns)  # pyarrow's `columns` are the data
+    names = tuple(names)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _is_scipy_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _rows_from_scipy(X: Any) -> Rows:
+    if X.ndim != 2:
+        raise ValueError(f"Expected a 2D matrix, got a {X.ndim}D sparse array.")
+    _refuse_complex(X.dtype)
+    csr = X.tocsr()
+    n_features = csr.shape[1]
+    indices = csr.indices
+    if len(indices) and not (0 <= indices.min() and indices.max() < n_features):
+        bad = int(np.flatnonzero((indices < 0) | (indices >= n_features))[0])
+        row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
+        raise ValueError(
+            f"The sparse matrix has column index {int(indices[bad])} in row {row}, outside "
+            f"0 ... {n_features - 1}. Rebuild it with a shape that holds every index."
+        )
+    if not csr.has_canonical_format:  # duplicates are summed, indices sorted, in a copy
+        csr = csr.copy()
+        csr.sum_duplicates()
+    values = csr.data if csr.dtype in FLOATS else csr.data.astype(np.float64)
+    indices, indptr = csr.indices, csr.indptr
+    if indices.dtype not in INDICES or indptr.dtype != indices.dtype:
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    return Rows(
+        np.ascontiguousarray(values),
+        n_features,
+        np.ascontiguousarray(indices),
+        np.ascontiguousarray(indptr),
+    )
+
+
+def _rows_from_array(X: Any) -> Rows:
+    _refuse_text_columns(X)
+    array = X.to_numpy() if hasattr(X, "to_numpy") and not hasattr(X, "to_batches") else None
+    if array is None:
+        array = _stack_arrow_columns(X) if hasattr(X, "to_batches") else np.asarray(X)
+    _refuse_complex(array.dtype)
+    if array.ndim == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead (shape={array.shape}). Reshape your data "
+            "using array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it "
+            "is a single row."
+        )
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array (shape={array.shape}).")
+    if array.dtype.kind in "USV":
+        raise ValueError(_text_message("0", array[0, 0] if array.size else "", 0))
+    if array.dtype.kind == "O":
+        array = _floats_from_objects(array)
+    if array.dtype not in FLOATS:
+        array = array.astype(np.float64)
+    return Rows(np.ascontiguousarray(array), array.shape[1])
+
+
+def _stack_arrow_columns(table: Any) -> NDArray[Any]:
+    columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
+    return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
+
+
+def _floats_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return array.astype(np.float64)
+    except ValueError:
+        for row, column in np.ndindex(*array.shape):
+            if isinstance(array[row, column], (str, bytes)):
+                raise ValueError(_text_message(str(column), array[row, column], row)) from None
+        raise
+
+
+def _refuse_text_columns(X: Any) -> None:
+    """Refuse a data frame with text columns before converting any of it."""
+    names = column_names(X)
+    if names is None:
+        return
+    for name in names:
+        column = X[name]
+        kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+        if kind.startswith(("object", "str", "string", "large_string", "categor", "enum", "dict")):
+            first = next((value for value in column if isinstance(value, str)), None)
+            if first is not None:
+                raise ValueError(_text_message(name, first, None))
+
+
+def _text_message(column: str, value: object, row: int | None) -> str:
+    place = "" if row is None else f" in row {row}"
+    return (
+        f"Column {column!r} holds text (could not convert string to float: {str(value)!r}{place}). "
+        "Encode it first, for example with separable.TableEncoder, which standardises numbers and "
+        "turns categories into one column each."
+    )
+
+
+def _refuse_complex(dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: the matrix has dtype {dtype}.")
+
+
+def _refuse_non_finite(rows: Rows, X: Any) -> None:
+    """Refuse NaN and infinity. A sum finds them at the speed of memory; only then look closer."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.values.sum(dtype=np.float64)
+    if np.isfinite(total):
+        return
+    flat = rows.values.reshape(-1)
+    step = 1 << 20
+    for start in range(0, flat.size, step):
+        bad = np.flatnonzero(~np.isfinite(flat[start : start + step]))
+        if len(bad):
+            break
+    else:
+        return  # finite values whose sum overflows
+    place = start + int(bad[0])
+    if rows.indptr is None or rows.indices is None:
+        row, column = divmod(place, rows.n_features)
+    else:
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+        column = int(rows.indices[place])
+    names = column_names(X)
+    what = "NaN" if np.isnan(flat[place]) else "infinity"
+    remedy = (
+        "fill missing values first (for example with separable.TableEncoder or "
+        "sklearn.impute.SimpleImputer) or drop the row"
+        if what == "NaN"
+        else "look for an overflow or a division by zero where the column was made"
+    )
+    raise ValueError(
+        f"Input X contains {what} in row {row}, column "
+        f"{column if names is None else repr(names[column])}: {remedy}."
+    )

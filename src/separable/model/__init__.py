@@ -1,0 +1,1 @@
+"""The one model every learner ends in."""

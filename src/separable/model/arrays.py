@@ -1,0 +1,126 @@
+"""The arrays of a model: checked, in one dtype, read-only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.json_values import is_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+__all__ = ["checked_classes", "checked_names", "checked_numbers", "read_only"]
+
+MAX_CLASS_BYTES = 1 << 28
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a C-order, native-endian array that cannot be written to.
+
+    An array that is read-only already is taken as it is, so a learner that hands over its own
+    array marks it with ``setflags(write=False)`` and saves the copy.
+    """
+    array = np.asarray(array)
+    if array.flags.writeable or not array.flags.c_contiguous or not array.dtype.isnative:
+        array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+        array.setflags(write=False)
+    return array
+
+
+def checked_numbers(value: Any, name: str, ndim: int) -> NDArray[np.float64]:
+    """Return finite, read-only float64 numbers with ``ndim`` axes."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numbers. Got an array of dtype {array.dtype} instead.")
+    if array.ndim != ndim:
+        shape = "(k, d)" if ndim == 2 else "(k,)"
+        raise ValueError(f"{name} must have shape {shape}. Got shape {array.shape} instead.")
+    array = read_only(array.astype(np.float64, copy=False))
+    finite = np.isfinite(array)
+    if not finite.all():
+        place = [int(axis[0]) for axis in np.nonzero(~finite)]
+        raise ValueError(
+            f"{name} must be finite. Found {array[tuple(place)]} at {place}. Training overflowed "
+            "or the numbers are damaged: scale the features and train again."
+        )
+    return array
+
+
+def checked_names(names: Iterable[str] | None, count: int, what: str) -> tuple[str, ...] | None:
+    """Return ``count`` names as a tuple of text, or None for None."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise ValueError(f"{what} must be a sequence of str, one a feature. Got one str instead.")
+    names = tuple(names)
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise ValueError(f"{what}[{place}] must be a str. Got {name!r:.80} instead.")
+    if len(names) != count:
+        raise ValueError(
+            f"{what} must hold one name for each of {count} features. Got {len(names)}."
+        )
+    if not is_text("".join(names)):
+        place = next(i for i, name in enumerate(names) if not is_text(name))
+        raise ValueError(
+            f"{what}[{place}] is {names[place]!r:.80}, which is not valid Unicode text "
+            "(half of a surrogate pair). Rename the column."
+        )
+    return tuple(str(name) for name in names)
+
+
+def checked_classes(value: Any) -> NDArray[Any] | None:
+    """Return the classes as a read-only array of bool, int, float or str, or None for None."""
+    if value is None:
+        return None
+    classes = np.asarray(value)
+    if classes.ndim != 1 or len(classes) == 0:
+        raise ValueError(f"classes must be a list of labels. Got shape {classes.shape} instead.")
+    if classes.dtype.kind in "OTU":
+        classes = _text_or_numbers(classes)
+    if classes.dtype.kind not in "biufU":
+        raise ValueError(
+            f"classes must be bool, int, float or str. Got dtype {classes.dtype} instead: turn the "
+            "labels into str."
+        )
+    if classes.dtype.kind == "f" and (classes.dtype.itemsize > 8 or not np.isfinite(classes).all()):
+        raise ValueError(f"classes must be finite float64 or smaller. Got {classes!s:.80}.")
+    ascending = classes[:-1] < classes[1:]
+    if not ascending.all():
+        first = int(np.flatnonzero(~ascending)[0])
+        raise ValueError(
+            f"classes must be sorted and unique. Found {classes[first].item()!r} before "
+            f"{classes[first + 1].item()!r}: use numpy.unique."
+        )
+    return read_only(classes)
+
+
+def _text_or_numbers(classes: NDArray[Any]) -> NDArray[Any]:
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return _text_classes(labels)
+    for kind in (bool, int, float):  # an exact type: True is an int to isinstance
+        if all(type(label) is kind for label in labels):
+            return np.array(labels)
+    kinds = sorted({type(label).__name__ for label in labels})
+    raise ValueError(f"classes must be all of one type. Found {', '.join(kinds)}: use str.")
+
+
+def _text_classes(labels: list[str]) -> NDArray[Any]:
+    for label in labels:
+        if label.endswith("\0") or not is_text(label):
+            raise ValueError(
+                f"The class {label!r:.80} ends in a zero character or is not valid Unicode text. "
+                "Rename it."
+            )
+    size = 4 * len(labels) * max(len(label) for label in labels)  # NumPy makes all as wide as one
+    if size > MAX_CLASS_BYTES:
+        raise ValueError(
+            f"{len(labels)} classes as long as {max(labels, key=len)!r:.40} would fill "
+            f"{size} bytes. Shorten the labels."
+        )
+    return np.array(labels, dtype=np.str_)

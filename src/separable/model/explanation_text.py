@@ -1,0 +1,83 @@
+"""An explanation as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.model.words import number, shown, signed, table
+
+if TYPE_CHECKING:
+    from separable.model.explanation import Explanation, Terms
+
+__all__ = ["explanation_text", "headline", "scores_line"]
+
+TERMS = 15
+ROWS = 5
+TERMS_A_ROW = 4
+CLASSES = 6
+
+
+def explanation_text(explanation: Explanation) -> str:
+    """Return one row as a table, several as one line each, the first few of many."""
+    if len(explanation) == 1:
+        return _one_row(explanation)
+    count = min(ROWS, len(explanation))
+    lines = [f"{shown(explanation.model.learner)} on {len(explanation)} rows"]
+    lines += [_line(explanation.terms(row, n=TERMS_A_ROW), row) for row in range(count)]
+    if count < len(explanation):
+        lines.append(f"... {len(explanation) - count} more rows")
+    lines.append("explanation[i] shows row i in full")
+    return "\n".join(lines)
+
+
+def headline(explanation: Explanation, terms: Terms) -> str:
+    """Return the sentence above the table of one row."""
+    model = explanation.model
+    if model.classes is None:
+        target = "" if len(model.weights) == 1 else f" for target {terms.label}"
+        return f"{shown(model.learner)} predicts {number(terms.score)}{target}"
+    rule = ""
+    if len(model.classes) == 1:
+        rule = " (the only class met so far)"
+    elif len(model.classes) == 2:
+        rule = f" (> 0 is {shown(terms.label)})"
+    predicted, score = shown(terms.predicted), signed(terms.score)
+    return f"{shown(model.learner)} predicts {predicted}: score {score}{rule}"
+
+
+def scores_line(explanation: Explanation) -> str:
+    """Return the scores of all classes or targets of the first row, the largest first, or ''."""
+    model = explanation.model
+    if len(model.weights) == 1:
+        return ""
+    scores = explanation.all_scores[0]
+    order = (
+        np.argsort(-scores, kind="stable") if model.classes is not None else np.arange(len(scores))
+    )
+    names = range(len(scores)) if model.classes is None else model.classes
+    parts = [f"{shown(names[k])} {signed(float(scores[k]))}" for k in order[:CLASSES]]
+    more = f", ... {len(scores) - CLASSES} more" if len(scores) > CLASSES else ""
+    return "all scores: " + ", ".join(parts) + more
+
+
+def _one_row(explanation: Explanation) -> str:
+    terms = explanation.terms(n=TERMS)
+    lines = [("feature", "value", "weight", "contribution")]
+    for each in terms.shown:
+        name, part = shown(each.feature), signed(each.contribution)
+        lines += [(name, number(each.value), number(each.weight), part)]
+    if terms.other_contribution or terms.other_count:
+        others = f"{terms.other_count} other feature{'s' * (terms.other_count > 1)}"
+        lines.append((f"({others})", "", "", signed(terms.other_contribution)))
+    lines.append(("intercept", "", "", signed(terms.intercept)))
+    lines.append(("score", "", "", signed(terms.score)))
+    parts = [headline(explanation, terms), table(lines), scores_line(explanation)]
+    return "\n".join(part for part in parts if part)
+
+
+def _line(terms: Terms, row: int) -> str:
+    parts = ", ".join(f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown)
+    predicted = "" if isinstance(terms.predicted, float) else f"{shown(terms.predicted)}, "
+    return f"  row {row}: {predicted}score {signed(terms.score)}: {parts or 'no feature counts'}"

@@ -1,0 +1,220 @@
+"""Model files: everything a model needs, written wholly or not at all, checked whole on loading.
+
+A file is safetensors. Weights, intercept, classes, names and the arrays and texts of encoder and
+training state are tensors; the rest is one JSON document in the metadata, sealed with a SHA-256
+over everything. NaN and infinities in it survive. Nothing in a file is ever run.
+"""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable import __version__
+from separable.features.encoder import ENCODERS, encoder_class
+from separable.model.atomic import write_atomically
+from separable.model.container import check_seal, close_container, open_container
+from separable.model.document import Document, EncoderRecord, read_document, read_format
+from separable.model.json_values import plain
+from separable.model.linear_model import LinearModel, TrainingState
+from separable.model.parts import pack_parts, unpack_parts
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from separable.features.encoder import Encoder
+
+__all__ = ["ModelFileError", "load", "save"]
+
+OWN = {"weights", "intercept", "classes", "feature_names"}
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model, or a damaged one. The message says what is wrong with it."""
+
+
+def save(model: LinearModel, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
+    """Write a model to a safetensors file, wholly or not at all.
+
+    The same model gives the same bytes.
+
+    Parameters
+    ----------
+    model : LinearModel
+    path : str or path
+        Its folder must exist. A file that stands there is replaced.
+    include_state : bool, default False
+        Also write the training state, so that training can go on from the file.
+    """
+    if include_state and model.state is None:
+        raise ValueError(
+            f"This {model.learner} model has no training state to include. Save it with "
+            "include_state=False, or train it again with a learner that can be continued."
+        )
+    state = model.state if include_state else None
+    tensors = pack_parts(_own_parts(model))
+    record = None
+    if model.encoder is not None:
+        encoder_parts, record = _encoder_record(model.encoder)
+        tensors |= pack_parts(encoder_parts, "encoder/")
+    if state is not None:
+        tensors |= pack_parts(state.tensors, "state/")
+    document = Document(
+        separable_version=__version__,
+        learner=model.learner,
+        parameters=dict(model.parameters),
+        family=model.family,
+        link=model.link,
+        evidence=dict(model.evidence),
+        encoder=record,
+        state=None if state is None else dict(state.values),
+    )
+    write_atomically(path, close_container(document.to_json(), tensors))
+
+
+def load(path: str | os.PathLike[str]) -> LinearModel:
+    """Read a model that ``model.save`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    LinearModel
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or was written by a newer version.
+    """
+    path = Path(path)
+    try:
+        return _model_from_bytes(_read(path))
+    except ValueError as error:
+        raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no model file {str(path)!r}. Check the path.") from None
+    if stat.S_ISDIR(mode):
+        raise ValueError("it is a folder. Give the path of the file inside it.")
+    if not stat.S_ISREG(mode):  # a device or a pipe might never end
+        raise ValueError("it is not a regular file. Copy it to one first.")
+    return path.read_bytes()
+
+
+def _model_from_bytes(data: bytes) -> LinearModel:
+    sealed, tensors = open_container(data)
+    read_format(sealed)
+    document = read_document(check_seal(sealed, tensors))
+    groups = _grouped(tensors)
+    own = unpack_parts(groups[""])
+    if not OWN.issuperset(own):
+        raise ValueError(f"it holds an unknown tensor, {min(own.keys() - OWN)!r:.80}.")
+    return LinearModel(
+        weights=_numbers(own, "weights"),
+        intercept=_numbers(own, "intercept"),
+        classes=_classes(own),
+        link=document.link,
+        feature_names=_feature_names(own),
+        encoder=_encoder(document.encoder, groups["encoder/"]),
+        learner=document.learner,
+        parameters=document.parameters,
+        family=document.family,
+        evidence=document.evidence,
+        state=_state(document.state, groups["state/"]),
+    )
+
+
+def _own_parts(model: LinearModel) -> dict[str, Any]:
+    parts: dict[str, Any] = {"weights": model.weights, "intercept": model.intercept}
+    if model.classes is not None:
+        is_text = model.classes.dtype.kind == "U"
+        parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes
+    if model.feature_names is not None and model.encoder is None:  # an encoder brings its names
+        parts["feature_names"] = model.feature_names
+    return parts
+
+
+def _encoder_record(encoder: Encoder) -> tuple[dict[str, Any], EncoderRecord]:
+    if encoder.kind not in ENCODERS:
+        raise ValueError(
+            f"The encoder {type(encoder).__name__} has kind {encoder.kind!r}, which is not in "
+            "separable.features.encoder.ENCODERS, so no file with it could be loaded. Register it."
+        )
+    parts, values = encoder.to_parts()
+    return dict(parts), EncoderRecord(encoder.kind, _plain_dict(values, "encoder.values"))
+
+
+def _plain_dict(values: Any, where: str) -> dict[str, Any]:
+    checked = plain(values, where)
+    assert isinstance(checked, dict)
+    return checked
+
+
+def _grouped(tensors: dict[str, NDArray[Any]]) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return the tensors of the model itself (""), of its encoder and of its state."""
+    groups: dict[str, dict[str, NDArray[Any]]] = {"": {}, "encoder/": {}, "state/": {}}
+    for name, tensor in tensors.items():
+        prefix = next((each for each in ("encoder/", "state/") if name.startswith(each)), "")
+        groups[prefix][name.removeprefix(prefix)] = tensor
+    return groups
+
+
+def _numbers(own: dict[str, Any], name: str) -> NDArray[np.float64]:
+    if name not in own:
+        raise ValueError(f"it has no tensor {name!r}.")
+    tensor = own[name]
+    if not isinstance(tensor, np.ndarray) or tensor.dtype != np.float64:
+        raise ValueError(
+            f"its tensor {name!r} must be float64, not {getattr(tensor, 'dtype', 'text')}."
+        )
+    return tensor
+
+
+def _classes(own: dict[str, Any]) -> Any:
+    classes = own.get("classes")
+    return np.array(classes, dtype=object) if isinstance(classes, tuple) else classes
+
+
+def _feature_names(own: dict[str, Any]) -> tuple[str, ...] | None:
+    names = own.get("feature_names")
+    if names is not None and not isinstance(names, tuple):
+        raise ValueError("its feature names must be text, not numbers.")
+    return names
+
+
+def _encoder(record: EncoderRecord | None, tensors: dict[str, NDArray[Any]]) -> Encoder | None:
+    if record is None:
+        if tensors:
+            raise ValueError(f"it has the tensor 'encoder/{min(tensors)!s:.80}' and no encoder.")
+        return None
+    kind = encoder_class(record.kind)
+    try:
+        return kind.from_parts(unpack_parts(tensors), record.values)
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(
+            f"its {record.kind!r} encoder cannot be rebuilt "
+            f"({type(error).__name__}: {error!s:.200})."
+        ) from error
+
+
+def _state(values: dict[str, Any] | None, tensors: dict[str, NDArray[Any]]) -> TrainingState | None:
+    if values is None:
+        if tensors:
+            raise ValueError(f"it has the tensor 'state/{min(tensors)!s:.80}' and no state.")
+        return None
+    parts = unpack_parts(tensors)
+    arrays = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+    if len(arrays) < len(parts):
+        raise ValueError("its training state must be numbers, not text.")
+    return TrainingState(arrays, values)

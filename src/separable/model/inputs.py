@@ -1,0 +1,80 @@
+"""What is handed to a model, as the rows its weights are for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.rows import Rows, as_rows, column_names
+
+if TYPE_CHECKING:
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["model_rows"]
+
+SHOWN = 8
+
+
+def model_rows(model: LinearModel, X: Any) -> Rows:
+    """Return X as rows with the model's features, or say how it differs from them.
+
+    A raw table goes through the model's encoder, if it has one. Arrays, sparse matrices and Rows
+    are taken as encoded already.
+    """
+    if model.encoder is not None and not _is_matrix(X):
+        rows = as_rows(model.encoder.encode(X))
+    else:
+        _check_names(model, column_names(X))
+        rows = as_rows(X)
+    expected = model.weights.shape[1]
+    if rows.n_features != expected:
+        raise ValueError(
+            f"X has {rows.n_features} features, but this {model.learner} model expects {expected}"
+            f"{_listed(model.feature_names)}. Pass the columns it was trained on, in that order."
+        )
+    return rows
+
+
+def _is_matrix(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
+    return isinstance(X, (Rows, np.ndarray)) or (sparse is not None and bool(sparse.issparse(X)))
+
+
+def _check_names(model: LinearModel, found: tuple[str, ...] | None) -> None:
+    expected = model.feature_names
+    if found is None or expected is None or found == expected:
+        return
+    missing = [name for name in expected if name not in set(found)]
+    extra = [name for name in found if name not in set(expected)]
+    if len(found) != len(expected):
+        start = (
+            f"X has {len(found)} features, but this {model.learner} model expects {len(expected)}"
+        )
+    elif missing or extra:
+        start = f"The columns of X are not those this {model.learner} model was trained on"
+    else:
+        place = next(
+            i for i, pair in enumerate(zip(found, expected, strict=True)) if len({*pair}) > 1
+        )
+        raise ValueError(
+            f"The columns of X are in another order than this {model.learner} model was trained "
+            f"on: column {place} is {found[place]!r}, expected {expected[place]!r}. Reorder them, "
+            "for example X[list(model.feature_names)]."
+        )
+    differences = [
+        f"{word}: {_some(names)}"
+        for word, names in (("missing", missing), ("extra", extra))
+        if names
+    ]
+    raise ValueError(f"{start}. {'; '.join(differences) or 'Some columns are repeated'}.")
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(repr(name) for name in names[:SHOWN]) + more
+
+
+def _listed(names: tuple[str, ...] | None) -> str:
+    return "" if names is None else f" ({_some(list(names))})"

@@ -1,0 +1,124 @@
+"""Plain JSON values: what may stand in parameters, evidence and the metadata of a model file.
+
+``plain`` turns NumPy scalars and arrays, tuples and mappings into the types JSON has, or says
+where one of another kind sits. ``pack`` and ``unpack`` carry NaN and the infinities, for which
+JSON has no word, through a file as ``{"__float__": "nan"}``, so that they survive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["JSON", "is_text", "pack", "plain", "unpack"]
+
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+MAX_DEPTH = 64
+MAX_BITS = 1024  # no whole number in a model needs more, and decimal text of more costs time
+FLOAT_TAG = "__float__"
+
+
+def plain(value: Any, where: str, depth: int = 0) -> JSON:
+    """Return ``value`` made of JSON's types only, or refuse it with its place.
+
+    Parameters
+    ----------
+    value : object
+        None, bool, int, float, str, a NumPy scalar or array, or a list, tuple or mapping of these.
+    where : str
+        What the value is called in an error message, for example ``parameters['C']``.
+    depth : int, default 0
+        How deep inside a larger value this one sits.
+
+    Returns
+    -------
+    JSON
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{where} is nested more than {MAX_DEPTH} levels deep. Flatten it.")
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, float)):
+        return value if value is None or isinstance(value, bool) else float(value)
+    if isinstance(value, int):
+        return _plain_int(int(value), where)
+    if isinstance(value, str):
+        return _plain_text(str(value), where)
+    if isinstance(value, (list, tuple)):
+        return [plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        return {
+            _plain_key(key, where): plain(item, f"{where}[{key!r}]", depth + 1)
+            for key, item in value.items()
+        }
+    raise ValueError(
+        f"{where} is a {type(value).__name__}, which a model file cannot hold. Use None, bool, "
+        "int, float, str, or lists and dicts of these."
+    )
+
+
+def is_text(value: str) -> bool:
+    """Whether a string can be written as UTF-8 (it has no lone surrogates)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def pack(value: JSON) -> JSON:
+    """Replace NaN and infinities by tagged text, throughout."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {FLOAT_TAG: str(value)}
+    if isinstance(value, list):
+        return [pack(item) for item in value]
+    if isinstance(value, dict):
+        return {key: pack(item) for key, item in value.items()}
+    return value
+
+
+def unpack(value: JSON) -> JSON:
+    """Undo ``pack``."""
+    if isinstance(value, list):
+        return [unpack(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if FLOAT_TAG not in value:
+        return {key: unpack(item) for key, item in value.items()}
+    text = value[FLOAT_TAG]
+    if len(value) != 1 or text not in ("nan", "inf", "-inf"):
+        raise ValueError(
+            f"a value tagged {FLOAT_TAG!r} must be nan, inf or -inf. Got {value!r:.80}."
+        )
+    return float(str(text))
+
+
+def _plain_int(value: int, where: str) -> int:
+    if value.bit_length() > MAX_BITS:
+        raise ValueError(
+            f"{where} is a whole number of more than {MAX_BITS} bits. Use a smaller one."
+        )
+    return value
+
+
+def _plain_text(value: str, where: str) -> str:
+    if not is_text(value):
+        raise ValueError(
+            f"{where} is {value!r:.80}, which has half of a surrogate pair and is not valid "
+            "Unicode text. Decode the text again, for example with errors='replace'."
+        )
+    return value
+
+
+def _plain_key(key: Any, where: str) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"{where} has the key {key!r:.80}, but keys must be str.")
+    if key == FLOAT_TAG:
+        raise ValueError(
+            f"{where} has the key {key!r}, which model files keep for NaN and infinity."
+        )
+    return _plain_text(str(key), f"a key of {where}")

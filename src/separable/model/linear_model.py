@@ -1,0 +1,333 @@
+"""The one model every learner ends in: weights, and everything done with them.
+
+Only NumPy is needed here. Learners build a ``LinearModel``; predicting, explaining, merging and
+saving are written once, on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from separable.model.arrays import checked_classes, checked_names, checked_numbers, read_only
+from separable.model.inputs import model_rows
+from separable.model.json_values import JSON, is_text, plain
+from separable.model.probability import classes_of, one_vs_rest, sigmoid, softmax
+from separable.model.scores import linear_scores
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.features.encoder import Encoder
+    from separable.model.explanation import Explanation
+    from separable.model.top_weights import TopWeights
+
+__all__ = ["Family", "LinearModel", "Link", "TrainingState"]
+
+Link: TypeAlias = Literal["score", "logistic", "softmax", "identity"]
+Family: TypeAlias = Literal["online", "moments", "certified"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingState:
+    """What a learner needs to go on from where it stopped.
+
+    Parameters
+    ----------
+    tensors : mapping of str to ndarray
+        Arrays, kept read-only (copied unless they are so already).
+    values : mapping of str to JSON
+        Counts, flags and the like.
+    """
+
+    tensors: Mapping[str, NDArray[Any]]
+    values: Mapping[str, JSON]
+
+    def __post_init__(self) -> None:
+        tensors = {str(name): read_only(array) for name, array in self.tensors.items()}
+        object.__setattr__(self, "tensors", tensors)
+        object.__setattr__(self, "values", plain(self.values, "state.values"))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor: arrays stay read-only
+        return TrainingState, (self.tensors, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A linear model, score(x) = w.x + b: one score for two classes, one a class for more.
+
+    Two classes: a score > 0 is ``classes[1]``. More: the class with the largest score, the first
+    of equals. One class, which is all a stream may have met so far: always that one. No classes:
+    the scores are the predicted numbers.
+
+    Parameters
+    ----------
+    weights : array-like, shape (k, d)
+        k is 1 for one or two classes, the number of classes for more, the number of targets in
+        regression. Kept, like every array here, as a read-only array.
+    intercept : array-like, shape (k,)
+    classes : array-like or None
+        Sorted labels: bool, int, float or str. None for regression.
+    link : {"score", "logistic", "softmax", "identity"}
+        What a score means: a margin, log-odds, a term of a softmax, the number itself.
+        Regression has "identity" and only regression has it.
+    feature_names : sequence of str, optional
+        One a feature; the encoder's names where there is an encoder.
+    encoder : Encoder, optional
+        Turns a raw table into the numbers the weights are for.
+    learner : str, default "LinearModel"
+        What found the weights, for example ``"Perceptron"``.
+    parameters : mapping of str to JSON, optional
+        What the learner was asked for.
+    family : {"online", "moments", "certified"}, optional
+        How the weights were found, which decides how models are merged.
+    evidence : mapping of str to JSON, optional
+        What the learner reports of its work.
+    state : TrainingState, optional
+        Lets training go on.
+
+    Examples
+    --------
+    >>> from separable import LinearModel
+    >>> spam = LinearModel([[4, 2]], [-3], ["ham", "spam"], "score", ["free", "money"])
+    >>> spam.decision_function([[1, 1]])
+    array([3.])
+    >>> spam.predict([[1, 1], [0, 1]]).tolist()
+    ['spam', 'ham']
+    """
+
+    weights: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    classes: NDArray[Any] | None
+    link: Link
+    feature_names: tuple[str, ...] | None = None
+    encoder: Encoder | None = None
+    learner: str = "LinearModel"
+    parameters: Mapping[str, JSON] = field(default_factory=dict)
+    family: Family | None = None
+    evidence: Mapping[str, JSON] = field(default_factory=dict)
+    state: TrainingState | None = None
+
+    def __post_init__(self) -> None:
+        weights = checked_numbers(self.weights, "weights", ndim=2)
+        intercept = checked_numbers(self.intercept, "intercept", ndim=1)
+        classes = checked_classes(self.classes)
+        _check_words(self, classes)
+        _check_shapes(weights, intercept, classes)
+        checked = {
+            "weights": weights,
+            "intercept": intercept,
+            "classes": classes,
+            "feature_names": _names(self.feature_names, self.encoder, weights.shape[1]),
+            "parameters": plain(self.parameters, "parameters"),
+            "evidence": plain(self.evidence, "evidence"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor: arrays stay read-only
+        return LinearModel, tuple(getattr(self, each.name) for each in fields(self))
+
+    def __repr__(self) -> str:
+        k, d = self.weights.shape
+        what = (
+            f"{k} target{'s' * (k > 1)}" if self.classes is None else f"{len(self.classes)} classes"
+        )
+        return f"LinearModel({self.learner}, {d} features, {what}, link={self.link!r})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of features d."""
+        return int(self.weights.shape[1])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores w.x + b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+            With an encoder, anything that is not a matrix of numbers goes through it first.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) if there is one score a row, else (n, k)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.weights) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row, or in regression its number.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,), or (n, k) in regression with k > 1 targets
+        """
+        scores = self._scores(X)
+        if self.classes is not None:
+            return classes_of(scores, self.classes)
+        return scores[:, 0] if len(self.weights) == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, where the link is one of probabilities.
+
+        Logistic: the sigmoid of the score; for more than two classes the sigmoids divided by
+        their sum. Softmax: the softmax of the scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, number of classes)
+        """
+        if self.classes is None or self.link not in ("logistic", "softmax"):
+            use = (
+                "predict"
+                if self.classes is None
+                else "decision_function (its sign or size) or predict"
+            )
+            raise AttributeError(
+                f"This {self.learner} model has no predict_proba: its link is {self.link!r}, "
+                f"whose scores are not probabilities. Use {use}, or train a logistic model."
+            )
+        scores = self._scores(X)
+        if len(self.classes) == 1:
+            return np.ones((len(scores), 1))
+        if len(self.classes) == 2:
+            return sigmoid(scores * [-1.0, 1.0])
+        return softmax(scores) if self.link == "softmax" else one_vs_rest(scores)
+
+    def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
+        """Return what each feature adds to each score.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+        feature_names : sequence of str, optional
+            Other names to show than the model's own.
+
+        Returns
+        -------
+        Explanation
+            Nothing is multiplied out until it is asked for, and sparse rows stay sparse.
+        """
+        from separable.model.explanation import Explanation
+
+        rows = model_rows(self, X)
+        names = checked_names(feature_names, self.n_features, "feature_names") or self.feature_names
+        return Explanation(self, rows, linear_scores(rows, self.weights, self.intercept), names)
+
+    def top_weights(self, n: int = 10) -> TopWeights:
+        """Return the n strongest weights on either side, for each class.
+
+        Parameters
+        ----------
+        n : int, default 10
+
+        Returns
+        -------
+        TopWeights
+        """
+        from separable.model.top_weights import top_weights
+
+        return top_weights(self, n)
+
+    def merge(self, *others: LinearModel, weights: Sequence[float] | None = None) -> LinearModel:
+        """Combine this model with others that were trained on other rows.
+
+        Parameters
+        ----------
+        *others : LinearModel
+            Models of the same learner, features and classes.
+        weights : sequence of float, optional
+            How much each model counts, this one first. By default the rows each has seen.
+
+        Returns
+        -------
+        LinearModel
+            Online learners: the weighted average, marked approximate. Others are refused.
+        """
+        from separable.model.merge import merge_models
+
+        return merge_models((self, *others), weights)
+
+    def save(self, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
+        """Write the model to a safetensors file, wholly or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+        include_state : bool, default False
+            Also write the training state, so that training can go on from the file.
+        """
+        from separable.model.file import save
+
+        save(self, path, include_state=include_state)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return linear_scores(model_rows(self, X), self.weights, self.intercept)
+
+
+def _check_words(model: LinearModel, classes: NDArray[Any] | None) -> None:
+    if model.link not in get_args(Link):
+        raise ValueError(f"link must be one of {get_args(Link)}. Got {model.link!r:.80} instead.")
+    if model.family is not None and model.family not in get_args(Family):
+        raise ValueError(
+            f"family must be None or one of {get_args(Family)}. Got {model.family!r:.80}."
+        )
+    if (classes is None) != (model.link == "identity"):
+        raise ValueError(
+            "link must be 'identity' without classes and another with them. "
+            f"Got {model.link!r} {'without' if classes is None else 'with'} classes."
+        )
+    if not isinstance(model.learner, str) or not is_text(model.learner):
+        raise ValueError(f"learner must be text. Got {model.learner!r:.80} instead.")
+    if model.state is not None and not isinstance(model.state, TrainingState):
+        raise ValueError(
+            f"state must be a TrainingState. Got {type(model.state).__name__} instead."
+        )
+
+
+def _check_shapes(
+    weights: NDArray[np.float64], intercept: NDArray[np.float64], classes: NDArray[Any] | None
+) -> None:
+    k, d = weights.shape
+    if k == 0 or d == 0:
+        raise ValueError(f"weights must have at least one row and one column. Got shape {(k, d)}.")
+    if len(intercept) != k:
+        raise ValueError(
+            f"intercept must hold one number for each of {k} rows of weights. Got {len(intercept)}."
+        )
+    if classes is not None and k != (1 if len(classes) < 3 else len(classes)):
+        wanted = 1 if len(classes) < 3 else len(classes)
+        raise ValueError(
+            f"weights must have {wanted} rows for {len(classes)} classes (one for each, a single "
+            f"one up to two classes). Got {k}."
+        )
+
+
+def _names(
+    names: Sequence[str] | None, encoder: Encoder | None, count: int
+) -> tuple[str, ...] | None:
+    checked = checked_names(names, count, "feature_names")
+    if encoder is None:
+        return checked
+    encoded = checked_names(encoder.feature_names, count, "encoder.feature_names")
+    if len(encoder.sources) != count:
+        raise ValueError(
+            f"encoder.sources must name the raw column of each of {count} features. "
+            f"Got {len(encoder.sources)}."
+        )
+    if checked is not None and checked != encoded:
+        raise ValueError("feature_names must be those of the encoder, or None.")
+    return encoded

@@ -1,0 +1,153 @@
+"""Combining models that were trained on different rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["merge_models"]
+
+REFUSALS = {
+    "certified": "A certified model is the optimum of its own rows, and no average of optima is "
+    "the optimum of the union. Train on all rows together, or keep the models and let them vote.",
+    "moments": "Merging models of this family exactly needs the sums they were computed from, "
+    "which are not kept yet. Train on all rows together.",
+    None: "It has no family, so nothing is known of how its weights were found. Train on all rows "
+    "together, or set family='online' if an average of weights makes sense for them.",
+}
+
+
+def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None) -> LinearModel:
+    """Return the weighted average of online models, marked approximate.
+
+    Parameters
+    ----------
+    models : sequence of LinearModel
+        At least two, with the same learner, classes, features, link and encoder.
+    weights : sequence of float or None
+        How much each counts. None: by ``evidence["rows_seen"]``.
+
+    Returns
+    -------
+    LinearModel
+        Without training state. Its evidence says how many models it was merged from.
+    """
+    first = models[0]
+    if len(models) < 2:
+        raise ValueError("merge needs at least one other model. Got none.")
+    if first.family != "online":
+        raise ValueError(f"This {first.learner} model cannot be merged. {REFUSALS[first.family]}")
+    for number, model in enumerate(models[1:], start=2):
+        _check_same(first, model, number)
+    shares = _shares(_rows_seen(models) if weights is None else weights, len(models))
+    evidence: dict[str, Any] = {"merged_from": len(models), "approximate": True}
+    if all(_is_count(model.evidence.get("rows_seen")) for model in models):
+        evidence["rows_seen"] = sum(_rows_seen(models))
+    return replace(
+        first,
+        weights=sum(share * model.weights for share, model in zip(shares, models, strict=True)),
+        intercept=sum(share * model.intercept for share, model in zip(shares, models, strict=True)),
+        evidence=evidence,
+        state=None,
+    )
+
+
+def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
+    """Refuse a model that differs, naming the first difference."""
+    pairs = {
+        "learner": (first.learner, other.learner),
+        "family": (first.family, other.family),
+        "link": (first.link, other.link),
+        "classes": (_listed(first.classes), _listed(other.classes)),
+        "number of features": (first.n_features, other.n_features),
+        "number of targets": (len(first.weights), len(other.weights)),
+    }
+    for what, (ours, theirs) in pairs.items():
+        if ours != theirs:
+            raise ValueError(
+                f"Model 1 and model {number} cannot be merged: their {what} differs, "
+                f"{ours!r:.120} and {theirs!r:.120}. Train both with the same settings."
+            )
+    _check_same_names(first.feature_names, other.feature_names, number)
+    if not _same_encoder(first.encoder, other.encoder):
+        raise ValueError(
+            f"Model 1 and model {number} cannot be merged: their encoders differ, so their weights "
+            "are for different numbers. Fit one encoder and train both models with it."
+        )
+
+
+def _check_same_names(
+    ours: tuple[str, ...] | None, theirs: tuple[str, ...] | None, number: int
+) -> None:
+    if ours == theirs:
+        return
+    where = ""
+    if ours is not None and theirs is not None:
+        place = next(j for j in range(len(ours)) if ours[j] != theirs[j])
+        where = f" at feature {place}, {ours[place]!r:.80} and {theirs[place]!r:.80}"
+    raise ValueError(
+        f"Model 1 and model {number} cannot be merged: their feature names differ{where}. Train "
+        "both on the same columns in the same order."
+    )
+
+
+def _same_encoder(ours: Any, theirs: Any) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    if ours.kind != theirs.kind:
+        return False
+    (arrays, values), (other_arrays, other_values) = ours.to_parts(), theirs.to_parts()
+    return (
+        values == other_values
+        and arrays.keys() == other_arrays.keys()
+        and all(_same_part(part, other_arrays[name]) for name, part in arrays.items())
+    )
+
+
+def _same_part(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
+        return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def _listed(classes: NDArray[Any] | None) -> list[Any] | None:
+    return None if classes is None else classes.tolist()
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _rows_seen(models: Sequence[LinearModel]) -> list[int]:
+    counts: list[int] = []
+    for number, model in enumerate(models, start=1):
+        seen = model.evidence.get("rows_seen")
+        if not isinstance(seen, int) or not _is_count(seen):
+            raise ValueError(
+                f"evidence['rows_seen'] of model {number} is {seen!r:.80}, so its share is "
+                "unknown. Say how much each model counts, for example merge(other, weights=[1, 1])."
+            )
+        counts.append(seen)
+    return counts
+
+
+def _shares(weights: Sequence[float], count: int) -> NDArray[np.float64]:
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != (count,):
+        raise ValueError(
+            f"weights must hold one number for each of {count} models. Got {weights!r}."
+        )
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.max() > 0):
+        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {shares.tolist()}.")
+    shares = shares / shares.max()  # first, so that the sum cannot overflow
+    total: NDArray[np.float64] = shares / shares.sum()
+    return total

@@ -1,0 +1,67 @@
+"""Rules for constructor parameters, kept as data: one sentence shape for every error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["ParameterError", "Rule", "check_parameters"]
+
+
+class ParameterError(ValueError, TypeError):
+    """A constructor parameter has a value that cannot work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a parameter must be, in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def check_parameters(owner: object, rules: Mapping[str, Rule]) -> None:
+    """Refuse the first parameter of ``owner`` that breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(owner, name)
+        if not rule.holds(value):
+            raise ParameterError(
+                f"The {name!r} parameter of {type(owner).__name__} must be {rule.words}. "
+                f"Got {value!r} instead."
+            )
+
+
+def one_of(*values: str) -> Rule:
+    """Return the rule that a parameter is one of the given words."""
+    return Rule(" or ".join(map(repr, values)), lambda v: isinstance(v, str) and v in values)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not _is_bool(value) and not math.isnan(value)
+
+
+#: A bool, Python's or NumPy's.
+BOOL = Rule("a bool", _is_bool)
+#: A finite float above 0.
+POSITIVE = Rule("a finite float > 0", lambda v: _is_number(v) and 0 < v < math.inf)
+#: A float above 0, infinity included.
+POSITIVE_OR_INF = Rule("a float > 0", lambda v: _is_number(v) and v > 0)
+#: An int of at least 1.
+COUNT = Rule("an int >= 1", lambda v: isinstance(v, Integral) and not _is_bool(v) and v >= 1)
+#: None, "balanced" or a dict from class to weight.
+CLASS_WEIGHT = Rule(
+    "None, 'balanced' or a dict from class to weight",
+    lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+)
+#: A seed as scikit-learn takes it.
+RANDOM_STATE = Rule(
+    "None, an int >= 0 or a numpy RandomState",
+    lambda v: v is None or (isinstance(v, Integral) and v >= 0) or hasattr(v, "randint"),
+)

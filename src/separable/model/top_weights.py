@@ -1,0 +1,129 @@
+"""The strongest weights of a model, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.words import feature_name, label_value, shown, signed, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["TopWeights", "WeightGroup", "top_weights"]
+
+
+@dataclass(frozen=True)
+class WeightGroup:
+    """The weights that push most towards one thing, strongest first.
+
+    Parameters
+    ----------
+    label : object
+        The class, or in regression the number of the target.
+    towards : str
+        What a larger value of these features does, in words.
+    weights : tuple of (str, float)
+        Names and weights.
+    """
+
+    label: Any
+    towards: str
+    weights: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class TopWeights:
+    """Groups of strongest weights, two a score: those that raise it and those that lower it.
+
+    Print it, go through its groups, or take ``to_dict()`` for JSON.
+    """
+
+    groups: tuple[WeightGroup, ...]
+
+    def __iter__(self) -> Iterator[WeightGroup]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, place: int) -> WeightGroup:
+        return self.groups[place]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{group.towards}\n"
+            + (table([(shown(name), signed(w)) for name, w in group.weights] or [("(none)",)]))
+            for group in self.groups
+        )
+
+    __repr__ = __str__
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the groups as plain lists and dicts, ready for JSON."""
+        return [
+            {
+                "label": group.label,
+                "towards": group.towards,
+                "weights": [{"feature": name, "weight": w} for name, w in group.weights],
+            }
+            for group in self.groups
+        ]
+
+
+def top_weights(model: LinearModel, n: int = 10) -> TopWeights:
+    """Return the n largest positive and negative weights of each score.
+
+    Two classes share one score: its positive weights speak for ``classes[1]``, its negative ones
+    for ``classes[0]``. Equal weights come in the order of the features; zeros never come.
+
+    Parameters
+    ----------
+    model : LinearModel
+    n : int, default 10
+
+    Returns
+    -------
+    TopWeights
+    """
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise ValueError(
+            f"The 'n' parameter of top_weights must be an int >= 1. Got {n!r} instead."
+        )
+    groups = []
+    for k, w in enumerate(model.weights):
+        for sign, (label, towards) in zip((1, -1), _sides(model, k), strict=True):
+            groups.append(WeightGroup(label, towards, _strongest(model, sign * w, sign, int(n))))
+    return TopWeights(tuple(groups))
+
+
+def _sides(model: LinearModel, k: int) -> tuple[tuple[Any, str], tuple[Any, str]]:
+    """Return label and heading of the positive and the negative weights of score k."""
+    if model.classes is None:
+        what = "the prediction" if len(model.weights) == 1 else f"target {k}"
+        return (k, f"raises {what}"), (k, f"lowers {what}")
+    labels = [label_value(label) for label in model.classes]
+    if len(labels) == 2:
+        return (labels[1], f"towards {shown(labels[1])}"), (
+            labels[0],
+            f"towards {shown(labels[0])}",
+        )
+    name = shown(labels[k])
+    return (labels[k], f"towards {name}"), (labels[k], f"away from {name}")
+
+
+def _strongest(
+    model: LinearModel, strength: NDArray[np.float64], sign: int, n: int
+) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-strength, kind="stable")[:n]
+    return tuple(
+        (feature_name(model.feature_names, int(j)), sign * float(strength[j]))
+        for j in order
+        if strength[j] > 0
+    )

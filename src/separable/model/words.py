@@ -1,0 +1,56 @@
+"""How names, labels and numbers are shown to people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["feature_name", "label_value", "number", "shown", "signed", "table"]
+
+WIDEST = 48
+
+
+def feature_name(names: tuple[str, ...] | None, feature: int) -> str:
+    """Return the name of a feature, ``x7`` where none were given."""
+    return f"x{feature}" if names is None else names[feature]
+
+
+def label_value(label: Any) -> Any:
+    """Return a class label as a plain Python value."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def shown(text: object, widest: int = WIDEST) -> str:
+    """Return text fit for a line of a terminal: no control characters, not too long."""
+    safe = "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode()
+        for char in str(text)[: 4 * widest]
+    )
+    return safe if len(safe) <= widest else safe[: widest - 3] + "..."
+
+
+def number(value: float) -> str:
+    """Return a number in at most six digits."""
+    return f"{value:.6g}"
+
+
+def signed(value: float) -> str:
+    """Return a number in at most six digits, with its sign unless it is 0."""
+    return f"{value:+.6g}" if value else "0"
+
+
+def table(lines: Sequence[tuple[str, ...]], indent: str = "  ") -> str:
+    """Return lines of cells as text in columns: the first to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        indent
+        + "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,214 @@
+"""The training state of the online classifiers: weights in lanes, and room for new classes.
+
+One-vs-rest keeps one model a class. Two classes share one model (that of the second; the first is
+its negative), and an open stream carries one model more, the ghost: it is trained with every label
+negative, which is what the model of a class not met yet would have learned so far. A new class
+starts as its copy. The argmax rule needs no ghost: a class not met yet has weights 0.
+
+Models stand in blocks of lanes, ``w[block][feature][lane]``; a few models (one-vs-rest on one or
+two classes) each have a block of width 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.model.linear_model import TrainingState
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["OnlineState", "aligned_zeros"]
+
+LINE_BYTES = 64
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros that start on a cache line, so that a block of lanes is one line a feature."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.zeros(size + LINE_BYTES, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE_BYTES
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+@dataclass
+class OnlineState:
+    """Weights of every model, in lanes, with what is needed to go on learning.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The classes met or announced, sorted.
+    n_features : int
+        The number of features d.
+    dtype : dtype
+        float32 or float64, the type of the data.
+    rule : {"ovr", "argmax"}
+        How classes share the learning.
+    averaged : bool
+        Whether the mean of all weights is kept.
+    open_classes : bool
+        Whether unannounced classes may still come.
+    """
+
+    classes: NDArray[Any]
+    n_features: int
+    dtype: np.dtype[Any]
+    rule: str
+    averaged: bool
+    open_classes: bool
+    presented: float = 0.0
+    rows_seen: int = 0
+    met: NDArray[np.bool_] = field(init=False)
+    w: NDArray[Any] = field(init=False)
+    b: NDArray[Any] = field(init=False)
+    u: NDArray[np.float64] | None = field(init=False, default=None)
+    u_b: NDArray[np.float64] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.met = np.zeros(len(self.classes), dtype=np.bool_)
+        self._allocate()
+
+    @property
+    def first_class(self) -> int:
+        """The index of the class that model 0 learns."""
+        return 0 if self.rule == "argmax" or len(self.classes) > 2 else 1
+
+    @property
+    def n_models(self) -> int:
+        """The number of models, the ghost included."""
+        ghosts = int(self.open_classes and self.rule == "ovr")
+        return len(self.classes) + ghosts - self.first_class
+
+    @property
+    def width(self) -> int:
+        """How many models one block of lanes holds."""
+        if self.first_class == 1:
+            return 1
+        return int(native.lane_width(self.dtype == np.float64))
+
+    def _allocate(self) -> None:
+        blocks = max(1, -(-self.n_models // self.width))
+        self.w = aligned_zeros((blocks, self.n_features, self.width), self.dtype)
+        self.b = aligned_zeros((blocks, self.width), self.dtype)
+        if self.averaged:
+            double = np.dtype(np.float64)
+            self.u = aligned_zeros(self.w.shape, double)
+            self.u_b = aligned_zeros(self.b.shape, double)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return w, b and the sums by model: shapes (models, d) and (models,)."""
+        kept = {"w": self.w, "b": self.b, "u": self.u, "u_b": self.u_b}
+        return {
+            name: lanes.swapaxes(1, -1).reshape(-1, *lanes.shape[1:-1])[: self.n_models]
+            for name, lanes in kept.items()
+            if lanes is not None
+        }
+
+    def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over w, b and the sums given by model."""
+        for name, by_model in arrays.items():
+            lanes = getattr(self, name)
+            for model, row in enumerate(by_model):
+                lanes[model // self.width, ..., model % self.width] = row
+
+    def astype(self, dtype: np.dtype[Any]) -> OnlineState:
+        """Return the same state with weights of another float type."""
+        other = replace(self, dtype=dtype)
+        other.met = self.met.copy()
+        other.set_arrays(self.arrays())
+        return other
+
+    def native_weights(self) -> Any:
+        """Return the view of the arrays that the compiled core trains."""
+        return native.OnlineWeights(self.w, self.b, self.u, self.u_b)
+
+    def add_classes(self, new: NDArray[Any]) -> None:
+        """Make room for classes met for the first time, each a copy of the ghost."""
+        old, arrays = self.by_class(), self.arrays()
+        old_classes, old_met = self.classes.tolist(), dict(zip(self.classes, self.met, strict=True))
+        self.classes = np.unique(np.concatenate([self.classes, new]))
+        self.met = np.array([old_met.get(c, False) for c in self.classes], dtype=np.bool_)
+        self._allocate()
+        moved: dict[str, NDArray[Any]] = {}
+        for name, by_model in arrays.items():
+            ghost = by_model[-1] if self.rule == "ovr" else np.zeros_like(by_model[0])
+            known = dict(zip(old_classes, old[name], strict=True))
+            by_class = [known.get(c, ghost) for c in self.classes.tolist()][self.first_class :]
+            moved[name] = np.stack([*by_class, ghost] if self.rule == "ovr" else by_class)
+        self.set_arrays(moved)
+
+    def by_class(self) -> dict[str, list[NDArray[Any]]]:
+        """Return w, b and the sums of each class, the ghost left out."""
+        arrays, n = self.arrays(), len(self.classes)
+        if self.first_class == 0:
+            return {name: list(a[:n]) for name, a in arrays.items()}
+        # One class: the negative of the ghost. Two: the model of the second, and its negative.
+        return {name: [-a[0], *a[: n - 1]] for name, a in arrays.items()}
+
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights (k, d) and intercepts (k,) as a ``LinearModel`` holds them."""
+        parts = {
+            name: np.stack(rows).astype(np.float64, copy=False)
+            for name, rows in self.by_class().items()
+        }
+        w, b = parts["w"], parts["b"]
+        if self.averaged and self.presented:
+            w = w - parts["u"] / self.presented
+            b = b - parts["u_b"] / self.presented
+        if len(self.classes) == 2:
+            return (w[1:], b[1:]) if self.rule == "ovr" else (w[1:] - w[:1], b[1:] - b[:1])
+        return w, b
+
+    def to_training_state(self) -> TrainingState:
+        """Return the state as a model file keeps it."""
+        tensors = {name: np.array(a) for name, a in self.arrays().items()}
+        values = {
+            "rule": self.rule,
+            "averaged": self.averaged,
+            "open_classes": self.open_classes,
+            "presented": self.presented,
+            "rows_seen": self.rows_seen,
+            "met": self.met.tolist(),
+        }
+        return TrainingState(tensors, values)
+
+    @classmethod
+    def from_training_state(
+        cls, saved: TrainingState, classes: NDArray[Any], n_features: int
+    ) -> OnlineState:
+        """Return the state that ``to_training_state`` wrote, checked against the model's shape."""
+        values = saved.values
+        try:
+            state = cls(
+                classes=np.array(classes),
+                n_features=n_features,
+                dtype=saved.tensors["w"].dtype,
+                rule=str(values["rule"]),
+                averaged=bool(values["averaged"]),
+                open_classes=bool(values["open_classes"]),
+                presented=float(values["presented"]),  # type: ignore[arg-type]
+                rows_seen=int(values["rows_seen"]),  # type: ignore[arg-type]
+            )
+            expected = state.arrays()
+            for name, array in expected.items():
+                found = saved.tensors[name]
+                if found.shape != array.shape or found.dtype != array.dtype:
+                    raise ValueError(f"{name} is {found.dtype} {found.shape}")
+                if not np.isfinite(found).all():
+                    raise ValueError(f"{name} is not finite")
+            met = np.array(values["met"], dtype=np.bool_)
+            if met.shape != state.met.shape:
+                raise ValueError("met does not fit the classes")
+        except (KeyError, ValueError, TypeError) as error:
+            raise ValueError(
+                f"The model's training state does not fit the model: {error}. Save it again from "
+                "an estimator with include_state=True."
+            ) from error
+        state.met = met
+        state.set_arrays({name: saved.tensors[name] for name in expected})
+        return state

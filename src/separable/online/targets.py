@@ -1,0 +1,134 @@
+"""Labels and weights of the rows, checked, as the compiled core takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["RowWeights", "check_labels", "find_classes", "weigh_rows"]
+
+
+def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
+    """Return the labels as a one-dimensional array of ``n_rows`` known values."""
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU"):
+        y = _plain_labels(y)
+    if len(y) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {len(y)}."
+        )
+    return y  # type: ignore[no-any-return]
+
+
+def _plain_labels(y: Any) -> NDArray[Any]:
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        _refuse(~np.isfinite(labels), labels, "Input y contains NaN or infinity")
+    elif labels.dtype.kind == "O":
+        # None, NaN and pandas' NA are the values that do not equal themselves, or are no value
+        missing = np.array([v is None or (v != v) is not False for v in labels.tolist()])
+        _refuse(missing, labels, "Input y contains a missing value (None or NaN)")
+        kinds = {isinstance(v, str) for v in labels.tolist()}
+        if len(kinds) == 2:
+            raise ValueError(
+                "Input y mixes text and other values, which have no common order. Convert it to "
+                "one type first, for example with y.astype(str)."
+            )
+        if kinds == {True}:
+            labels = labels.astype(str)
+    check_classification_targets(labels)
+    return labels
+
+
+def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{what}: row {row} holds {y[row]!r}. Drop the row or give it a label.")
+
+
+def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the index of each label in the sorted ``classes``, and -1 where it is not there."""
+    if y.dtype.kind != classes.dtype.kind and "U" in (y.dtype.kind, classes.dtype.kind):
+        raise ValueError(
+            f"The labels changed type: y now holds {y[0]!r} ({y.dtype}), the classes so far are "
+            f"{classes[:5].tolist()} ({classes.dtype})."
+        )
+    place = np.searchsorted(classes, y)
+    place[place == len(classes)] = 0
+    return np.where(classes[place] == y, place, -1).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class RowWeights:
+    """The rows that count and how much.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, optional
+        The rows of non-zero weight; None: all.
+    weight : ndarray of float64, optional
+        One weight a row; None: all 1.
+    """
+
+    rows: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
+
+
+def weigh_rows(
+    sample_weight: Any, class_weight: Any, label: NDArray[np.int32], classes: NDArray[Any]
+) -> RowWeights:
+    """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out."""
+    if sample_weight is None and class_weight is None:
+        return RowWeights()
+    weight = _check_sample_weight(sample_weight, len(label))
+    if class_weight is not None:
+        weight = weight * _class_factors(class_weight, label, classes)[label]
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) == 0:
+        raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+    every = len(rows) == len(label)
+    if every and (weight == 1).all():
+        return RowWeights()
+    return RowWeights(None if every else rows, weight)
+
+
+def _check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
+    if len(weight) != n_rows:
+        raise ValueError(f"sample_weight has {len(weight)} entries, X has {n_rows} rows.")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and >= 0; row {bad[0]} has {weight[bad[0]]}. Use 0 to "
+            "leave a row out."
+        )
+    return weight
+
+
+def _class_factors(
+    class_weight: Any, label: NDArray[np.int32], classes: NDArray[Any]
+) -> NDArray[np.float64]:
+    from sklearn.utils.class_weight import compute_class_weight
+
+    factors: NDArray[np.float64] = compute_class_weight(
+        class_weight, classes=classes, y=classes[label]
+    )
+    if not (np.isfinite(factors) & (factors >= 0)).all():
+        raise ValueError(f"class_weight must be finite and >= 0, got {class_weight!r}.")
+    return factors

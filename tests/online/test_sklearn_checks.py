@@ -1,0 +1,28 @@
+"""scikit-learn's own checks on every estimator."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from separable import AveragedPerceptron, Perceptron
+
+ORDER = "an online learner depends on the order of rows, and this check shuffles them"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER,
+}
+
+
+@parametrize_with_checks(
+    [
+        Perceptron(),
+        Perceptron(multi_class="argmax", pocket=True),
+        AveragedPerceptron(),
+        AveragedPerceptron(multi_class="argmax"),
+    ],
+    expected_failed_checks=lambda _: EXPECTED,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
