@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable.data.table import MISSING, TableError, missing_counts, read_csv, require_columns
+from separable.data.table import (
+    BLOCK_BYTES,
+    MISSING,
+    TableError,
+    missing_counts,
+    read_csv,
+    require_columns,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +119,19 @@ def test_decimal_commas_do_not_make_the_comma_a_delimiter():
 def test_quotes_newlines_and_delimiters_inside_values():
     table = read('a,b\n"x, y","say ""hi""\nthere"\n')
     assert table.to_pydict() == {"a": ["x, y"], "b": ['say "hi"\nthere']}
+
+
+def test_a_line_longer_than_a_block():
+    long = "x" * (BLOCK_BYTES + 10)
+    table = read(f"a;b\n1;y\n2;{long}\n3;z\n")
+    assert table["a"].to_pylist() == [1.0, 2.0, 3.0]
+    assert table["b"][1].as_py() == long
+
+
+def test_a_header_longer_than_the_sample():
+    names = [f"column {i}" for i in range(20_000)]
+    table = read("|".join(names) + "\n" + "|".join("1" for _ in names) + "\n")
+    assert table.column_names == names
 
 
 def test_a_single_column_and_empty_lines():

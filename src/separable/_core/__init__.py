@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from separable._core._cpu import supported_levels
 
 if TYPE_CHECKING:
-    from separable._core import _native as native
+    import separable._core._native as native
 
 __all__ = ["LEVEL", "LEVELS", "native"]
 

@@ -8,6 +8,7 @@ asked for, so one that nobody needs costs nothing and cannot fail.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -166,7 +167,7 @@ def _columns_from_stream(data: Any) -> Columns:
         data = pa.RecordBatchReader.from_stream(data).read_all()
     index = _pandas_index_columns(data.schema.metadata or {})
     names = [name for name in data.column_names if name not in index]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TableError(
             f"Column names appear more than once: {list_names(twice, 5)}. Rename them."

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Rows", "as_rows", "column_names"]
+__all__ = ["Rows", "as_rows", "column_names", "is_scipy_sparse"]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 INDICES = (np.dtype(np.int32), np.dtype(np.int64))
@@ -33,8 +33,8 @@ class Rows:
     n_features : int
         The number of columns d.
     indices, indptr : ndarray of int32 or int64, optional
-        CSR only: the column of each value, ascending and unique within a row, and the n + 1
-        places where rows start. Both have the same dtype.
+        CSR only: the column of each value, in any order within a row, and the n + 1 places where
+        rows start. Both have the same dtype.
     """
 
     values: NDArray[Any]
@@ -83,6 +83,21 @@ class Rows:
             self.indptr[start : stop + 1] - first,
         )
 
+    def sum_duplicates(self) -> Rows:
+        """Return the rows with every column at most once in a row, its values added."""
+        if self.indptr is None or self.indices is None:
+            return self
+        row = np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
+        order = np.lexsort((self.indices, row))
+        row, column = row[order], self.indices[order]
+        first = np.flatnonzero(np.diff(row, prepend=-1) | np.diff(column, prepend=-1))
+        return Rows(
+            np.add.reduceat(self.values[order], first),
+            self.n_features,
+            column[first],
+            np.searchsorted(row[first], np.arange(self.n_rows + 1)).astype(self.indptr.dtype),
+        )
+
     def astype(self, dtype: np.dtype[Any]) -> Rows:
         """Return the rows with values of another float type; the same object if it fits."""
         if self.values.dtype == dtype:
@@ -110,7 +125,7 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = 
         rows = Rows(X, X.shape[1])
     elif isinstance(X, Rows):
         rows = X
-    elif _is_scipy_sparse(X):
+    elif is_scipy_sparse(X):
         rows = _rows_from_scipy(X)
     else:
         rows = _rows_from_array(X)
@@ -137,7 +152,8 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _is_scipy_sparse(X: Any) -> bool:
+def is_scipy_sparse(X: Any) -> bool:
+    """Return whether X is a SciPy sparse matrix or array, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
     return sparse is not None and bool(sparse.issparse(X))
 
@@ -156,9 +172,6 @@ def _rows_from_scipy(X: Any) -> Rows:
             f"The sparse matrix has column index {int(indices[bad])} in row {row}, outside "
             f"0 ... {n_features - 1}. Rebuild it with a shape that holds every index."
         )
-    if not csr.has_canonical_format:  # duplicates are summed, indices sorted, in a copy
-        csr = csr.copy()
-        csr.sum_duplicates()
     values = csr.data if csr.dtype in FLOATS else csr.data.astype(np.float64)
     indices, indptr = csr.indices, csr.indptr
     if indices.dtype not in INDICES or indptr.dtype != indices.dtype:

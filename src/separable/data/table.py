@@ -16,6 +16,7 @@ import io
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -46,6 +47,9 @@ ColumnType = Literal["number", "category"]
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
 
 DELIMITERS = (",", ";", "\t", "|")
+
+#: How much of a file is parsed at a time.
+BLOCK_BYTES = 1 << 22
 
 #: How other kinds of file begin, what they are, and what to do about it.
 _SIGNATURES = (
@@ -251,21 +255,29 @@ class _CsvText:
         sample = self.data[:size].decode("utf-8-sig", errors="replace")
         best, best_score = DELIMITERS[0], (0.0, 0)
         for delimiter in DELIMITERS:
-            try:
-                widths = [len(r) for _, r in islice(self._records(sample, delimiter), 50)]
-            except csv.Error:
-                continue
+            widths = self._widths(sample, delimiter)
             if len(widths) > 1 and len(self.data) > size:
                 widths.pop()  # may be cut
+            if not widths or widths[0] == 1:
+                continue
             score = (widths.count(widths[0]) / len(widths), widths[0])
-            if widths[0] > 1 and score > best_score:
+            if score > best_score:
                 best, best_score = delimiter, score
         return best
 
+    def _widths(self, sample: str, delimiter: str) -> list[int]:
+        """Return how many values the first records have, up to one that csv cannot read."""
+        widths = []
+        with suppress(csv.Error):
+            for _, record in islice(self._records(sample, delimiter), 50):
+                widths.append(len(record))
+        return widths
+
     def _read_header(self) -> list[str]:
         # the first line alone is decoded: the rest is checked while it is parsed
+        end = max(1 << 20, self.data.find(b"\n") + 1)
         try:
-            sample = self.data[: 1 << 20].decode("utf-8-sig", errors="replace")
+            sample = self.data[:end].decode("utf-8-sig", errors="replace")
             _, record = next(self._records(sample))
         except csv.Error as error:
             raise TableError(f"{self.name}, line 1: not a header line ({error}).") from None
@@ -278,10 +290,11 @@ class _CsvText:
     def _refuse_duplicates(self, names: list[str]) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            places = [place for place, name in enumerate(names, start=1) if name == twice[0]]
+            places = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
+            more = ", ..." if len(places) > 5 else ""
             raise TableError(
                 f"{self.name}: {len(twice)} column name(s) appear more than once: "
-                f"{list_names(twice, 5)} (columns {', '.join(map(str, places))}). Rename them, or "
+                f"{list_names(twice, 5)} (columns {', '.join(places[:5])}{more}). Rename them, or "
                 "add a header line if the file has none."
             )
 
@@ -300,28 +313,44 @@ class _CsvText:
     def _parse(self) -> pa.Table:
         """Parse every column as text."""
         import pyarrow as pa
-        from pyarrow import csv as arrow_csv
 
-        places = [str(place) for place in range(len(self.header))]
         quotes = self.data.count(b'"')
         if quotes % 2:
             self._refuse_open_quote()
         try:
-            table = arrow_csv.read_csv(
-                pa.BufferReader(self.data),  # type: ignore[arg-type] # the stubs leave it out
-                read_options=arrow_csv.ReadOptions(column_names=places),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=quotes > 0
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False
-                ),
-            ).slice(1)
+            table = self._parse_blocks(BLOCK_BYTES, quotes > 0)
         except pa.ArrowInvalid as error:
-            raise self._diagnosis(str(error)) from None
+            if "straddl" not in str(error):
+                raise self._diagnosis(str(error)) from None
+            table = self._parse_whole(quotes > 0)
         if not table.num_rows:
             raise TableError(f"{self.name}: only a header line, no rows. Add the data below it.")
         return table
+
+    def _parse_whole(self, quotes: bool) -> pa.Table:
+        """Parse as one block, for a line that is longer than a block."""
+        import pyarrow as pa
+
+        try:
+            return self._parse_blocks(len(self.data), quotes)
+        except (pa.ArrowInvalid, OverflowError) as error:
+            raise self._diagnosis(str(error)) from None
+
+    def _parse_blocks(self, block_bytes: int, quotes: bool) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        places = [str(place) for place in range(len(self.header))]
+        return arrow_csv.read_csv(
+            pa.BufferReader(self.data),  # type: ignore[arg-type] # the stubs leave it out
+            read_options=arrow_csv.ReadOptions(column_names=places, block_size=block_bytes),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=quotes
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False
+            ),
+        ).slice(1)
 
     def _diagnosis(self, message: str) -> TableError:
         """Look at the file a second time and say which line the parser could not read."""

@@ -46,29 +46,31 @@ def _one_row(explanation: Explanation) -> str:
 
 def _many_rows(explanation: Explanation) -> str:
     count = min(ROWS, len(explanation))
-    lines = [_line("largest contributions", "row", "predicted", "score", tag="th")]
+    lines = [_line("row", "predicted", "score", "largest contributions", tag="th", text=3)]
     for row in range(count):
         terms = explanation.terms(row, n=TERMS_A_ROW)
         parts = ", ".join(
             f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown
         )
         predicted = "" if explanation.model.classes is None else shown(terms.predicted)
-        lines.append(_line(parts, str(row), predicted, signed(terms.score)))
+        lines.append(_line(str(row), predicted, signed(terms.score), parts, text=3))
     rest = len(explanation) - count
     more = f"{rest} more rows; explanation[i] shows row i in full" if rest else ""
     return _page(f"{shown(explanation.model.learner)} on {len(explanation)} rows", lines, more)
 
 
 def _page(title: str, lines: list[str], under: str) -> str:
-    style = "border-collapse:collapse;font-variant-numeric:tabular-nums"
+    style = "border-collapse:collapse;font:inherit;font-variant-numeric:tabular-nums;color:inherit"
     table = f'<table style="{style}">{"".join(lines)}</table>'
     note = f"<p>{escape(under)}</p>" if under else ""
     return f"<div><p><b>{escape(title)}</b></p>{table}{note}</div>"
 
 
-def _line(*cells: str, tag: str = "td", extra: str = "", bar: float | None = None) -> str:
-    """Return a table row: text to the left, then numbers to the right, then perhaps a bar."""
-    styles = [NAME + extra] + [CELL + extra] * (len(cells) - 1)
+def _line(
+    *cells: str, tag: str = "td", extra: str = "", text: int = 0, bar: float | None = None
+) -> str:
+    """Return a table row: numbers to the right, the cell ``text`` to the left, perhaps a bar."""
+    styles = [(NAME if place == text else CELL) + extra for place in range(len(cells))]
     inside = "".join(
         f'<{tag} style="{style}">{escape(cell)}</{tag}>'
         for style, cell in zip(styles, cells, strict=True)

@@ -8,12 +8,12 @@ over everything. NaN and infinities in it survive. Nothing in a file is ever run
 from __future__ import annotations
 
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable import __version__
 from separable.features.encoder import ENCODERS, encoder_class
 from separable.model.atomic import write_atomically
 from separable.model.container import check_seal, close_container, open_container
@@ -65,7 +65,7 @@ def save(model: LinearModel, path: str | os.PathLike[str], *, include_state: boo
     if state is not None:
         tensors |= pack_parts(state.tensors, "state/")
     document = Document(
-        separable_version=__version__,
+        separable_version=str(sys.modules["separable"].__version__),  # no import upwards
         learner=model.learner,
         parameters=dict(model.parameters),
         family=model.family,

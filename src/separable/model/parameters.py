@@ -1,4 +1,4 @@
-"""Rules for constructor parameters, kept as data: one sentence shape for every error."""
+"""Requirements of constructor parameters, kept as data: one sentence shape for every error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["ParameterError", "Rule", "check_parameters"]
+__all__ = ["ParameterError", "Requirement", "check_parameters"]
 
 
 class ParameterError(ValueError, TypeError):
@@ -16,31 +16,35 @@ class ParameterError(ValueError, TypeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Requirement:
     """What a parameter must be, in words and as a test."""
 
     words: str
     holds: Callable[[Any], bool]
 
 
-def check_parameters(owner: object, rules: Mapping[str, Rule]) -> None:
-    """Refuse the first parameter of ``owner`` that breaks its rule."""
-    for name, rule in rules.items():
+def check_parameters(owner: object, requirements: Mapping[str, Requirement]) -> None:
+    """Refuse the first parameter of ``owner`` that breaks its requirement."""
+    for name, requirement in requirements.items():
         value = getattr(owner, name)
-        if not rule.holds(value):
+        if not requirement.holds(value):
             raise ParameterError(
-                f"The {name!r} parameter of {type(owner).__name__} must be {rule.words}. "
+                f"The {name!r} parameter of {type(owner).__name__} must be {requirement.words}. "
                 f"Got {value!r} instead."
             )
 
 
-def one_of(*values: str) -> Rule:
-    """Return the rule that a parameter is one of the given words."""
-    return Rule(" or ".join(map(repr, values)), lambda v: isinstance(v, str) and v in values)
+def one_of(*values: str) -> Requirement:
+    """Return the requirement that a parameter is one of the given words."""
+    return Requirement(" or ".join(map(repr, values)), lambda v: isinstance(v, str) and v in values)
 
 
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not _is_bool(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -48,20 +52,20 @@ def _is_number(value: Any) -> bool:
 
 
 #: A bool, Python's or NumPy's.
-BOOL = Rule("a bool", _is_bool)
+BOOL = Requirement("a bool", _is_bool)
 #: A finite float above 0.
-POSITIVE = Rule("a finite float > 0", lambda v: _is_number(v) and 0 < v < math.inf)
+POSITIVE = Requirement("a finite float > 0", lambda v: _is_number(v) and 0 < v < math.inf)
 #: A float above 0, infinity included.
-POSITIVE_OR_INF = Rule("a float > 0", lambda v: _is_number(v) and v > 0)
+POSITIVE_OR_INF = Requirement("a float > 0", lambda v: _is_number(v) and v > 0)
 #: An int of at least 1.
-COUNT = Rule("an int >= 1", lambda v: isinstance(v, Integral) and not _is_bool(v) and v >= 1)
+COUNT = Requirement("an int >= 1", lambda v: _is_whole(v) and v >= 1)
 #: None, "balanced" or a dict from class to weight.
-CLASS_WEIGHT = Rule(
+CLASS_WEIGHT = Requirement(
     "None, 'balanced' or a dict from class to weight",
     lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
 )
 #: A seed as scikit-learn takes it.
-RANDOM_STATE = Rule(
+RANDOM_STATE = Requirement(
     "None, an int >= 0 or a numpy RandomState",
-    lambda v: v is None or (isinstance(v, Integral) and v >= 0) or hasattr(v, "randint"),
+    lambda v: v is None or (_is_whole(v) and v >= 0) or hasattr(v, "randint"),
 )

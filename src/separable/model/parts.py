@@ -46,6 +46,8 @@ def unpack_parts(
             parts[name] = tensors[full]
         elif full != prefix + name + UTF8 and full != prefix + name + OFFSETS:
             raise ValueError(f"the tensor {full!r:.80} is not known")
+        elif prefix + name in tensors:
+            raise ValueError(f"{prefix + name!r:.80} is there both as numbers and as text")
         else:
             pair = [tensors.get(prefix + name + end) for end in (UTF8, OFFSETS)]
             if pair[0] is None or pair[1] is None:

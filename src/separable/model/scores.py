@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["linear_scores", "row_blocks", "segment_sums"]
 
-#: Values held at once in float64: 2 MB, so that the temporary arrays stay in the cache.
-BLOCK = 1 << 18
+#: Values held at once: half a megabyte in float64, so that temporary arrays stay in the cache.
+BLOCK = 1 << 16
 #: Columns added up before the partial sum is put aside, which bounds the rounding error.
 COLUMNS = 4096
 

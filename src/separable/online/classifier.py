@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import (  # type: ignore[attr-defined]  # newer than the stubs
+    check_is_fitted,
+    validate_data,
+)
 
-from separable._core import native
-from separable.data.rows import Rows, as_rows, column_names
+from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import (
     BOOL,
@@ -20,13 +24,20 @@ from separable.model.parameters import (
     POSITIVE,
     POSITIVE_OR_INF,
     RANDOM_STATE,
-    Rule,
+    Requirement,
     check_parameters,
     one_of,
 )
-from separable.online.evidence import Margins, measure_margins
+from separable.online.evidence import describe_margins, describe_run, measure_margins
+from separable.online.runs import Lesson, Rule, Run, run_epochs
 from separable.online.state import OnlineState
-from separable.online.targets import RowWeights, check_labels, find_classes, weigh_rows
+from separable.online.targets import (
+    RowWeights,
+    check_labels,
+    check_sample_weight,
+    find_classes,
+    weigh_rows,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +45,11 @@ if TYPE_CHECKING:
 __all__ = ["PerceptronBase"]
 
 
-class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PerceptronBase(ClassifierMixin, BaseEstimator):
     """The perceptron family. See ``Perceptron`` and ``AveragedPerceptron``."""
 
     _averaged: ClassVar[bool] = False
-    _rules: ClassVar[dict[str, Rule]] = {
+    _requirements: ClassVar[dict[str, Requirement]] = {
         "eta0": POSITIVE,
         "fit_intercept": BOOL,
         "max_iter": COUNT,
@@ -59,6 +70,13 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     multi_class: str
     class_weight: Any
     warm_start: bool
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    n_iter_: int
+    _state: OnlineState
+    _model: LinearModel | None
+    _column_names: tuple[str, ...] | None
 
     # ------------------------------------------------------------------ learning
 
@@ -90,18 +108,36 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        check_parameters(self, self._rules)
-        rows = self._check_rows(X, reset=True)
+        check_parameters(self, self._requirements)
+        rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
+        lesson = Lesson(rows, label, counted)
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.w.any() and not state.b.any()
-        seed = self._draw_seed()
-        run = self._run(state, rows, label, counted, seed=seed, stream=False)
+        rule = self._fit_rule(state, rows)
+        run = Run(run_epochs(state, lesson, rule))
         if run.converged and rows.values.dtype == np.float32 and not self._averaged:
-            state, run = self._confirm_in_double(state, run, rows, label, counted, seed)
-        state.rows_seen = rows.n_rows if counted.rows is None else len(counted.rows)
-        self._finish_fit(state, run, rows, label, counted, zero_start)
+            state, run = self._confirm_in_double(state, run, lesson, rule)
+        state.rows_seen += lesson.n_counted
+        state.updates += int(run.mistakes.sum())
+        names = column_names(X)
+        evidence = describe_run(run, state.rows_seen)
+        model = self._build_model(state, names, evidence)
+        if not self._averaged:
+            evidence |= describe_margins(
+                model,
+                measure_margins(model, lesson, state.rule),
+                run,
+                bounded=zero_start and counted.weight is None,
+                fit_intercept=self.fit_intercept,
+            )
+            model = self._build_model(state, names, evidence)
+            if not evidence["converged"]:
+                self._warn_unconverged(evidence, lesson.n_counted)
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = len(run.mistakes)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -127,16 +163,23 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         state: OnlineState | None = getattr(self, "_state", None)
+        first = state is None
         if state is None or classes is not None:
-            check_parameters(self, self._rules)
+            check_parameters(self, self._requirements)
             if self.class_weight == "balanced":
                 raise ValueError(
                     "class_weight='balanced' needs all rows at once and cannot be used with "
                     "partial_fit. Give a dict from class to weight instead."
                 )
-        rows = self._check_rows(X, reset=state is None)
+        rows = as_rows(X) if state is None else self._check_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
+        weight = check_sample_weight(sample_weight, rows.n_rows)
+        if weight is not None and not weight.all():  # absent rows bring no classes either
+            present = np.flatnonzero(weight)
+            rows, y, weight = rows.take(present), y[present], weight[present]
         if state is None:
+            if len(y) == 0:
+                raise ValueError("Every sample weight of the stream's first rows is zero.")
             state = self._open_stream(rows, y, classes)
         elif classes is not None and not np.array_equal(np.unique(classes), state.classes):
             raise ValueError(
@@ -144,11 +187,16 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"partial_fit: {state.classes.tolist()}. Give it only there."
             )
         label = self._meet_classes(state, y)
-        counted = weigh_rows(sample_weight, self.class_weight, label, state.classes)
-        run = self._run(state, rows.astype(state.dtype), label, counted, seed=0, stream=True)
-        state.rows_seen += rows.n_rows if counted.rows is None else len(counted.rows)
-        self._state, self._model = state, None
-        self._stream_updates = getattr(self, "_stream_updates", 0) + int(run.mistakes.sum())
+        counted = weigh_rows(weight, self.class_weight, label, state.classes)
+        lesson = Lesson(rows.astype(state.dtype), label, counted)
+        runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
+        made = [mistakes for run in runs for mistakes in run.mistakes[0]]
+        state.updates += sum(made[: state.n_models - state.n_ghosts])
+        state.rows_seen += lesson.n_counted
+        if first:
+            self._remember_columns(X)
+            self._state = state
+        self._model = None
         self.n_iter_ = 1
         return self
 
@@ -159,8 +207,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model learned so far."""
         check_is_fitted(self)
         if self._model is None:
-            evidence = {"updates": self._stream_updates, "rows_seen": self._state.rows_seen}
-            self._model = self._build_model(self._state, evidence)
+            evidence = {"updates": self._state.updates, "rows_seen": self._state.rows_seen}
+            self._model = self._build_model(self._state, self._column_names, evidence)
         return self._model
 
     @property
@@ -187,12 +235,12 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
         check_is_fitted(self)
-        return self.model_.decision_function(self._check_rows(X, reset=False))
+        return self.model_.decision_function(self._check_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
         check_is_fitted(self)
-        return self.model_.predict(self._check_rows(X, reset=False))
+        return self.model_.predict(self._check_rows(X))
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
@@ -212,53 +260,49 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"The model was learned by {model.learner}, not by {cls.__name__}.")
         if model.state is None or model.classes is None:
             raise ValueError(
-                "The model has no training state to continue from. Save it with "
-                "include_state=True."
+                "The model has no training state to continue from. Save it with include_state=True."
             )
-        parameters = dict(model.parameters)
+        parameters: dict[str, Any] = dict(model.parameters)
         if isinstance(parameters.get("class_weight"), list):
-            parameters["class_weight"] = dict(parameters["class_weight"])  # type: ignore[arg-type]
+            parameters["class_weight"] = dict(parameters["class_weight"])
         estimator = cls(**parameters)
-        estimator.n_features_in_ = model.weights.shape[1]
-        if model.feature_names is not None and model.encoder is None:
-            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        estimator.n_features_in_ = model.n_features
+        estimator._column_names = None if model.encoder is not None else model.feature_names
+        if estimator._column_names is not None:
+            estimator.feature_names_in_ = np.array(estimator._column_names, dtype=object)
         estimator._state = OnlineState.from_training_state(
-            model.state, model.classes, model.weights.shape[1]
+            model.state, model.classes, model.n_features
         )
         estimator._model = model
-        estimator._stream_updates = int(model.evidence.get("updates", 0))  # type: ignore[arg-type]
-        estimator.n_iter_ = int(model.evidence.get("epochs", 1))  # type: ignore[arg-type]
+        estimator.n_iter_ = 1
         return estimator
 
     def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "_state", None) is not None
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
         tags.input_tags.sparse = True
         return tags
 
     # ------------------------------------------------------------------ steps
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
-        """Turn X into rows and compare its columns with those of the first call."""
+    def _check_rows(self, X: Any) -> Rows:
+        """Turn X into rows and compare its columns with those learned from."""
         rows = as_rows(X)
-        plain = type(X) is np.ndarray or isinstance(X, Rows)
-        if plain and not reset and rows.n_features == self.n_features_in_:
-            if not hasattr(self, "feature_names_in_"):
-                return rows
-        elif isinstance(X, Rows) and reset:
-            self.n_features_in_ = rows.n_features
-            return rows
-        validate_data(self, X, reset=reset, skip_check_array=True)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        if reset:
-            self._column_names = column_names(X)
+        nameless = type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
+        if not nameless or hasattr(self, "feature_names_in_"):
+            validate_data(self, X, reset=False, skip_check_array=True)
         return rows
+
+    def _remember_columns(self, X: Any) -> None:
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._column_names = column_names(X)
 
     def _weigh(
         self, y: NDArray[Any], sample_weight: Any
@@ -266,9 +310,14 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the classes present, each row's class and the weights; absent rows get class 0."""
         classes, inverse = np.unique(y, return_inverse=True)
         counted = weigh_rows(
-            sample_weight, self.class_weight, inverse.astype(np.int32), classes
+            check_sample_weight(sample_weight, len(y)),
+            self.class_weight,
+            inverse.astype(np.int32),
+            classes,
         )
         if counted.rows is not None:
+            if len(counted.rows) == 0:
+                raise ValueError("Every sample weight is zero, so no row is left to learn from.")
             classes = np.unique(y[counted.rows])
         if len(classes) < 2:
             raise ValueError(
@@ -277,11 +326,6 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         label = np.maximum(find_classes(y, classes), 0).astype(np.int32)
         return classes, label, counted
-
-    def _draw_seed(self) -> int:
-        from sklearn.utils import check_random_state
-
-        return int(check_random_state(self.random_state).randint(0, 2**31 - 1))
 
     def _start(
         self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
@@ -292,14 +336,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         previous: OnlineState | None = getattr(self, "_state", None)
         if self.warm_start and previous is not None and coef_init is None:
-            if not np.array_equal(previous.classes, classes) or previous.w.shape != state.w.shape:
-                raise ValueError(
-                    "warm_start=True continues the previous fit, but classes, features or "
-                    f"multi_class differ: {previous.classes.tolist()} then, {classes.tolist()} "
-                    "now. Fit a new estimator."
-                )
-            state.set_arrays(previous.arrays())
-            state.presented = previous.presented
+            state.continue_from(previous)
             return state
         k = 1 if len(classes) == 2 else len(classes)
         start = {
@@ -349,153 +386,31 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state.add_classes(np.unique(y[new]))
         return find_classes(y, state.classes)
 
-    def _epochs(self, state: OnlineState, rows: Rows) -> int:
-        """Return how many epochs the work budget and ``max_iter`` allow; at least one."""
+    def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
+        """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
         work = max(1, rows.values.size) * state.w.shape[0]
-        return max(1, int(min(self.max_iter, self.max_work / work)))
-
-    def _run(
-        self,
-        state: OnlineState,
-        rows: Rows,
-        label: NDArray[np.int32],
-        counted: RowWeights,
-        *,
-        seed: int,
-        stream: bool,
-        first_epoch: int = 0,
-    ) -> _Run:
-        """Run the epochs of a fit, or the one of a stream, in the compiled core."""
-        plan = native.OnlinePlan(
-            label=label,
-            weight=counted.weight,
-            rows=counted.rows,
+        return Rule(
             eta=float(self.eta0),
             fit_intercept=bool(self.fit_intercept),
-            shuffle=bool(self.shuffle) and not stream,
-            seed=seed,
-            first_epoch=first_epoch,
-            max_epochs=1 if stream else self._epochs(state, rows),
-            presented=state.presented,
-            pocket=bool(getattr(self, "pocket", False)) and not stream,
+            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            shuffle=bool(self.shuffle),
+            seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
+            pocket=bool(getattr(self, "pocket", False)),
         )
-        core_rows = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
-        weights = state.native_weights()
-        if state.rule == "argmax":
-            runs = [native.argmax_perceptron(core_rows, weights, plan, state.met)]
-        else:
-            runs = [
-                native.perceptron(
-                    core_rows,
-                    weights,
-                    plan,
-                    block,
-                    state.first_class + block * state.width,
-                    min(state.width, state.n_models - block * state.width),
-                )
-                for block in range(state.w.shape[0])
-            ]
-        for run in runs:
-            if run.overflow_row >= 0:
-                self._refuse_overflow(rows, run.overflow_row)
-        state.presented = max(run.presented for run in runs)
-        return _Run(runs)
 
     def _confirm_in_double(
-        self,
-        state: OnlineState,
-        run: _Run,
-        rows: Rows,
-        label: NDArray[np.int32],
-        counted: RowWeights,
-        seed: int,
-    ) -> tuple[OnlineState, _Run]:
+        self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
+    ) -> tuple[OnlineState, Run]:
         """Go on in float64 if rows that float32 puts on their side are not there in truth."""
-        model = self._build_model(state, {})
-        if measure_margins(model, rows, label, counted.rows, state.rule).wrong_rows == 0:
+        model = self._build_model(state, None, {})
+        if measure_margins(model, lesson, state.rule).wrong_rows == 0:
             return state, run
         double = state.astype(np.dtype(np.float64))
-        more = self._run(
-            double,
-            rows.astype(double.dtype),
-            label,
-            counted,
-            seed=seed,
-            stream=False,
-            first_epoch=len(run.mistakes),
-        )
-        return double, run.followed_by(more)
+        lesson = replace(lesson, rows=lesson.rows.astype(double.dtype))
+        later = replace(rule, first_epoch=len(run.mistakes))
+        return double, run.followed_by(Run(run_epochs(double, lesson, later)))
 
-    def _refuse_overflow(self, rows: Rows, row: int) -> None:
-        largest = float(np.abs(rows.values).max())
-        raise ValueError(
-            f"The score of row {row} overflowed to infinity while training: the largest |x| is "
-            f"{largest:.3g} in {rows.values.dtype}. Scale the columns first, for example with "
-            "sklearn.preprocessing.StandardScaler or separable.TableEncoder, or lower eta0 "
-            f"({self.eta0})."
-        )
-
-    def _finish_fit(
-        self,
-        state: OnlineState,
-        run: _Run,
-        rows: Rows,
-        label: NDArray[np.int32],
-        counted: RowWeights,
-        zero_start: bool,
-    ) -> None:
-        """Check what the run claims against the data, in float64, and publish the model."""
-        evidence = self._describe_run(state, run)
-        model = self._build_model(state, evidence)
-        if not self._averaged:
-            margins = measure_margins(model, rows, label, counted.rows, state.rule)
-            evidence |= self._describe_margins(
-                model, margins, run, zero_start and counted.weight is None
-            )
-            model = self._build_model(state, evidence)
-            if not evidence["converged"]:
-                self._warn_unconverged(evidence)
-        self._state, self._model = state, model
-        self._stream_updates = int(evidence["updates"])
-        self.n_iter_ = int(evidence["epochs"])
-
-    def _describe_run(self, state: OnlineState, run: _Run) -> dict[str, Any]:
-        return {
-            "epochs": len(run.mistakes),
-            "converged": run.converged,
-            "converged_models": (run.mistakes[-1] == 0).tolist(),
-            "mistakes": run.mistakes.sum(axis=1).tolist(),
-            "updates": int(run.mistakes.sum()),
-            "updates_per_model": run.mistakes.sum(axis=0).tolist(),
-            "rows_seen": state.rows_seen,
-        }
-
-    def _describe_margins(
-        self, model: LinearModel, margins: Margins, run: _Run, bounded: bool
-    ) -> dict[str, Any]:
-        """Return margin, radius and mistake bound of a fit that separates the training rows."""
-        converged = run.converged and margins.wrong_rows == 0
-        told: dict[str, Any] = {"converged": converged, "training_mistakes": margins.wrong_rows}
-        if run.pocket_mistakes:
-            told["pocket_mistakes"] = run.pocket_mistakes
-        told |= {"margin": None, "radius": None, "gamma": None, "bound": None}
-        if not converged or self.multi_class == "argmax":
-            return told
-        norm = np.linalg.norm(model.weights, axis=1)
-        with np.errstate(divide="ignore"):
-            told["margin"] = _plain(margins.smallest / norm)
-        if bounded:
-            constant = 1.0 if self.fit_intercept else 0.0
-            gamma = margins.smallest / np.hypot(norm, model.intercept)
-            radius = float(np.hypot(margins.radius, constant))
-            told |= {
-                "radius": radius,
-                "gamma": _plain(gamma),
-                "bound": _plain((radius / gamma) ** 2),
-            }
-        return told
-
-    def _warn_unconverged(self, evidence: dict[str, Any]) -> None:
+    def _warn_unconverged(self, evidence: dict[str, Any], n_rows: int) -> None:
         if evidence["mistakes"][-1] == 0:
             limit = "an epoch without a mistake; what is left is within rounding of the boundary"
         elif evidence["epochs"] >= self.max_iter:
@@ -504,21 +419,23 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             limit = f"max_work={self.max_work:.3g}"
         warnings.warn(
             f"{type(self).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
-            f"{evidence['training_mistakes']} of {evidence['rows_seen']} training rows still on "
+            f"{evidence['training_mistakes']} of {n_rows} training rows still on "
             "the wrong side: the data may not be linearly separable. Use AveragedPerceptron, or "
             "pocket=True to keep the best weights met, or raise the limit.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
-    def _build_model(self, state: OnlineState, evidence: dict[str, Any]) -> LinearModel:
+    def _build_model(
+        self, state: OnlineState, names: tuple[str, ...] | None, evidence: dict[str, Any]
+    ) -> LinearModel:
         weights, intercept = state.weights()
         return LinearModel(
             weights=weights,
             intercept=intercept,
             classes=state.classes,
             link="score",
-            feature_names=getattr(self, "_column_names", None),
+            feature_names=names,
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
             family="online",
@@ -534,27 +451,3 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.class_weight, dict):
             parameters["class_weight"] = [[c, w] for c, w in self.class_weight.items()]
         return parameters
-
-
-class _Run:
-    """The runs of all blocks of lanes as one; a block that stops early makes no more mistakes."""
-
-    def __init__(self, runs: list[Any]) -> None:
-        by_block = [np.array(run.mistakes, dtype=np.int64) for run in runs]
-        epochs = max(len(mistakes) for mistakes in by_block)
-        self.mistakes: NDArray[np.int64] = np.concatenate(
-            [np.pad(m, ((0, epochs - len(m)), (0, 0))) for m in by_block], axis=1
-        )
-        self.converged = all(run.converged for run in runs)
-        self.pocket_mistakes = [m for run in runs for m in run.pocket_mistakes]
-
-    def followed_by(self, later: _Run) -> _Run:
-        """Return both runs as one."""
-        later.mistakes = np.concatenate([self.mistakes, later.mistakes])
-        return later
-
-
-def _plain(values: NDArray[np.float64]) -> float | list[float]:
-    """Return one number for one model, a list for several."""
-    numbers: list[float] = values.tolist()
-    return numbers[0] if len(numbers) == 1 else numbers

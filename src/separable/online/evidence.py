@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
+    from separable.online.runs import Lesson, Run
 
-__all__ = ["Margins", "measure_margins"]
+__all__ = ["Margins", "describe_margins", "describe_run", "measure_margins"]
 
 #: Rows scored at a time: bounds the memory of the scores.
 BLOCK_ROWS = 8192
@@ -39,39 +40,40 @@ class Margins:
     radius: float
 
 
-def measure_margins(
-    model: LinearModel,
-    rows: Rows,
-    label: NDArray[np.int32],
-    chosen: NDArray[np.int64] | None,
-    rule: str,
-) -> Margins:
-    """Score every chosen row in float64 and compare with its label."""
-    smallest, wrong, radius = np.inf, 0, 0.0
-    for start in range(0, rows.n_rows, BLOCK_ROWS):
-        stop = min(start + BLOCK_ROWS, rows.n_rows)
-        block, block_label = rows.slice(start, stop), label[start:stop]
-        if chosen is not None:
-            first, last = np.searchsorted(chosen, [start, stop])
-            keep = chosen[first:last] - start
-            block, block_label = block.take(keep), block_label[keep]
-        if block.n_rows == 0:
+def measure_margins(model: LinearModel, lesson: Lesson, rule: str) -> Margins:
+    """Score every row that counts in float64 and compare with its label."""
+    smallest, wrong, radius = np.array([np.inf]), 0, 0.0
+    for start in range(0, lesson.rows.n_rows, BLOCK_ROWS):
+        rows, label = _block(lesson, start, min(start + BLOCK_ROWS, lesson.rows.n_rows))
+        if rows.n_rows == 0:
             continue
-        margins = _margins(np.asarray(model.decision_function(block)), block_label, rule)
+        margins = _margins(model.decision_function(rows), label, rule)
         smallest = np.minimum(smallest, margins.min(axis=0))
         wrong += int((~(margins > 0)).any(axis=1).sum())
-        radius = max(radius, _largest_norm(block))
-    return Margins(np.atleast_1d(smallest), wrong, radius)
+        radius = max(radius, _largest_norm(rows))
+    return Margins(smallest, wrong, radius)
 
 
-def _margins(scores: NDArray[np.float64], label: NDArray[np.int32], rule: str) -> NDArray[np.float64]:
+def _block(lesson: Lesson, start: int, stop: int) -> tuple[Rows, NDArray[np.int32]]:
+    rows, label = lesson.rows.slice(start, stop), lesson.label[start:stop]
+    chosen = lesson.counted.rows
+    if chosen is None:
+        return rows, label
+    first, last = np.searchsorted(chosen, [start, stop])
+    keep = chosen[first:last] - start
+    return rows.take(keep), label[keep]
+
+
+def _margins(
+    scores: NDArray[np.float64], label: NDArray[np.int32], rule: str
+) -> NDArray[np.float64]:
     if scores.ndim == 1:
         return np.where(label == 1, scores, -scores)[:, None]
     own = label[:, None] == np.arange(scores.shape[1])
     if rule == "ovr":
         return np.where(own, scores, -scores)
-    rival = np.where(own, -np.inf, scores).max(axis=1)
-    return (scores[own] - rival)[:, None]  # type: ignore[no-any-return]
+    lead = scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+    return np.asarray(lead[:, None])
 
 
 def _largest_norm(rows: Rows) -> float:
@@ -83,6 +85,60 @@ def _largest_norm(rows: Rows) -> float:
     if rows.indptr is None:
         totals = squares.sum(axis=1)
     else:
-        ends = np.concatenate([[0.0], np.cumsum(squares)])
-        totals = np.diff(ends[rows.indptr - rows.indptr[0]])
+        row = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+        totals = np.bincount(row, squares)
     return float(scale * np.sqrt(totals.max()))
+
+
+def describe_run(run: Run, rows_seen: int) -> dict[str, Any]:
+    """Return what the run did."""
+    return {
+        "epochs": len(run.mistakes),
+        "converged": run.converged,
+        "converged_models": (run.mistakes[-1] == 0).tolist(),
+        "mistakes": run.mistakes.sum(axis=1).tolist(),
+        "updates": int(run.mistakes.sum()),
+        "updates_per_model": run.mistakes.sum(axis=0).tolist(),
+        "rows_seen": rows_seen,
+    }
+
+
+def describe_margins(
+    model: LinearModel, margins: Margins, run: Run, *, bounded: bool, fit_intercept: bool
+) -> dict[str, Any]:
+    """Return margin, radius and mistake bound of weights that separate the training rows.
+
+    Parameters
+    ----------
+    model, margins, run
+        The final weights, what they do to the training rows, how they were found.
+    bounded : bool
+        Whether the mistake bound applies: one-vs-rest, zero start, unit weights.
+    fit_intercept : bool
+        Whether the bound is in the space (1, x).
+    """
+    converged = run.converged and margins.wrong_rows == 0
+    told: dict[str, Any] = {"converged": converged, "training_mistakes": margins.wrong_rows}
+    if run.pocket_mistakes:
+        told["pocket_mistakes"] = run.pocket_mistakes
+    told |= {"margin": None, "radius": None, "gamma": None, "bound": None}
+    if not converged or len(margins.smallest) != len(model.weights):
+        return told
+    norm = np.linalg.norm(model.weights, axis=1)
+    with np.errstate(divide="ignore"):
+        told["margin"] = _plain(margins.smallest / norm)
+    if bounded:
+        gamma = margins.smallest / np.hypot(norm, model.intercept)
+        radius = float(np.hypot(margins.radius, 1.0 if fit_intercept else 0.0))
+        told |= {
+            "radius": radius,
+            "gamma": _plain(gamma),
+            "bound": _plain((radius / gamma) ** 2),
+        }
+    return told
+
+
+def _plain(values: NDArray[np.float64]) -> float | list[float]:
+    """Return one number for one model, a list for several."""
+    numbers: list[float] = values.tolist()
+    return numbers[0] if len(numbers) == 1 else numbers

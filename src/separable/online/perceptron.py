@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from separable.model.parameters import BOOL, Rule
+from separable.model.parameters import BOOL, Requirement
 from separable.online.classifier import PerceptronBase
 
 __all__ = ["Perceptron"]
@@ -71,7 +71,10 @@ class Perceptron(PerceptronBase):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**PerceptronBase._rules, "pocket": BOOL}
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        **PerceptronBase._requirements,
+        "pocket": BOOL,
+    }
 
     def __init__(
         self,

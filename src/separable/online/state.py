@@ -63,6 +63,7 @@ class OnlineState:
     open_classes: bool
     presented: float = 0.0
     rows_seen: int = 0
+    updates: int = 0
     met: NDArray[np.bool_] = field(init=False)
     w: NDArray[Any] = field(init=False)
     b: NDArray[Any] = field(init=False)
@@ -73,25 +74,19 @@ class OnlineState:
         self.met = np.zeros(len(self.classes), dtype=np.bool_)
         self._allocate()
 
-    @property
-    def first_class(self) -> int:
-        """The index of the class that model 0 learns."""
-        return 0 if self.rule == "argmax" or len(self.classes) > 2 else 1
-
-    @property
-    def n_models(self) -> int:
-        """The number of models, the ghost included."""
-        ghosts = int(self.open_classes and self.rule == "ovr")
-        return len(self.classes) + ghosts - self.first_class
-
-    @property
-    def width(self) -> int:
-        """How many models one block of lanes holds."""
-        if self.first_class == 1:
-            return 1
-        return int(native.lane_width(self.dtype == np.float64))
+    def _lay_out(self) -> None:
+        """Find which models there are and how wide their blocks are."""
+        n_classes = len(self.classes)
+        #: The index of the class that model 0 learns.
+        self.first_class = 0 if self.rule == "argmax" or n_classes > 2 else 1
+        #: 1 if there is a ghost, the last of the models, else 0.
+        self.n_ghosts = int(self.open_classes and self.rule == "ovr")
+        self.n_models = n_classes - self.first_class + self.n_ghosts
+        #: How many models one block of lanes holds.
+        self.width = 1 if self.first_class else native.lane_width(self.dtype == np.float64)
 
     def _allocate(self) -> None:
+        self._lay_out()
         blocks = max(1, -(-self.n_models // self.width))
         self.w = aligned_zeros((blocks, self.n_features, self.width), self.dtype)
         self.b = aligned_zeros((blocks, self.width), self.dtype)
@@ -116,6 +111,25 @@ class OnlineState:
             for model, row in enumerate(by_model):
                 lanes[model // self.width, ..., model % self.width] = row
 
+    def continue_from(self, previous: OnlineState) -> None:
+        """Take over the weights of an earlier fit on the same classes and features."""
+        for what in ("n_features", "rule", "averaged"):
+            if getattr(self, what) != getattr(previous, what):
+                raise ValueError(
+                    f"warm_start=True continues the previous fit, but {what} changed from "
+                    f"{getattr(previous, what)} to {getattr(self, what)}. Fit a new estimator."
+                )
+        if not np.array_equal(self.classes, previous.classes):
+            raise ValueError(
+                "warm_start=True continues the previous fit, but the classes changed from "
+                f"{previous.classes.tolist()} to {self.classes.tolist()}. Fit a new estimator."
+            )
+        by_class = previous.by_class()
+        self.set_arrays({k: np.stack(rows[self.first_class :]) for k, rows in by_class.items()})
+        self.met = previous.met.copy()
+        self.presented, self.rows_seen = previous.presented, previous.rows_seen
+        self.updates = previous.updates
+
     def astype(self, dtype: np.dtype[Any]) -> OnlineState:
         """Return the same state with weights of another float type."""
         other = replace(self, dtype=dtype)
@@ -123,7 +137,7 @@ class OnlineState:
         other.set_arrays(self.arrays())
         return other
 
-    def native_weights(self) -> Any:
+    def native_weights(self) -> native.OnlineWeights:
         """Return the view of the arrays that the compiled core trains."""
         return native.OnlineWeights(self.w, self.b, self.u, self.u_b)
 
@@ -173,6 +187,7 @@ class OnlineState:
             "open_classes": self.open_classes,
             "presented": self.presented,
             "rows_seen": self.rows_seen,
+            "updates": self.updates,
             "met": self.met.tolist(),
         }
         return TrainingState(tensors, values)
@@ -193,6 +208,7 @@ class OnlineState:
                 open_classes=bool(values["open_classes"]),
                 presented=float(values["presented"]),  # type: ignore[arg-type]
                 rows_seen=int(values["rows_seen"]),  # type: ignore[arg-type]
+                updates=int(values["updates"]),  # type: ignore[arg-type]
             )
             expected = state.arrays()
             for name, array in expected.items():

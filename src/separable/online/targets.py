@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RowWeights", "check_labels", "find_classes", "weigh_rows"]
+__all__ = ["RowWeights", "check_labels", "check_sample_weight", "find_classes", "weigh_rows"]
 
 
 def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
@@ -63,9 +63,10 @@ def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
             f"The labels changed type: y now holds {y[0]!r} ({y.dtype}), the classes so far are "
             f"{classes[:5].tolist()} ({classes.dtype})."
         )
-    place = np.searchsorted(classes, y)
-    place[place == len(classes)] = 0
-    return np.where(classes[place] == y, place, -1).astype(np.int32)
+    place = classes.searchsorted(y)
+    label = place.astype(np.int32)
+    label[classes.take(place, mode="clip") != y] = -1
+    return label
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +86,28 @@ class RowWeights:
 
 
 def weigh_rows(
-    sample_weight: Any, class_weight: Any, label: NDArray[np.int32], classes: NDArray[Any]
+    sample_weight: NDArray[np.float64] | None,
+    class_weight: Any,
+    label: NDArray[np.int32],
+    classes: NDArray[Any],
 ) -> RowWeights:
     """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out."""
     if sample_weight is None and class_weight is None:
         return RowWeights()
-    weight = _check_sample_weight(sample_weight, len(label))
+    weight = np.ones(len(label)) if sample_weight is None else sample_weight
     if class_weight is not None:
         weight = weight * _class_factors(class_weight, label, classes)[label]
     rows = np.flatnonzero(weight > 0)
-    if len(rows) == 0:
-        raise ValueError("Every sample weight is zero, so no row is left to learn from.")
     every = len(rows) == len(label)
     if every and (weight == 1).all():
         return RowWeights()
     return RowWeights(None if every else rows, weight)
 
 
-def _check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return one finite weight >= 0 a row; None stays None, all 1."""
     if sample_weight is None:
-        return np.ones(n_rows)
+        return None
     weight = np.array(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))

@@ -39,6 +39,7 @@ struct Dense {
     const Value* values_;
     std::int64_t n_rows;
     std::int64_t n_features;
+    static constexpr bool has_duplicates = false;
 
     struct DenseRow {
         const Value* x;
@@ -64,7 +65,8 @@ struct Dense {
     DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
 };
 
-// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], ascending and unique.
+// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Learners need
+// them unique; has_duplicates tells.
 template <class Value, class Index>
 struct Csr {
     const Value* values_;
@@ -72,6 +74,7 @@ struct Csr {
     const Index* start_;
     std::int64_t n_rows;
     std::int64_t n_features;
+    bool has_duplicates;
 
     struct CsrRow {
         const Value* x;

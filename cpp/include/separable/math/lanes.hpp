@@ -11,6 +11,7 @@
 // same model among others.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -217,7 +218,7 @@ struct Lanes {
     using T = Number;
     using Score = Line<T>;
     static constexpr int kWidth = kPerLine<T>;
-    static constexpr int kAhead = 12;  // non-zeros between a prefetch and its use
+    static constexpr int kAhead = 24;  // non-zeros between a prefetch and its use
 
     static Score load(const T* from) { return Line<T>::load(from); }
     static void store(const Score& score, T* to) { score.store(to); }
@@ -237,15 +238,14 @@ struct Lanes {
         for (int p = 0; p < P; ++p) partial[p] = Line<T>::zero();
         const std::int64_t n = row.size();
         std::int64_t k = 0;
-        for (; k + P + kAhead <= n; k += P) {
+        for (; k + P <= n; k += P) {
 #pragma GCC unroll 16
             for (int p = 0; p < P; ++p) {
-                row.prefetch_weights(W, k + p + kAhead, kWidth);
+                row.prefetch_weights(W, std::min(k + p + kAhead, n - 1), kWidth);
                 partial[p] += product(row, W, k + p);
             }
         }
-        for (; k < n; k += P)
-            for (int p = 0; p < P && k + p < n; ++p) partial[p] += product(row, W, k + p);
+        for (int p = 0; k + p < n; ++p) partial[p] += product(row, W, k + p);
         for (int half = P / 2; half > 0; half /= 2)
             for (int p = 0; p < half; ++p) partial[p] += partial[p + half];
         return partial[0];

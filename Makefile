@@ -1,0 +1,136 @@
+# Every target works from a clean clone: it makes .venv and installs what it needs, once.
+# PYTHON chooses the interpreter of .venv, JOBS the processes of a test run.
+
+PYTHON ?= python3
+JOBS ?= 2
+CXX ?= g++
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check -qq
+CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+STUB := src/separable/_core/_native.pyi
+SANITIZED := build/sanitize-site
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint format bench sanitize system stub clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/installed ## train, test and explain a first model on the penguins
+	@$(BIN)/separable demo
+
+test: $(VENV)/extra-test ## the tests, without the long ones; native ones under every CPU level
+	@$(PY) -m pytest -q -n $(JOBS) -m "not long"
+	@$(call under_lower_levels,-m "native and not long")
+
+test-all: export HYPOTHESIS_PROFILE = long
+test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
+	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
+	@$(call under_lower_levels,-m native --timeout 1800)
+
+lint: $(VENV)/extra-lint ## style, types, layers
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-timing > $(VENV)/lint-imports.txt || { cat $(VENV)/lint-imports.txt; exit 1; }
+	@$(BIN)/clang-format --dry-run -Werror $(CPP)
+
+format: $(VENV)/extra-lint ## fix what lint can fix by itself
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/clang-format -i $(CPP)
+
+bench: $(VENV)/extra-bench ## measure against other libraries
+	@$(PY) -m benchmarks
+
+sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
+	@$(build_sanitized)
+	@$(run_sanitized)
+	@$(run_emulated)
+
+system: ## Debian packages that tests can use (as root)
+	@if command -v qemu-x86_64 > /dev/null; then echo "system: qemu-user is there"; \
+	elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, qemu-user is skipped"; \
+	elif [ "$$(id -u)" != 0 ]; then echo "system: not root, qemu-user is skipped"; \
+	else apt-get update -qq > /dev/null 2>&1; \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-user \
+	    > /dev/null 2>&1 && echo "system: installed qemu-user" \
+	    || echo "system: apt-get could not install qemu-user, which is skipped"; fi
+
+stub: $(VENV)/installed ## write the type stub of the compiled core again
+	@$(PY) -m nanobind.stubgen -q -o $(STUB) \
+	  -m separable._core.$$($(PY) -c 'from separable._core import LEVEL; print(LEVEL)')
+
+clean: ## remove everything that make made
+	@rm -rf build dist $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	  .import_linter_cache .grimp_cache
+	@find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2> /dev/null || true
+
+# ------------------------------------------------------------------ installing
+
+# The requirements of one of pyproject.toml's extras, one a line; none if there is no such extra.
+requirements = $(PY) -c 'import pathlib, tomllib; \
+  extras = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["optional-dependencies"]; \
+  print(*extras.get("$(1)", []), sep="\n")'
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/extra-%: pyproject.toml | $(VENV)/installed
+	@$(call requirements,$*) > $(VENV)/requirements-$*.txt
+	@$(PIP) install -r $(VENV)/requirements-$*.txt
+	@touch $@
+
+$(VENV)/installed: pyproject.toml CMakeLists.txt $(CPP) | $(VENV)/pyvenv.cfg
+	@$(call requirements,build) > $(VENV)/requirements-build.txt
+	@$(PIP) install -r $(VENV)/requirements-build.txt
+	@$(PIP) install --no-build-isolation -e .
+	@touch $@
+
+# ------------------------------------------------------------------ CPU levels and sanitizers
+
+levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS)'
+lower_levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS[:-1])'
+
+# The best level has had its turn when this runs.
+define under_lower_levels
+for level in $$($(lower_levels)); do \
+  echo "native tests under SEPARABLE_CPU=$$level"; \
+  SEPARABLE_CPU=$$level $(PY) -m pytest -q -n $(JOBS) $(1) tests || exit 1; \
+done
+endef
+
+define build_sanitized
+$(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
+  --config-settings=cmake.define.SEPARABLE_SANITIZE=ON --config-settings=build-dir=build/sanitize .
+endef
+
+# The interpreter below .venv does not see the editable install, only what PYTHONPATH says.
+# libstdc++ is loaded early so that the sanitizer finds how C++ throws.
+define run_sanitized
+python=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
+packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+asan=$$($(CXX) -print-file-name=libasan.so); \
+if [ ! -e "$$asan" ]; then echo "make sanitize needs g++ with libasan; $(CXX) has none"; exit 1; fi; \
+for level in $$($(levels)); do \
+  echo "sanitized tests under SEPARABLE_CPU=$$level"; \
+  LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+  PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
+    $$python -m pytest -q -p no:cacheprovider -m "native and not long" --timeout 900 tests || exit 1; \
+done
+endef
+
+# Programs that a test starts run on the true CPU, so only tests in the process itself count here.
+define run_emulated
+if ! command -v qemu-x86_64 > /dev/null; then \
+  echo "no qemu-x86_64: the emulated old CPU is skipped (make system installs it)"; \
+else \
+  echo "native tests on an emulated Nehalem, which has neither AVX2 nor AVX-512"; \
+  qemu-x86_64 -cpu Nehalem $(PY) -m pytest -q -p no:cacheprovider --timeout 1800 \
+    -m native tests/core; \
+fi
+endef

@@ -1,0 +1,1 @@
+"""Speed, memory and accuracy of separable beside its peers: ``python -m benchmarks``."""

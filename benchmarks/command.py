@@ -1,0 +1,106 @@
+"""The command line: which rows run, the closing table, the file of raw numbers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks.datasets import MissingDataError
+from benchmarks.machine import describe_machine, load_average
+from benchmarks.report import Line, markdown_table
+from benchmarks.settings import FULL, QUICK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchmarks.report import Section
+    from benchmarks.settings import Settings
+
+__all__ = ["ROWS", "run", "run_rows"]
+
+#: Every row: where it lives and what it measures.
+ROWS = {
+    "imdb": ("sparse_text:run_imdb", "perceptrons on film reviews, words and pairs"),
+    "zipf": ("sparse_text:run_zipf", "perceptrons on a generated text-like set"),
+    "mnist": ("digits:run_mnist", "ten dense classes"),
+    "classes-imdb": ("many_classes:run_imdb", "16 classes against one, film reviews"),
+    "classes-zipf": ("many_classes:run_zipf", "16 classes against one, generated"),
+    "limit": ("limit:run_limit", "an epoch beside the memory's bandwidth"),
+    "cold-start": ("cold_start:run_cold_start", "the command in a new process"),
+    "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the rows named, or all, and print the closing table; return the exit status."""
+    parsed = _parse(arguments)
+    settings = QUICK if parsed.quick else FULL
+    machine = describe_machine()
+    print(f"{machine['cpu']}, {machine['cores']} cores, level {machine['level']}\n")
+    report = run_rows(parsed.names or list(ROWS), settings)
+    report = {"machine": machine, "quick": parsed.quick} | report
+    if parsed.json:
+        parsed.json.write_text(json.dumps(report, indent=1) + "\n")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    rows = "\n".join(f"  {name:13} {what}" for name, (_, what) in ROWS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=f"rows (default: all):\n{rows}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a row of the list above")
+    parser.add_argument("--quick", action="store_true", help="small sizes, nothing judged")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all raw numbers")
+    parsed = parser.parse_args(arguments)
+    unknown = [name for name in parsed.names if name not in ROWS]
+    if unknown:
+        parser.error(f"no row {unknown[0]!r}; choose from {', '.join(ROWS)}")
+    return parsed
+
+
+def run_rows(names: Sequence[str], settings: Settings) -> dict[str, object]:
+    """Run rows one after the other in one thread and print them; return all numbers."""
+    load_before = load_average()
+    lines: list[Line] = []
+    raw: dict[str, object] = {}
+    with threadpool_limits(limits=1):
+        for name in names:
+            print(f"## {name}\n")
+            try:
+                section = _run_row(name, settings)
+            except MissingDataError as missing:
+                print(f"SKIPPED {name}: {missing}\n")
+                raw[name] = {"skipped": str(missing)}
+                continue
+            lines += section.lines
+            raw[name] = section.raw
+    load = {"before": load_before, "after": load_average()}
+    _print_closing(lines, raw, load, settings)
+    return {"settings": vars(settings), "load_average": load, "rows": raw}
+
+
+def _run_row(name: str, settings: Settings) -> Section:
+    module, function = ROWS[name][0].split(":")
+    section: Section = getattr(import_module(f"benchmarks.{module}"), function)(settings)
+    return section
+
+
+def _print_closing(
+    lines: list[Line], raw: dict[str, object], load: Mapping[str, object], settings: Settings
+) -> None:
+    print("## All figures\n")
+    print(markdown_table(Line.HEADINGS, [line.cells() for line in lines]))
+    skipped = [name for name, found in raw.items() if isinstance(found, dict)]
+    if skipped:
+        print(f"\nSkipped for want of data: {', '.join(skipped)}.")
+    if not settings.judged:
+        print("\nA quick run: small sizes, so no target is judged.")
+    print(f"\nLoad average before {load['before']}, after {load['after']}: 1 is this run alone.")

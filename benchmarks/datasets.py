@@ -1,0 +1,211 @@
+"""The data of the benchmarks: generated, or read from the folder ``SEPARABLE_DATA`` names."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from benchmarks.settings import Settings
+
+__all__ = ["Data", "MissingDataError", "load_imdb", "load_mnist", "make_zipf", "with_classes"]
+
+#: What the cached text matrices are; part of their key, so that a change makes them anew.
+IMDB_RECIPE = "tf-idf of words and pairs, min_df=2, float32, rows in seeded order 0"
+ZIPF_NONZEROS = 60
+#: Columns, the commonest ones, that carry the labels planted in a set.
+PLANTED_COLUMNS = 2_000
+
+
+class MissingDataError(Exception):
+    """A file that a benchmark needs is not there; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Training and test rows of one set.
+
+    Parameters
+    ----------
+    name : str
+        As printed.
+    X, X_test : ndarray or CSR matrix
+        The rows.
+    y, y_test : ndarray
+        Their classes.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    X_test: Any
+    y_test: NDArray[Any]
+
+    @property
+    def nonzeros(self) -> int:
+        """The numbers one epoch reads: non-zeros, or all entries of a dense set."""
+        return int(self.X.nnz if sp.issparse(self.X) else self.X.size)
+
+    def astype(self, dtype: type) -> Data:
+        """Return the same set in another float type."""
+        return replace(self, X=self.X.astype(dtype), X_test=self.X_test.astype(dtype))
+
+    def first(self, rows: int | None) -> Data:
+        """Return at most so many training and test rows."""
+        if rows is None:
+            return self
+        return replace(
+            self,
+            X=self.X[:rows],
+            y=self.y[:rows],
+            X_test=self.X_test[:rows],
+            y_test=self.y_test[:rows],
+        )
+
+
+# ---------------------------------------------------------------------- generated
+
+
+def make_zipf(settings: Settings) -> Data:
+    """Return a text-like set: word frequencies by Zipf's law, tf-idf, a noisy planted model."""
+    rng = np.random.default_rng(0)
+    rows, features = settings.zipf_rows, settings.zipf_features
+    X = _zipf_matrix(rng, rows + rows // 5, features)
+    score = X @ rng.normal(size=features).astype(np.float32)
+    noisy = score + 0.3 * score.std() * rng.normal(size=len(score))
+    y = (noisy > np.median(score)).astype(np.int64)
+    return Data("Zipf", X[:rows], y[:rows], X[rows:], y[rows:])
+
+
+def _zipf_matrix(rng: np.random.Generator, rows: int, features: int) -> Any:
+    chance = np.cumsum(1 / np.arange(1, features + 1))
+    draws = _draws_for(ZIPF_NONZEROS, features)
+    words = np.searchsorted(chance, rng.random((rows, draws)) * chance[-1])
+    column = rng.permutation(features)[np.minimum(words, features - 1)]
+    where = np.repeat(np.arange(rows), draws)
+    ones = np.ones(column.size, dtype=np.float32)
+    X = sp.csr_matrix((ones, (where, column.ravel())), shape=(rows, features))
+    X.sum_duplicates()
+    idf = np.log((1 + rows) / (1 + np.bincount(X.indices, minlength=features))) + 1
+    X.data = ((1 + np.log(X.data)) * idf[X.indices]).astype(np.float32)
+    norm = np.sqrt(np.add.reduceat(X.data.astype(np.float64) ** 2, X.indptr[:-1]))
+    X.data /= np.repeat(norm, np.diff(X.indptr)).astype(np.float32)
+    return X
+
+
+def _draws_for(nonzeros: int, features: int) -> int:
+    """Return how many draws give so many different words on average."""
+    chance = 1 / np.arange(1, features + 1)
+    chance /= chance.sum()
+    draws = nonzeros
+    while -np.expm1(draws * np.log1p(-chance)).sum() < min(nonzeros, features / 2):
+        draws += 1
+    return draws
+
+
+def with_classes(data: Data, classes: int) -> Data:
+    """Return the set with so many planted classes, of similar size, that can be learned.
+
+    The class is the largest of ``classes`` noisy linear scores, each over the commonest columns.
+    """
+    rng = np.random.default_rng(1)
+    counts = np.bincount(data.X.indices, minlength=data.X.shape[1])
+    common = np.argsort(-counts, kind="stable")[:PLANTED_COLUMNS]
+    planted = rng.normal(size=(len(common), classes)).astype(np.float32)
+    train, test = data.X[:, common] @ planted, data.X_test[:, common] @ planted
+    mean, spread = train.mean(axis=0), train.std(axis=0)
+    y, y_test = (
+        ((scores - mean) / spread + 0.3 * rng.normal(size=scores.shape)).argmax(axis=1)
+        for scores in (train, test)
+    )
+    return replace(data, name=f"{data.name}, {classes} planted classes", y=y, y_test=y_test)
+
+
+# ---------------------------------------------------------------------- read
+
+
+def _data_file(*parts: str) -> Path:
+    root = os.environ.get("SEPARABLE_DATA")
+    if not root:
+        raise MissingDataError(
+            f"SEPARABLE_DATA is not set: it names the folder that holds {'/'.join(parts)}."
+        )
+    path = Path(root).expanduser().joinpath(*parts)
+    if not path.exists():
+        raise MissingDataError(f"SEPARABLE_DATA={root} holds no {'/'.join(parts)}.")
+    return path
+
+
+def load_imdb(settings: Settings) -> Data:
+    """Return the film reviews as tf-idf of words and pairs; made once, then cached."""
+    source = _data_file("imdb", "imdb.parquet")
+    key = hashlib.sha256(source.read_bytes() + IMDB_RECIPE.encode()).hexdigest()[:16]
+    folder = _cache_folder() / f"imdb-{key}"
+    if not folder.exists():
+        print(f"Making the imdb matrices once, in {folder}; this takes about a minute ...")
+        _write_folder(folder, lambda target: _make_imdb(source, target))
+    train, test = (sp.load_npz(folder / f"{part}.npz") for part in ("train", "test"))
+    y, y_test = (np.load(folder / f"{part}.npy") for part in ("train", "test"))
+    return Data("imdb", train, y, test, y_test).first(settings.most_rows)
+
+
+def _cache_folder() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "separable-bench"
+
+
+def _write_folder(folder: Path, make: Callable[[Path], None]) -> None:
+    """Fill a folder beside the wanted one, then rename it: no half-made cache is ever read."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        target = Path(scratch) / "made"
+        target.mkdir()
+        make(target)
+        target.rename(folder)
+
+
+def _make_imdb(source: Path, target: Path) -> None:
+    import pyarrow.parquet as pq
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    table = pq.read_table(source, columns=["split", "text", "label"], use_threads=False)
+    split, text, label = (np.array(column.to_pylist(), dtype=object) for column in table.columns)
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), min_df=2, dtype=np.float32)
+    for part, encode in (("train", vectorizer.fit_transform), ("test", vectorizer.transform)):
+        # The file lists one class after the other: a stream in that order teaches nothing.
+        chosen = np.random.default_rng(0).permutation(np.flatnonzero(split == part))
+        sp.save_npz(target / f"{part}.npz", encode(text[chosen]), compressed=False)
+        np.save(target / f"{part}.npy", (label[chosen] == "pos").astype(np.int64))
+
+
+def load_mnist(settings: Settings) -> Data:
+    """Return the handwritten digits, dense float32 in [0, 1]."""
+    parts = []
+    for prefix in ("train", "t10k"):
+        images = read_idx(_data_file("mnist", f"{prefix}-images-idx3-ubyte.gz"))
+        labels = read_idx(_data_file("mnist", f"{prefix}-labels-idx1-ubyte.gz"))
+        parts += [images.reshape(len(images), -1).astype(np.float32) / 255, labels.astype(np.int64)]
+    X, y, X_test, y_test = parts
+    return Data("MNIST", X, y, X_test, y_test).first(settings.most_rows)
+
+
+def read_idx(path: Path) -> NDArray[np.uint8]:
+    """Return the bytes of an IDX file: two zeros, type 8, the number of axes, their lengths."""
+    raw = gzip.decompress(path.read_bytes())
+    if raw[:3] != b"\x00\x00\x08":
+        raise ValueError(f"{path.name} is not an IDX file of bytes: it starts with {raw[:4]!r}.")
+    axes = raw[3]
+    shape = np.frombuffer(raw, dtype=">u4", count=axes, offset=4)
+    return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * axes).reshape(shape)

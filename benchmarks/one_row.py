@@ -1,0 +1,122 @@
+"""Streams: what a call of ``partial_fit`` with one row costs beyond the row itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import Perceptron as PeerPerceptron
+
+from benchmarks.harness import interleave
+from benchmarks.report import Line, Section, judge, markdown_table
+from separable import Perceptron
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from benchmarks.settings import Settings
+
+__all__ = ["run_one_row"]
+
+TARGET_MICROSECONDS = 20
+CLASSES = np.array([0, 1])
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A set of rows to be fed one by one."""
+
+    name: str
+    X: Any
+    y: NDArray[np.int64]
+
+    def pieces(self) -> list[tuple[Any, NDArray[np.int64]]]:
+        """Return the rows cut apart beforehand, so that cutting is not timed."""
+        return [(self.X[i : i + 1], self.y[i : i + 1]) for i in range(len(self.y))]
+
+
+def make_streams(rows: int) -> list[Stream]:
+    """Return a dense stream of 20 numbers a row and a sparse one of 60 out of 47 000."""
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(rows, 20))
+    columns = np.sort(rng.integers(0, 780, size=(rows, 60)) + 780 * np.arange(60), axis=1)
+    values = rng.random(columns.size).astype(np.float32)
+    starts = np.arange(rows + 1, dtype=np.int32) * 60
+    sparse = sp.csr_matrix((values, columns.ravel().astype(np.int32), starts), shape=(rows, 47_000))
+    sparse_y = (sparse @ rng.normal(size=47_000) > 0).astype(np.int64)
+    return [
+        Stream("dense, 1 x 20 float64", dense, (dense[:, 0] > 0).astype(np.int64)),
+        Stream("CSR, 1 x 47 000 float32, 60 non-zeros", sparse, sparse_y),
+    ]
+
+
+def run_one_row(settings: Settings) -> Section:
+    """Time streams row by row and at once, ours and scikit-learn's in turn."""
+    section = Section()
+    for stream in make_streams(settings.calls):
+        _run_stream(stream, settings, section)
+    headings = ("stream", "contender", "a call", "the row in bulk", "beyond the row")
+    cells = [row for raw in section.raw for row in raw["cells"]]
+    print("partial_fit of one row, microseconds\n")
+    print(markdown_table(headings, cells) + "\n")
+    return section
+
+
+def _run_stream(stream: Stream, settings: Settings, section: Section) -> None:
+    makers = {
+        "separable": lambda: Perceptron(),
+        "scikit-learn": lambda: PeerPerceptron(random_state=0),
+    }
+    pieces = stream.pieces()
+    runs = [_one_by_one(make, pieces) for make in makers.values()]
+    runs += [_at_once(make, stream) for make in makers.values()]
+    times = interleave(runs, settings.repeats)
+    each = [median(wall for wall, _ in run) / len(pieces) * 1e6 for run in times]
+    beyond = {name: each[i] - each[i + 2] for i, name in enumerate(makers)}
+    cells = [
+        [stream.name, name, f"{each[i]:.1f}", f"{each[i + 2]:.2f}", f"{beyond[name]:.1f}"]
+        for i, name in enumerate(makers)
+    ]
+    ours, theirs = beyond.values()
+    line = Line(
+        "one row",
+        stream.name,
+        "partial_fit, a call beyond its row",
+        f"{ours:.1f} us",
+        f"scikit-learn {theirs:.1f} us",
+        ours,
+        "us",
+        TARGET_MICROSECONDS,
+        True,
+        judge(ours, TARGET_MICROSECONDS, at_most=True, judged=settings.judged),
+    )
+    raw = {"what": line.what, "data": stream.name, "cells": cells, "microseconds": beyond}
+    section.add(line, raw | {"seconds": [[wall for wall, _ in run] for run in times]})
+
+
+def _one_by_one(
+    make: Callable[[], Any], pieces: list[tuple[Any, NDArray[np.int64]]]
+) -> Callable[[int], Callable[[], object]]:
+    def prepare(_: int) -> Callable[[], object]:
+        estimator = make().partial_fit(*pieces[0], classes=CLASSES)
+
+        def feed() -> None:
+            for X, y in pieces:
+                estimator.partial_fit(X, y)
+
+        return feed
+
+    return prepare
+
+
+def _at_once(make: Callable[[], Any], stream: Stream) -> Callable[[int], Callable[[], object]]:
+    def prepare(_: int) -> Callable[[], object]:
+        estimator = make().partial_fit(stream.X[:1], stream.y[:1], classes=CLASSES)
+        return lambda: estimator.partial_fit(stream.X, stream.y)
+
+    return prepare

@@ -1,0 +1,72 @@
+"""How large a run is: the full one, the quick one, and what a smoke test asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "QUICK", "Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes and repeats of a run.
+
+    Parameters
+    ----------
+    repeats : int
+        Timed runs of each contender, after one untimed.
+    slow_repeats : int
+        The same where one run of a peer takes many seconds.
+    epochs : int
+        Epochs of every fit that has no stopping rule of its own.
+    zipf_rows, zipf_features : int
+        Size of the generated set; a fifth more rows are kept for testing.
+    most_rows : int or None
+        Use at most so many rows of a set that is read from a file.
+    copy_bytes : int
+        Size of the copy that measures the memory's bandwidth.
+    calls : int
+        One-row calls that are timed.
+    starts : int
+        Processes started to time a cold start.
+    judged : bool
+        Whether targets are judged: they are written for the full sizes.
+    """
+
+    repeats: int
+    slow_repeats: int
+    epochs: int
+    zipf_rows: int
+    zipf_features: int
+    most_rows: int | None
+    copy_bytes: int
+    calls: int
+    starts: int
+    judged: bool
+
+
+FULL = Settings(
+    repeats=7,
+    slow_repeats=3,
+    epochs=10,
+    zipf_rows=100_000,
+    zipf_features=47_000,
+    most_rows=None,
+    copy_bytes=1 << 30,
+    calls=5_000,
+    starts=15,
+    judged=True,
+)
+
+QUICK = Settings(
+    repeats=3,
+    slow_repeats=1,
+    epochs=3,
+    zipf_rows=10_000,
+    zipf_features=47_000,
+    most_rows=5_000,
+    copy_bytes=1 << 28,
+    calls=1_000,
+    starts=3,
+    judged=False,
+)

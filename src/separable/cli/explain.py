@@ -1,0 +1,132 @@
+"""``separable explain``: the weights of a model, or one prediction taken apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.output import file_name, json_bytes, report_lines, say, write_data
+from separable.cli.predict import encode_table, load_model, read_table
+
+if TYPE_CHECKING:
+    from separable.model.explanation import Explanation, Terms
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["explain"]
+
+
+@click.command(
+    short_help="Show the weights of a model, or take one prediction apart.",
+    epilog="Example: separable explain penguins.safetensors penguins.csv --row 3",
+)
+@click.argument("model", metavar="MODEL")
+@click.argument("data", metavar="[DATA]", required=False)
+@click.option(
+    "--row",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The row of DATA to explain: 1 is the first below the header line.  [default: 1]",
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def explain(model: str, data: str | None, row: int | None, top: int, as_json: bool) -> None:
+    """Show the strongest weights of MODEL; with DATA, one prediction's exact contributions.
+
+    The contributions and the intercept sum to the score. With three or more classes the score is
+    that of the predicted class.
+    """
+    if data is None:
+        if row is not None:
+            raise click.UsageError("--row needs DATA: the file that has the row.")
+        _explain_model(load_model(model), top, as_json)
+    else:
+        _explain_row(load_model(model), data, (row or 1) - 1, top, as_json)
+
+
+def _explain_model(model: LinearModel, top: int, as_json: bool) -> None:
+    weights = model.top_weights(top)
+    if as_json:
+        told = {"learner": model.learner, "classes": _classes(model)}
+        told |= {"intercept": model.intercept.tolist(), "top_weights": weights.to_dict()}
+        write_data(json_bytes({**told, "evidence": dict(model.evidence)}))
+        return
+    assert model.encoder is not None
+    n_columns = len(set(model.encoder.sources))
+    click.echo(
+        f"{model.learner}: {model.n_features} features from {n_columns} columns. Numbers are "
+        "standardised: a weight is for one standard deviation."
+    )
+    click.echo(str(weights))
+
+
+def _explain_row(model: LinearModel, data: str, row: int, top: int, as_json: bool) -> None:
+    import numpy as np
+
+    table = read_table(model, data)
+    if row >= table.num_rows:
+        raise ValueError(
+            f"{file_name(data)} has {table.num_rows} data rows, so there is no row {row + 1}. "
+            "Rows are counted from 1, the header line not counted."
+        )
+    rows, report = encode_table(model, table.slice(row, 1), data, np.array([row]))
+    for line in report_lines(report, row):
+        say(f"Note: {line}")
+    explanation = model.explain(rows)
+    assert model.encoder is not None
+    raw = {name: table[name][row].as_py() for name in dict.fromkeys(model.encoder.sources)}
+    if as_json:
+        told = explanation.to_dict(n=top)
+        write_data(json_bytes({**told, "rows": [{**told["rows"][0], "row": row + 1, "raw": raw}]}))
+    else:
+        click.echo(_row_text(explanation, raw, f"{file_name(data)}, data row {row + 1}", top))
+
+
+def _row_text(explanation: Explanation, raw: dict[str, Any], place: str, top: int) -> str:
+    from separable.model.explanation_text import headline, scores_line
+    from separable.model.words import shown, table
+
+    terms = explanation.terms(n=top)
+    lines = [f"{shown(place, 500)}: {headline(explanation, terms)}"]
+    lines.append(table(_term_lines(explanation, terms, raw)))
+    return "\n".join(filter(None, [*lines, scores_line(explanation)]))
+
+
+def _term_lines(
+    explanation: Explanation, terms: Terms, raw: dict[str, Any]
+) -> list[tuple[str, ...]]:
+    from separable.model.words import number, shown, signed
+
+    model = explanation.model
+    assert model.encoder is not None
+    sources = dict(zip(model.encoder.feature_names, model.encoder.sources, strict=True))
+    lines: list[tuple[str, ...]] = [("feature", "in the table", "weight", "contribution")]
+    for term in terms.shown:
+        value = raw[sources[term.feature]]
+        cell = (
+            "(missing)" if value is None else number(value) if isinstance(value, float) else value
+        )
+        lines.append(
+            (shown(term.feature), shown(cell), number(term.weight), signed(term.contribution))
+        )
+    if terms.other_contribution:
+        lines.append((f"({terms.other_count} others)", "", "", signed(terms.other_contribution)))
+    lines.append(("intercept", "", "", signed(terms.intercept)))
+    lines.append(("score", "", "", signed(terms.score)))
+    return lines
+
+
+def _cell(value: str | float | None) -> str:
+    """Return a value of the table as text, numbers with all their digits."""
+    from separable.data.columns import number_text
+    from separable.model.words import shown
+
+    if value is None:
+        return "(missing)"
+    return shown(number_text(value) if isinstance(value, float) else value)
+
+
+def _classes(model: LinearModel) -> list[Any] | None:
+    return None if model.classes is None else model.classes.tolist()

@@ -1,0 +1,42 @@
+"""A held-out part of the rows, each class in proportion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["stratified_split"]
+
+
+def stratified_split(
+    labels: NDArray[Any], test_size: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose rows to hold out at random, the same share of each class.
+
+    At least one row of each class stays in training.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    test_size : float
+        The share to hold out, 0 <= test_size < 1.
+    seed : int
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        Rows, ascending.
+    """
+    _, classes = np.unique(labels, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    by_class = order[np.argsort(classes[order], kind="stable")]
+    counts = np.bincount(classes)
+    # the place of each row among those of its class, and how many of that class are held out
+    place = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    held = np.minimum(np.floor(counts * test_size + 0.5), counts - 1)
+    is_test = place < np.repeat(held, counts)
+    return np.sort(by_class[~is_test]), np.sort(by_class[is_test])

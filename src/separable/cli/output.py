@@ -1,0 +1,99 @@
+"""What the commands share in writing: talk on standard error, data on standard output or a file."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.features.encoding_report import ColumnReport, EncodingReport
+
+__all__ = ["file_name", "json_bytes", "naming_file", "report_lines", "say", "write_data"]
+
+
+def say(text: str) -> None:
+    """Tell the user something, on standard error."""
+    click.echo(text, err=True)
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a value as one line of JSON."""
+    import msgspec
+
+    return msgspec.json.encode(value) + b"\n"
+
+
+def write_data(data: bytes, path: str | None = None) -> None:
+    """Write data to standard output, or to a file wholly or not at all."""
+    if path is None or path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    from separable.model.atomic import write_atomically
+
+    write_atomically(path, data)
+
+
+@contextmanager
+def naming_file(source: str, rows: NDArray[Any] | None = None) -> Iterator[None]:
+    """Name the file in an error about its table, and count rows as the user does, from 1.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    rows : ndarray of int, optional
+        For each row in use, its place in the file, counted from 0.
+    """
+    from separable.data.table import CellError, TableError
+
+    try:
+        yield
+    except CellError as error:
+        row = error.row if rows is None else int(rows[error.row])
+        raise TableError(
+            f"{file_name(source)}, data row {row + 1}, column {error.column!r}: {error.problem}"
+        ) from None
+    except TableError as error:
+        raise TableError(f"{file_name(source)}: {error}") from None
+
+
+def file_name(source: str) -> str:
+    """Return what to call a source in a message."""
+    return "standard input" if source == "-" else source
+
+
+def report_lines(report: EncodingReport, first_row: int = 0) -> list[str]:
+    """Return what an encoder met, one line each, rows counted from 1.
+
+    Parameters
+    ----------
+    report : EncodingReport
+    first_row : int
+        The place of the first encoded row in its file, counted from 0.
+    """
+    return [line for column in report.columns for line in _column_lines(column, first_row + 1)]
+
+
+def _column_lines(column: ColumnReport, shift: int) -> Iterator[str]:
+    from separable.model.words import shown
+
+    name = shown(column.column)
+    if column.missing:
+        rows = ", ".join(str(row + shift) for row in column.missing_rows)
+        more = ", ..." if column.missing > len(column.missing_rows) else ""
+        met = "as in training" if column.missing_trained else "none was in training: no effect"
+        yield f"{name}: {column.missing} missing (data row {rows}{more}; {met})"
+    if column.unseen:
+        examples = ", ".join(
+            f"{shown(level)!r} in data row {row + shift}" for row, level in column.unseen_examples
+        )
+        yield f"{name}: {column.unseen} of a level not met in training: no effect ({examples})"

@@ -1,0 +1,268 @@
+"""``separable train``: a table to a trained, tested, explained and saved model."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, learner_class
+from separable.cli.output import file_name, json_bytes, naming_file, say, write_data
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.target import Target
+    from separable.data.table import ColumnType
+    from separable.features.table_encoder import TableEncoder
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["HeldOut", "Training", "train"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What a model trained on some rows gets right of the others.
+
+    Parameters
+    ----------
+    rows : int
+        The rows held out.
+    correct : int
+        How many of them the model predicts rightly.
+    constant : object
+        The most common class of the training rows.
+    constant_correct : int
+        How many of the held-out rows are of that class.
+    """
+
+    rows: int
+    correct: int
+    constant: Any
+    constant_correct: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        return {
+            "rows": self.rows,
+            "correct": self.correct,
+            "accuracy": self.correct / self.rows,
+            "constant": self.constant,
+            "constant_correct": self.constant_correct,
+            "constant_accuracy": self.constant_correct / self.rows,
+        }
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything a run of ``train`` found, for text or JSON to tell."""
+
+    data: str
+    target_name: str
+    target: Target
+    table: pa.Table
+    held_out: HeldOut | None
+    encoder: TableEncoder
+    model: LinearModel
+    mistakes: int
+    warnings: tuple[str, ...]
+
+
+@click.command(
+    short_help="Train a model on a table and test it on rows held out.",
+    epilog="Example: separable train penguins.csv --target species -o penguins.safetensors",
+)
+@click.argument("data", metavar="DATA")
+@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+)
+@click.option(
+    "--model",
+    "learner",
+    type=click.Choice(list(LEARNERS)),
+    default=DEFAULT_LEARNER,
+    show_default=True,
+    help="The learner.",
+)
+@click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers.")
+@click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories.")
+@click.option("--drop", multiple=True, metavar="COL", help="Leave a column out.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="The share of rows to hold out; 0 tests nothing.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def train(
+    data: str,
+    target: str,
+    output: str | None,
+    learner: str,
+    number: tuple[str, ...],
+    category: tuple[str, ...],
+    drop: tuple[str, ...],
+    test_size: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Train a classifier on DATA, a CSV file with a header line (- is standard input).
+
+    Numbers are standardised, categories become one number for each level, missing values are
+    allowed. Part of the rows is held out to measure the error; the model that is saved is then
+    trained on all of them. --number, --category and --drop may be given several times.
+    """
+    from separable.cli.train_report import training_dict, training_text
+
+    path = output or _default_output(data)
+    _check_output(path, data)
+    options = {"number": list(number), "category": list(category), "drop": list(drop)}
+    training = _train(data, target, learner, options, test_size, seed)
+    training.model.save(path)
+    for warning in training.warnings:
+        say(f"Warning: {warning}")
+    if as_json:
+        write_data(json_bytes({"model": path, **training_dict(training)}))
+    else:
+        click.echo(training_text(training, path))
+
+
+def _train(
+    data: str,
+    target_name: str,
+    learner: str,
+    options: dict[str, list[str]],
+    test_size: float,
+    seed: int,
+) -> Training:
+    from separable.cli.holdout import stratified_split
+    from separable.cli.target import read_target
+
+    table = _read(data, target_name, options)
+    target = read_target(table, target_name, file_name(data))
+    fitter = _Fitter(data, table.drop_columns([target_name]), target, learner, options, seed)
+    train_rows, test_rows = stratified_split(target.labels, test_size, seed)
+    held_out = fitter.test(train_rows, test_rows) if len(test_rows) else None
+    encoder, model = fitter.fit(None)
+    mistakes = int((fitter.predict(encoder, model, None) != target.labels).sum())
+    task: dict[str, Any] = {
+        "target": target_name,
+        "rows": len(target.labels),
+        "training_mistakes": mistakes,
+        "held_out": None if held_out is None else held_out.to_dict(),
+    }
+    model = replace(model, encoder=encoder, evidence={**model.evidence, "train": task})
+    return Training(
+        data,
+        target_name,
+        target,
+        table,
+        held_out,
+        encoder,
+        model,
+        mistakes,
+        tuple(fitter.warnings),
+    )
+
+
+class _Fitter:
+    """Fits and tests encoder and learner on chosen rows of one table."""
+
+    def __init__(
+        self,
+        data: str,
+        table: pa.Table,
+        target: Target,
+        learner: str,
+        options: dict[str, list[str]],
+        seed: int,
+    ) -> None:
+        self.data, self.table, self.target = data, table, target
+        self.learner, self.options, self.seed = learner, options, seed
+        self.warnings: list[str] = []
+
+    def fit(self, chosen: NDArray[Any] | None) -> tuple[TableEncoder, LinearModel]:
+        """Fit on the chosen of the labelled rows; on all, keeping its warnings, for None."""
+        from separable.features.table_encoder import TableEncoder
+
+        rows, labels = self._rows(chosen)
+        with naming_file(self.data, rows):
+            encoder = TableEncoder(**{k: v or None for k, v in self.options.items()})
+            table = self._take(rows)
+            encoded = encoder.fit(table).encode(table)
+        estimator = learner_class(self.learner)(random_state=self.seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator.fit(encoded, labels)
+        if chosen is None:
+            self.warnings += [" ".join(str(warning.message).split()) for warning in caught]
+        return encoder, estimator.model_
+
+    def predict(
+        self, encoder: TableEncoder, model: LinearModel, chosen: NDArray[Any] | None
+    ) -> NDArray[Any]:
+        """Predict the chosen of the labelled rows."""
+        rows, _ = self._rows(chosen)
+        with naming_file(self.data, rows):
+            return model.predict(encoder.encode(self._take(rows)))
+
+    def test(self, train_rows: NDArray[Any], test_rows: NDArray[Any]) -> HeldOut:
+        """Fit on some rows and count what is right among the others."""
+        import numpy as np
+
+        labels = self.target.labels
+        encoder, model = self.fit(train_rows)
+        right = self.predict(encoder, model, test_rows) == labels[test_rows]
+        classes, counts = np.unique(labels[train_rows], return_counts=True)
+        common = classes[counts.argmax()]
+        constant_right = labels[test_rows] == common
+        return HeldOut(len(test_rows), int(right.sum()), common.item(), int(constant_right.sum()))
+
+    def _rows(self, chosen: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the places in the table, and the labels, of the chosen rows."""
+        rows, labels = self.target.rows, self.target.labels
+        return (rows, labels) if chosen is None else (rows[chosen], labels[chosen])
+
+    def _take(self, rows: NDArray[Any]) -> pa.Table:
+        import pyarrow as pa
+
+        return self.table if len(rows) == self.table.num_rows else self.table.take(pa.array(rows))
+
+
+def _read(data: str, target: str, options: dict[str, list[str]]) -> pa.Table:
+    from separable.data.table import read_csv, require_columns
+
+    types: dict[str, ColumnType] = dict.fromkeys(options["number"], "number")
+    types |= dict.fromkeys(options["category"], "category")
+    table = read_csv(data, types)
+    for names in ([target], *options.values()):
+        require_columns(names, table.column_names, file_name(data))
+    # said of the target, an option is about its labels; the encoder never sees it
+    for option, names in options.items():
+        if target in names:
+            if option == "drop":
+                raise click.UsageError(f"--drop {target}: the target cannot be left out.")
+            names.remove(target)
+    return table
+
+
+def _default_output(data: str) -> str:
+    return "model.safetensors" if data == "-" else f"{Path(data).stem}.safetensors"
+
+
+def _check_output(output: str, data: str) -> None:
+    """Refuse before the work what would be refused after it."""
+    path = Path(output)
+    if data != "-" and path.resolve() == Path(data).resolve():
+        raise click.UsageError(f"-o {output} would overwrite the data.")
+    if path.is_dir():
+        raise ValueError(f"-o {output} is a folder. Add a file name.")
+    if not path.parent.is_dir():
+        raise ValueError(f"-o {output}: the folder {path.parent} does not exist. Create it first.")

@@ -1,0 +1,120 @@
+"""Runs of epochs in the compiled core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.online.state import OnlineState
+    from separable.online.targets import RowWeights
+
+__all__ = ["Lesson", "Rule", "Run", "run_epochs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What is learned from: rows, the class index of each, and how much each counts."""
+
+    rows: Rows
+    label: NDArray[np.int32]
+    counted: RowWeights
+
+    @property
+    def n_counted(self) -> int:
+        """The number of rows that are not absent."""
+        return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How it is learned: the step, the order of rows, when to stop."""
+
+    eta: float
+    fit_intercept: bool
+    max_epochs: int = 1
+    shuffle: bool = False
+    seed: int = 0
+    first_epoch: int = 0
+    pocket: bool = False
+
+
+class Run:
+    """What the runs of all blocks of lanes did, as one.
+
+    ``mistakes`` is (epochs, models); a block that stopped early makes no more mistakes.
+    """
+
+    def __init__(self, runs: list[native.OnlineRun]) -> None:
+        by_block = [np.array(run.mistakes, dtype=np.int64) for run in runs]
+        epochs = max(len(mistakes) for mistakes in by_block)
+        self.mistakes: NDArray[np.int64] = np.concatenate(
+            [np.pad(m, ((0, epochs - len(m)), (0, 0))) for m in by_block], axis=1
+        )
+        self.converged = all(run.converged for run in runs)
+        self.pocket_mistakes = [m for run in runs for m in run.pocket_mistakes]
+
+    def followed_by(self, later: Run) -> Run:
+        """Return both runs as one."""
+        later.mistakes = np.concatenate([self.mistakes, later.mistakes])
+        return later
+
+
+def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.OnlineRun]:
+    """Train the state in place, one block of lanes after the other."""
+    rows, weights = _core_rows(lesson.rows), state.native_weights()
+    plan = native.OnlinePlan(
+        label=lesson.label,
+        weight=lesson.counted.weight,
+        rows=lesson.counted.rows,
+        eta=rule.eta,
+        fit_intercept=rule.fit_intercept,
+        shuffle=rule.shuffle,
+        seed=rule.seed,
+        first_epoch=rule.first_epoch,
+        max_epochs=rule.max_epochs,
+        presented=state.presented,
+        pocket=rule.pocket,
+    )
+    if state.rule == "argmax":
+        runs = [native.argmax_perceptron(rows, weights, plan, state.met)]
+    else:
+        runs = [
+            native.perceptron(
+                rows,
+                weights,
+                plan,
+                block,
+                state.first_class + block * state.width,
+                min(state.width, state.n_models - block * state.width),
+            )
+            for block in range(state.w.shape[0])
+        ]
+    for run in runs:
+        if run.overflow_row >= 0:
+            _refuse_overflow(lesson.rows, run.overflow_row, rule.eta)
+    # A block that stopped early keeps its weights, so the longest count serves every mean.
+    state.presented = max([run.presented for run in runs])
+    return runs
+
+
+def _core_rows(rows: Rows) -> native.Rows:
+    """Hand the rows to the core; a column given twice in a row is summed in a copy."""
+    core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    return _core_rows(rows.sum_duplicates()) if core.has_duplicates else core
+
+
+def _refuse_overflow(rows: Rows, row: int, eta: float) -> None:
+    raise ValueError(
+        f"The score of row {row} overflowed to infinity while training: the largest |x| is "
+        f"{np.abs(rows.values).max():.3g} in {rows.values.dtype}. Scale the columns first, for "
+        "example with sklearn.preprocessing.StandardScaler or separable.TableEncoder, or lower "
+        f"eta0 ({eta:g})."
+    )

@@ -1,0 +1,153 @@
+"""The group: help, versions, exit codes, and what is imported when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+import separable as package
+from separable.cli import app as module
+from separable.cli.app import COMMANDS, app
+from separable.datasets import PENGUINS
+
+HEAVY = ("numpy", "pyarrow", "scipy", "sklearn", "pandas", "polars", "matplotlib", "msgspec")
+
+
+def modules_after(*args: object) -> set[str]:
+    """Run a command line in a new process and return the modules it ends with."""
+    script = (
+        "import sys; from separable.cli.app import run; code = run(sys.argv[1:]);"
+        "print('MODULES', *sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, args)], check=True, capture_output=True, text=True
+    )
+    return set(done.stderr.rpartition("MODULES")[2].split())
+
+
+def test_help_lists_every_command_and_starts_with_examples(separable):
+    result = separable("--help")
+    assert result.code == 0
+    assert result.out.index("separable demo") < result.out.index("Options:")
+    for name in COMMANDS:
+        assert f"\n  {name}" in result.out.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_each_command(separable, command):
+    result = separable(command, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"Usage: separable {command}" in result.out
+
+
+def test_version(separable):
+    assert separable("--version").out == f"separable, version {package.__version__}\n"
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)])
+def test_help_imports_nothing_heavy(args):
+    assert modules_after(*args).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["predict", "MODEL", PENGUINS],
+        ["predict", "MODEL", PENGUINS, "--json"],
+        ["explain", "MODEL"],
+        ["explain", "MODEL", "--json"],
+        ["explain", "MODEL", PENGUINS, "--row", 4],
+        ["explain", "MODEL", PENGUINS, "--row", 4, "--json"],
+    ],
+)
+def test_predict_and_explain_import_no_training_library(args, penguins_model):
+    loaded = modules_after(*(penguins_model if arg == "MODEL" else arg for arg in args))
+    assert "separable.features.table_encoder" in loaded
+    assert loaded.isdisjoint({"sklearn", "scipy", "pandas", "polars", "matplotlib"})
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["trian"], "No such command 'trian'"),
+        (["train"], "Missing argument 'DATA'"),
+        (["train", "x.csv"], "Missing option '--target'"),
+        (["train", "x.csv", "--target", "y", "--model", "magic"], "'magic' is not one of"),
+        (["train", "x.csv", "--target", "y", "--test-size", "1"], "range"),
+        (["explain", "m", "x.csv", "--row", "0"], "range"),
+        (["predict", "m"], "Missing argument 'DATA'"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(separable, args, message):
+    result = separable(*args)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ValueError("no\n good"), 1, "Error: no good\n"),
+        (PermissionError(13, "Permission denied", "x.csv"), 1, "Error: x.csv: Permission denied\n"),
+        (OSError("disk gone"), 1, "Error: disk gone\n"),
+        (ImportError("no core"), 1, "Error: no core\n"),
+        (MemoryError(), 1, "Error: MemoryError\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(32, "Broken pipe"), 0, ""),
+    ],
+)
+def test_every_expected_error_is_one_line(separable, monkeypatch, error, code, line):
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(module, "_close_stdout", lambda: None)
+    monkeypatch.setattr(app, "get_command", lambda ctx, name: click.Command("x", callback=fail))
+    result = separable("x")
+    assert (result.code, result.out, result.err.strip()) == (code, "", line.strip())
+
+
+def test_a_bug_is_not_hidden(separable, monkeypatch):
+    def fail() -> None:
+        raise RuntimeError("bug")
+
+    monkeypatch.setattr(app, "get_command", lambda ctx, name: click.Command("x", callback=fail))
+    with pytest.raises(RuntimeError, match="bug"):
+        separable("x")
+
+
+def test_a_closed_pipe_ends_quietly(penguins_model):
+    command = [sys.executable, "-m", "separable.cli", "predict", str(penguins_model), str(PENGUINS)]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False, text=True)
+    os.close(write)
+    assert done.returncode == 0
+    assert all(line.startswith("Note: ") for line in done.stderr.splitlines())
+
+
+def test_ctrl_c_ends_quietly(penguins_model):
+    # the signal comes while the command waits for its standard input
+    script = (
+        "import sys, runpy, threading, signal, os\n"
+        "class Slow:\n"
+        "    class buffer:\n"
+        "        @staticmethod\n"
+        "        def read():\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "            threading.Event().wait(60)\n"
+        "sys.stdin = Slow\n"
+        "runpy.run_module('separable.cli', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "predict", str(penguins_model), "-"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 128 + signal.SIGINT
+    assert (done.stdout, done.stderr.strip()) == ("", "")

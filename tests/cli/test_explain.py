@@ -1,0 +1,94 @@
+"""`separable explain`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from separable import load
+from separable.data.table import read_csv
+from separable.datasets import PENGUINS
+
+
+def test_weights_overall(separable, penguins_model):
+    result = separable("explain", penguins_model)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("AveragedPerceptron: 15 features from 7 columns")
+    assert str(load(penguins_model).top_weights(10)) in result.out
+
+
+def test_weights_overall_as_json(separable, penguins_model):
+    told = json.loads(separable("explain", penguins_model, "--json", "--top", 2).out)
+    model = load(penguins_model)
+    assert told["classes"] == ["Adelie", "Chinstrap", "Gentoo"]
+    assert told["intercept"] == model.intercept.tolist()
+    assert told["top_weights"] == json.loads(json.dumps(model.top_weights(2).to_dict()))
+    assert told["evidence"]["train"]["target"] == "species"
+
+
+def test_one_row(separable, penguins_model):
+    result = separable("explain", penguins_model, PENGUINS, "--row", 3, "--top", 4)
+    lines = result.out.splitlines()
+    assert "penguins.csv, data row 3: AveragedPerceptron predicts Adelie: score +" in lines[0]
+    assert lines[1].split() == ["feature", "in", "the", "table", "weight", "contribution"]
+    assert any(line.split()[:2] == ["bill_length_mm", "40.3"] for line in lines)
+    assert any(line.split()[:2] == ["island=Torgersen", "Torgersen"] for line in lines)
+    assert "others)" in result.out
+    assert lines[-1].startswith("all scores: Adelie ")
+
+
+def test_the_first_row_is_the_default(separable, penguins_model):
+    first = separable("explain", penguins_model, PENGUINS)
+    assert first.out == separable("explain", penguins_model, PENGUINS, "--row", 1).out
+    assert "data row 1" in first.out
+
+
+def test_contributions_sum_to_the_score(separable, penguins_model):
+    model, table = load(penguins_model), read_csv(PENGUINS)
+    for row in (1, 4, 200, 344):
+        args = ["explain", penguins_model, PENGUINS, "--row", row, "--json", "--top", 99]
+        told = json.loads(separable(*args).out)["rows"]
+        assert len(told) == 1
+        parts = [told[0]["intercept"], *(term["contribution"] for term in told[0]["terms"])]
+        size = sum(abs(part) for part in parts)
+        assert abs(sum(parts) - told[0]["score"]) <= 1e-12 * size
+        assert told[0]["row"] == row
+        assert told[0]["score"] == model.decision_function(table.slice(row - 1, 1)).max()
+        assert told[0]["raw"]["island"] == table["island"][row - 1].as_py()
+
+
+def test_missing_values_are_shown(separable, penguins_model):
+    result = separable("explain", penguins_model, PENGUINS, "--row", 4, "--top", 20)
+    assert any(
+        line.split()[:2] == ["sex=(missing)", "(missing)"] for line in result.out.splitlines()
+    )
+    assert "Note: sex: 1 missing (data row 4; as in training)" in result.err
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (
+            ["PENGUINS", "--row", 345],
+            1,
+            "has 344 data rows, so there is no row 345",
+        ),
+        (["--row", 3], 2, "--row needs DATA"),
+        (["absent.csv"], 1, "Error: absent.csv: no such file"),
+    ],
+)
+def test_errors(separable, penguins_model, args, code, message):
+    args = [PENGUINS if arg == "PENGUINS" else arg for arg in args]
+    result = separable("explain", penguins_model, *args)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+
+
+def test_an_error_in_a_row_names_that_row(separable, penguins_model):
+    text = PENGUINS.read_text().replace("40.3", "1e999")
+    Path("d.csv").write_text(text)
+    result = separable("explain", penguins_model, "d.csv", "--row", 3)
+    assert result.err.startswith("Error: d.csv, data row 3, column 'bill_length_mm': infinity")
+    assert separable("explain", penguins_model, "d.csv", "--row", 2).code == 0

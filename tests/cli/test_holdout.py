@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from separable.cli.holdout import stratified_split
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=60),
+    st.floats(0, 1, exclude_max=True),
+    st.integers(0, 5),
+)
+def test_every_row_once_and_each_class_in_proportion(labels, test_size, seed):
+    labels = np.array(labels)
+    train, test = stratified_split(labels, test_size, seed)
+    assert sorted([*train, *test]) == list(range(len(labels)))
+    assert (np.diff(train) > 0).all()
+    assert (np.diff(test) > 0).all()
+    for label in np.unique(labels):
+        count, held = (labels == label).sum(), (labels[test] == label).sum()
+        assert held < count
+        assert abs(held - count * test_size) <= 1
+
+
+def test_the_seed_decides():
+    labels = np.arange(100) % 3
+    _, first = stratified_split(labels, 0.25, 0)
+    assert stratified_split(labels, 0.25, 0)[1].tolist() == first.tolist()
+    assert stratified_split(labels, 0.25, 1)[1].tolist() != first.tolist()
+    assert len(stratified_split(labels, 0, 0)[1]) == 0

@@ -1,0 +1,134 @@
+"""`separable predict`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from separable import LinearModel, TableEncoder, load
+from separable.data.table import read_csv
+from separable.datasets import PENGUINS
+
+
+@pytest.fixture
+def binary(tmp_path) -> Path:
+    """score = 2 (x - 3) + 1 for city Rome: no training needed."""
+    encoder = TableEncoder().fit({"x": [1, 3, 5], "city": ["Rome", "Oslo", "Rome"]})
+    scale = np.sqrt(8 / 3)
+    weights = [[2 * scale, 0, 1]]
+    model = LinearModel(weights, [0], ["no", "yes"], "score", encoder=encoder)
+    model.save(tmp_path / "binary.safetensors")
+    return tmp_path / "binary.safetensors"
+
+
+def test_two_classes(separable, binary):
+    Path("d.csv").write_text("city,unused,x\nRome,?,3\nOslo,!,1\n")
+    result = separable("predict", binary, "d.csv")
+    assert (result.code, result.err) == (0, "")
+    rows = list(csv.reader(io.StringIO(result.out)))
+    assert rows[0] == ["prediction", "score"]
+    assert [row[0] for row in rows[1:]] == ["yes", "no"]
+    np.testing.assert_allclose([float(row[1]) for row in rows[1:]], [1, -4], rtol=1e-12)
+
+
+def test_more_classes_agree_with_python(separable, penguins_model):
+    result = separable("predict", penguins_model, PENGUINS)
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    model = load(penguins_model)
+    table = read_csv(PENGUINS)
+    assert [row["prediction"] for row in rows] == model.predict(table).tolist()
+    scores = [[float(row[f"score_{name}"]) for name in model.classes] for row in rows]
+    np.testing.assert_array_equal(scores, model.decision_function(table))
+    assert "Note: sex: 11 missing (data row 4, 9, 10, ...; as in training)" in result.err
+
+
+def test_the_target_may_be_absent(separable, penguins_model):
+    lines = PENGUINS.read_text().splitlines()
+    Path("d.csv").write_text("\n".join(line.partition(",")[2] for line in lines))
+    with_target = separable("predict", penguins_model, PENGUINS)
+    assert separable("predict", penguins_model, "d.csv").out == with_target.out
+
+
+def test_json_lines(separable, binary):
+    Path("d.csv").write_text("x,city\n3,Rome\n1,Oslo\n")
+    lines = separable("predict", binary, "d.csv", "--json").out.splitlines()
+    told = [json.loads(line) for line in lines]
+    assert [row["prediction"] for row in told] == ["yes", "no"]
+    assert told[0]["score"] == pytest.approx(1)
+
+
+def test_to_a_file(separable, binary):
+    Path("d.csv").write_text("x,city\n3,Rome\n")
+    result = separable("predict", binary, "d.csv", "-o", "out.csv")
+    assert (result.out, result.err) == ("", "Wrote 1 predictions to out.csv\n")
+    assert Path("out.csv").read_text() == separable("predict", binary, "d.csv").out
+    assert sorted(path.name for path in Path().iterdir() if path.suffix == ".csv") == [
+        "d.csv",
+        "out.csv",
+    ]
+
+
+def test_standard_input(separable, binary, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x;city\n3;Rome\n")))
+    assert separable("predict", binary, "-").out.startswith("prediction,score\nyes,")
+
+
+def test_what_was_missing_or_unseen_is_counted(separable, binary):
+    Path("d.csv").write_text("x,city\n,Lima\n3,Lima\n3,\n1,Quito\n")
+    result = separable("predict", binary, "d.csv")
+    assert result.err.splitlines() == [
+        "Note: x: 1 missing (data row 1; none was in training: no effect)",
+        "Note: city: 1 missing (data row 3; none was in training: no effect)",
+        "Note: city: 3 of a level not met in training: no effect "
+        "('Lima' in data row 1, 'Quito' in data row 4)",
+    ]
+
+
+def test_a_category_keeps_its_text_even_if_all_of_it_looks_like_numbers(separable):
+    encoder = TableEncoder().fit({"code": ["01", "1", "B"]})
+    LinearModel([[1, -1, 0]], [0], ["no", "yes"], "score", encoder=encoder).save("m.safetensors")
+    Path("d.csv").write_text("code\n01\n1\n")
+    result = separable("predict", "m.safetensors", "d.csv")
+    assert [line.partition(",")[0] for line in result.out.splitlines()] == [
+        "prediction",
+        "yes",
+        "no",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x\n3\n", "Error: d.csv: The table lacks 1 column(s)"),
+        ("x,city\n3,Rome\nabc,Rome\n", "Error: d.csv, line 3, column 'x': 'abc' is not a number."),
+        ("x,city\n3,Rome\n1e999,Rome\n", "Error: d.csv, data row 2, column 'x': infinity"),
+        ("", "Error: d.csv: the file is empty"),
+    ],
+)
+def test_bad_data(separable, binary, text, message):
+    Path("d.csv").write_text(text)
+    result = separable("predict", binary, "d.csv", "-o", "out.csv")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(message)
+    assert result.err.count("\n") == 1
+    assert not Path("out.csv").exists()
+
+
+def test_bad_models(separable):
+    Path("d.csv").write_text("x\n1\n")
+    LinearModel([[1]], [0], ["no", "yes"], "score").save("plain.safetensors")
+    for model, message in (
+        ("absent.safetensors", "no model file 'absent.safetensors'"),
+        ("d.csv", "Cannot load 'd.csv'"),
+        ("plain.safetensors", "has no table encoder"),
+    ):
+        result = separable("predict", model, "d.csv")
+        assert (result.code, result.out) == (1, "")
+        assert message in result.err
+        assert result.err.count("\n") == 1

@@ -1,0 +1,234 @@
+"""`separable train`: from a file to a tested, explained, saved model."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from separable import TableEncoder, load
+from separable.cli import train as module
+from separable.cli.holdout import stratified_split
+from separable.data.table import read_csv
+from separable.datasets import PENGUINS
+
+
+def write(text: str, name: str = "data.csv") -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def points(n: int = 60) -> str:
+    """Two classes that a line divides."""
+    lines = [f"{i},{'a' if i % 3 else 'b'},{'yes' if i * 2 > n else 'no'}" for i in range(n)]
+    return "\n".join(["x,c,y", *lines]) + "\n"
+
+
+def test_penguins(separable):
+    result = separable("train", PENGUINS, "--target", "species")
+    assert (result.code, result.err) == (0, "")
+    for expected in (
+        "344 rows",
+        "species            target    3 classes (Adelie 152, Chinstrap 68, Gentoo 124)",
+        "island             category  3 levels",
+        "bill_length_mm     number    2 missing",
+        "sex                category  2 levels; 11 missing",
+        "Held out 86 of 344 rows",
+        "always Adelie",
+        "the best constant answer",
+        "trained again on all 344 rows with 15 features",
+        "towards Gentoo",
+        "separable predict penguins.safetensors ",
+    ):
+        assert expected in result.out
+    model = load("penguins.safetensors")
+    assert model.classes.tolist() == ["Adelie", "Chinstrap", "Gentoo"]
+    assert isinstance(model.encoder, TableEncoder)
+    assert model.state is None
+
+
+def test_json(separable):
+    result = separable("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--json")
+    told = json.loads(result.out)
+    assert told["model"] == "m.safetensors"
+    assert told["rows"] == 344
+    assert told["rows_without_target"] == 0
+    assert {c["name"]: c["type"] for c in told["columns"]}["year"] == "number"
+    held = told["held_out"]
+    assert held["rows"] == 86
+    assert held["accuracy"] == held["correct"] / 86 > 0.95
+    assert held["constant"] == "Adelie"
+    assert held["constant_accuracy"] == 38 / 86
+    assert told["evidence"]["epochs"] >= 1
+    assert len(told["top_weights"]) > 0
+
+
+def test_held_out_figure_by_hand(separable):
+    """The encoder and the model of the figure never saw the held-out rows."""
+    from separable import AveragedPerceptron
+
+    told = json.loads(separable("train", PENGUINS, "--target", "species", "--json").out)
+    table = read_csv(PENGUINS)
+    y = np.array(table["species"].to_pylist())
+    train, test = stratified_split(y, 0.25, 0)
+    columns = table.drop_columns(["species"])
+    encoder = TableEncoder().fit(columns.take(train))
+    fitted = AveragedPerceptron().fit(encoder.encode(columns.take(train)), y[train])
+    right = fitted.predict(encoder.encode(columns.take(test))) == y[test]
+    assert told["held_out"]["correct"] == right.sum()
+
+
+def test_the_saved_model_is_trained_on_all_rows(separable):
+    from separable import AveragedPerceptron
+
+    separable("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--seed", 5)
+    table = read_csv(PENGUINS)
+    columns = table.drop_columns(["species"])
+    encoder = TableEncoder().fit(columns)
+    y = np.array(table["species"].to_pylist())
+    fitted = AveragedPerceptron(random_state=5).fit(encoder.encode(columns), y)
+    model = load("m.safetensors")
+    np.testing.assert_array_equal(model.weights, fitted.coef_)
+    assert model.evidence["train"]["target"] == "species"
+    assert model.evidence["train"]["rows"] == 344
+
+
+def test_two_runs_write_the_same_bytes(separable):
+    separable("train", PENGUINS, "--target", "species", "-o", "1.safetensors")
+    separable("train", PENGUINS, "--target", "species", "-o", "2.safetensors")
+    assert Path("1.safetensors").read_bytes() == Path("2.safetensors").read_bytes()
+
+
+def test_perceptron_converges_and_says_so(separable):
+    result = separable("train", write(points()), "--target", "y", "--model", "perceptron")
+    assert (result.code, result.err) == (0, "")
+    assert "0 of 60 training rows predicted wrongly" in result.out
+    assert "converged: an epoch without a mistake" in result.out
+
+
+def test_unconverged_is_one_line_on_standard_error(separable):
+    flipped = points(40).replace("0,b,no", "0,b,yes").replace("39,b,yes", "39,b,no")
+    result = separable("train", write(flipped), "--target", "y", "--model", "perceptron")
+    assert result.code == 0
+    assert result.err.count("\n") == 1
+    assert result.err.startswith("Warning: Perceptron stopped after")
+    assert "may not be linearly separable" in result.err
+
+
+def test_rows_without_a_target_are_left_out_and_counted(separable):
+    text = points() + "7,a,\n8,b,NA\n"
+    told = json.loads(separable("train", write(text), "--target", "y", "--json").out)
+    assert (told["rows"], told["rows_without_target"]) == (60, 2)
+    assert "2 missing, rows left out" in separable("train", "data.csv", "--target", "y").out
+
+
+def test_options_about_columns(separable):
+    args = ["train", write(points()), "--target", "y", "--category", "x", "--drop", "c", "--json"]
+    told = json.loads(separable(*args).out)
+    types = {column["name"]: column["type"] for column in told["columns"]}
+    assert types == {"x": "category", "c": "dropped", "y": "target"}
+    assert told["columns"][1]["reason"] == "asked for"
+
+
+def test_number_targets_are_whole_numbers(separable):
+    text = points().replace("yes", "1").replace("no", "0")
+    separable("train", write(text), "--target", "y", "-o", "m.safetensors")
+    assert load("m.safetensors").classes.tolist() == [0, 1]
+    separable("train", "data.csv", "--target", "y", "-o", "m.safetensors", "--category", "y")
+    assert load("m.safetensors").classes.tolist() == ["0", "1"]
+
+
+def test_many_classes_show_the_weights_of_the_first(separable):
+    lines = [f"{i},{i % 12}" for i in range(240)]
+    result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y")
+    assert "12 classes (0 20, 1 20, 2 20, 3 20, 4 20, 5 20, 6 20, 7 20, ...)" in result.out
+    assert "towards 7" in result.out
+    assert "towards 8" not in result.out
+    assert "... and those of the other classes" in result.out
+
+
+def test_nothing_held_out(separable):
+    result = separable("train", write(points()), "--target", "y", "--test-size", 0)
+    assert "Nothing was held out" in result.out
+    told = json.loads(separable("train", write("x,y\n1,a\n2,b\n"), "--target", "y", "--json").out)
+    assert told["held_out"] is None
+
+
+def test_standard_input(separable, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(points().encode())))
+    result = separable("train", "-", "--target", "y")
+    assert result.code == 0
+    assert "separable predict model.safetensors DATA.csv" in result.out
+    assert Path("model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "message"),
+    [
+        ("x,y\n1,a\n2,b\n", ["--target", "Y"], "data.csv has no column 'Y' (did you mean 'y'?)"),
+        ("x,y\n1,a\n2,a\n", ["--target", "y"], "holds a single class, 'a'"),
+        ("x,y\n1,a\n2\n", ["--target", "y"], "data.csv, line 3: expected 2 values"),
+        ("x,y\n1,a\n1,b\n", ["--target", "y"], "data.csv: No column is left to learn from"),
+        ("y\na\nb\n", ["--target", "y"], "No column is left to learn from"),
+        (
+            "x,y\n1,\n2,a\ninf,b\n3,a\n4,b\n",
+            ["--target", "y"],
+            "data.csv, data row 3, column 'x': infinity",
+        ),
+        ("x,y\n1,a\nq,b\n", ["--target", "y", "--number", "x"], "line 3, column 'x': 'q' is not"),
+        ("x,y\n1,a\n2,b\n", ["--target", "y", "--drop", "z"], "has no column 'z'"),
+        (
+            "x,y\n1,a\n2,b\n",
+            ["--target", "y", "--drop", "x", "--number", "x"],
+            "named in both 'number' and 'drop'",
+        ),
+        (
+            "x,y\n1,a\n2,b\n",
+            ["--target", "y", "-o", "no/m.safetensors"],
+            "the folder no does not exist",
+        ),
+        ("x,y\n1,a\n2,b\n", ["--target", "y", "-o", "."], "is a folder"),
+    ],
+)
+def test_bad_data_is_one_line_and_exit_code_1(separable, text, args, message):
+    result = separable("train", write(text), *args)
+    assert result.code == 1
+    assert result.out == ""
+    assert result.err.startswith("Error: ")
+    assert result.err.count("\n") == 1
+    assert message in result.err
+    assert list(Path().glob("*.safetensors")) == []
+
+
+def test_a_missing_file_is_exit_code_1(separable):
+    result = separable("train", "absent.csv", "--target", "y")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "Error: absent.csv: no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [(["-o", "data.csv"], "would overwrite the data"), (["--drop", "y"], "cannot be left out")],
+)
+def test_wrong_usage(separable, args, message):
+    result = separable("train", write(points()), "--target", "y", *args)
+    assert result.code == 2
+    assert message in result.err
+    assert Path("data.csv").read_text() == points()
+
+
+def test_an_identifier_that_would_be_a_number_says_why_not(separable):
+    lines = [f"{i / 7},{i},{'yes' if i > 60 else 'no'}" for i in range(120)]
+    text = "\n".join(["z,x,y", *lines, "oops,3,no"])
+    result = separable("train", write(text), "--target", "y")
+    assert "1 of its values, such as 'oops', keep it from being a number" in result.out
+
+
+def test_held_out_to_dict():
+    held = module.HeldOut(rows=4, correct=3, constant="a", constant_correct=2)
+    assert held.to_dict()["accuracy"] == 0.75
+    assert held.to_dict()["constant_accuracy"] == 0.5

@@ -1,0 +1,82 @@
+"""Train one small model of every kind, for comparison between CPU levels.
+
+As a program it writes the results to the ``.npz`` file named on its command line, under the CPU
+level that ``SEPARABLE_CPU`` forces.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from separable import AveragedPerceptron, Perceptron
+
+N, PAIRS = 90, 18
+D = 2 * PAIRS + 1  # no multiple of a register, so that every loop has a rest
+FORMATS = ("dense", "csr32", "csr64")
+CLASSES = (2, 5, 20)  # one model, one block of lanes, several blocks
+#: Starting weights this large leave scores whose sign rounding decides.
+LARGE = {"float32": 1e6, "float64": 1e15}
+LEARNERS = {
+    "perceptron": lambda: Perceptron(max_iter=4),
+    "pocket": lambda: Perceptron(max_iter=4, pocket=True),
+    "argmax": lambda: Perceptron(max_iter=4, multi_class="argmax"),
+    "averaged": lambda: AveragedPerceptron(max_iter=4, eta0=0.3),
+    "averaged argmax": lambda: AveragedPerceptron(max_iter=4, multi_class="argmax"),
+}
+
+
+def make_dense(dtype: str, sparse: bool) -> np.ndarray:
+    """Return rows with PAIRS pairs of equal columns, made without a function of the CPU's own."""
+    rng = np.random.default_rng(7)
+    half = rng.random((N, PAIRS)) - 0.5
+    if sparse:
+        half[rng.random((N, PAIRS)) < 0.4] = 0
+        half[3] = 0  # an almost empty row
+    return np.hstack([half, half, np.full((N, 1), 0.25)]).astype(dtype)
+
+
+def make_start(dtype: str, models: int) -> np.ndarray:
+    """Return weights under which each pair of columns cancels, up to rounding."""
+    half = LARGE[dtype] * (np.random.default_rng(9).random((models, PAIRS)) - 0.5)
+    return np.hstack([half, -half, np.zeros((models, 1))]).astype(dtype)
+
+
+def make_rows(form: str, dtype: str) -> np.ndarray | csr_array:
+    """Return the rows in one of FORMATS."""
+    X = make_dense(dtype, sparse=form != "dense")
+    if form == "dense":
+        return X
+    csr = csr_array(X)
+    index = np.int32 if form == "csr32" else np.int64
+    csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+    return csr
+
+
+def train_all() -> dict[str, np.ndarray]:
+    """Return weights, intercepts and mistakes of every combination, by name."""
+    rng = np.random.default_rng(8)
+    weight = np.round(rng.random(N) * 12) / 4
+    found = {}
+    for form, dtype, k in itertools.product(FORMATS, ("float32", "float64"), CLASSES):
+        X, y = make_rows(form, dtype), rng.permutation(np.arange(N) % k)
+        start = make_start(dtype, 1 if k == 2 else k)
+        for name, make in LEARNERS.items():
+            for weighted in (False, True):
+                learner = make().fit(
+                    X, y, coef_init=start, sample_weight=weight if weighted else None
+                )
+                key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
+                found[key] = np.column_stack([learner.coef_, learner.intercept_])
+                found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    np.savez(sys.argv[1], **train_all())

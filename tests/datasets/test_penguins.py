@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from separable.data.table import missing_counts, read_csv
+from separable.datasets import PENGUINS
+
+
+def test_the_published_counts():
+    table = read_csv(PENGUINS)
+    assert table.num_rows == 344
+    species = table["species"].to_pylist()
+    assert [species.count(s) for s in ("Adelie", "Chinstrap", "Gentoo")] == [152, 68, 124]
+    assert sum(missing_counts(table).values()) == 19
+    assert (PENGUINS.parent / "README.md").read_text().count("Horst") == 1

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from separable.model.atomic import write_atomically
+from separable.model.linear_model import LinearModel
+
+
+def test_writes_and_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, b"one")
+    write_atomically(str(path), b"two")
+    assert path.read_bytes() == b"two"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_failure_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def fail(*args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(os, step, fail)
+    monkeypatch.setattr(Path, step, fail, raising=False)
+    with pytest.raises(type(error)):
+        write_atomically(path, b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_bytes_are_synced_before_the_rename_and_the_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    sync, path = os.fsync, tmp_path / "file"
+
+    def watched(handle: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        seen.append(f"{'folder' if is_folder else 'file'}, renamed={path.exists()}")
+        if not is_folder:
+            assert os.fstat(handle).st_size == 5  # flushed from Python's buffer
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_atomically(path, b"bytes")
+    assert seen == ["file, renamed=False", "folder, renamed=True"]
+
+
+def test_permissions_follow_the_umask_or_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    old = os.umask(0o027)
+    try:
+        write_atomically(path, b"one")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    write_atomically(path, b"two")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "file")
+    write_atomically(tmp_path / "link", b"data")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "deep" / "file").read_bytes() == b"data"
+
+
+def test_bad_paths_are_told(tmp_path: Path) -> None:
+    model = LinearModel([[1]], [0], [0, 1], "score")
+    with pytest.raises(FileNotFoundError, match=r"the folder .*missing' does not exist. Create it"):
+        model.save(tmp_path / "missing" / "model")
+    with pytest.raises(IsADirectoryError, match=r"it is a folder. Add a file name"):
+        model.save(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        model.save(tmp_path / "pipe")

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from separable.data.rows import Rows, as_rows
+from separable.model import scores as module
+from separable.model.linear_model import LinearModel
+from separable.model.scores import linear_scores, row_blocks, segment_sums
+
+
+def exact(x: np.ndarray, w: np.ndarray, b: float) -> Fraction:
+    return sum(
+        (Fraction(float(p)) * Fraction(float(q)) for p, q in zip(x, w, strict=True)),
+        Fraction(float(b)),
+    )
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_scores_are_those_of_exact_arithmetic(seed: int, dtype: type, sparse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, d, k = rng.integers(1, 7, size=3)
+    X = (rng.normal(size=(n, d)) * 10.0 ** rng.integers(-12, 12, size=(n, d))).astype(dtype)
+    X[rng.random((n, d)) < 0.5] = 0
+    W, b = rng.normal(size=(k, d)), rng.normal(size=k)
+    rows = as_rows(sp.csr_array(X) if sparse else X)
+    found = linear_scores(rows, W, b)
+    for i in range(n):
+        for j in range(k):
+            size = float(np.abs(X[i].astype(np.float64) * W[j]).sum() + abs(b[j]))
+            assert abs(Fraction(float(found[i, j])) - exact(X[i], W[j], b[j])) <= 1e-12 * size
+
+
+def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = sp.random(200, 30, density=0.2, random_state=2, format="csr")
+    W, b = rng.normal(size=(3, 30)), rng.normal(size=3)
+    want = X.toarray() @ W.T + b
+    for size in (1, 7, 64, 10**6):
+        monkeypatch.setattr(module, "BLOCK", size)
+        monkeypatch.setattr(module, "COLUMNS", max(1, size // 3))
+        for rows in (as_rows(X), as_rows(X.toarray()), as_rows(X.toarray().astype(np.float32))):
+            tolerance = 1e-12 if rows.values.dtype == np.float64 else 1e-6
+            np.testing.assert_allclose(linear_scores(rows, W, b), want, atol=tolerance)
+
+
+def test_blocks_cover_all_rows_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", 10)
+    lengths = np.array([0, 3, 0, 25, 4, 6, 0, 0, 11, 1])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    rows = Rows(np.ones(indptr[-1]), 50, np.zeros(indptr[-1], dtype=np.int64), indptr)
+    blocks = list(row_blocks(rows))
+    assert [row for start, stop in blocks for row in range(start, stop)] == list(range(10))
+    assert all(lengths[start:stop].sum() <= 10 or stop == start + 1 for start, stop in blocks)
+
+
+def test_empty_rows_anywhere_sum_to_zero() -> None:
+    sums = segment_sums(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2, 2, 3, 3]))
+    assert sums.tolist() == [0, 3, 0, 4, 0]
+    assert segment_sums(np.array([]), np.array([0, 0, 0])).tolist() == [0, 0]
+    model = LinearModel([[1, 2]], [5], [0, 1], "score")
+    assert model.decision_function(sp.csr_array((3, 2))).tolist() == [5, 5, 5]
+
+
+def test_long_rows_do_not_drift() -> None:
+    d = 1_000_000  # adding 0.1 a million times one by one is off by 1.3e-11 of the sum
+    want = float(d * Fraction(0.1))
+    full = np.full((1, d), 0.1)
+    for rows in (
+        as_rows(full),
+        Rows(full[0], d, np.arange(d, dtype=np.int32), np.array([0, d], dtype=np.int32)),
+    ):
+        assert abs(linear_scores(rows, np.ones((1, d)), np.zeros(1))[0, 0] - want) <= 1e-12 * want
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, sp.csr_array])
+def test_overflow_is_an_error_that_names_the_row(as_input: type) -> None:
+    model = LinearModel([[1e300, 1e300]], [0], [0, 1], "score")
+    X = as_input(np.array([[1.0, 1.0], [1e10, 0.0]]))
+    with pytest.raises(ValueError, match=r"score of row 1 overflows float64.*Scale the features"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="score of row 0 overflows"):  # inf - inf
+        model.predict(as_input(np.array([[1e10, -1e10]])))

@@ -1,0 +1,165 @@
+"""Bad input ends in a message that says where and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from separable import AveragedPerceptron, Perceptron
+
+pytestmark = pytest.mark.native
+
+X = np.arange(12.0).reshape(4, 3)
+y = [0, 1, 0, 1]
+
+
+def hole(value, where=(2, 1), cast=np.asarray):
+    bad = X.copy()
+    bad[where] = value
+    return cast(bad)
+
+
+def out_of_range():
+    bad = sp.csr_array(X)
+    bad.indices = bad.indices.copy()
+    bad.indices[-1] = 99
+    return bad
+
+
+CASES = {
+    "NaN": (hole(np.nan), y, r"NaN in row 2, column 1: fill missing values"),
+    "NaN sparse": (hole(np.nan, cast=sp.csr_array), y, r"NaN in row 2, column 1"),
+    "inf": (hole(-np.inf), y, r"infinity in row 2, column 1"),
+    "NaN named": (
+        pd.DataFrame(hole(np.nan), columns=["a", "b", "c"]),
+        y,
+        r"NaN in row 2, column 'b'",
+    ),
+    "one class": (X, [1, 1, 1, 1], r"at least two classes.*only one class: 1"),
+    "empty": (np.empty((0, 3)), [], r"0 sample"),
+    "no features": (np.empty((4, 0)), y, r"0 feature"),
+    "1-d": (X[0], [1], r"Reshape your data"),
+    "3-d": (X[None], [1], r"got 3D array"),
+    "lengths": (X, [0, 1], r"X has 4 rows, y has 2"),
+    "y NaN": (X, [0, 1, np.nan, 0], r"y contains NaN.*row 2"),
+    "y None": (X, np.array(["a", None, "b", "a"], dtype=object), r"missing value.*row 1"),
+    "y mixed": (X, np.array(["a", 1, "b", "a"], dtype=object), r"mixes text and other values"),
+    "y continuous": (X, [0.1, 0.7, 0.3, 0.2], r"Unknown label type"),
+    "no y": (X, None, r"requires y to be passed"),
+    "complex": (X + 1j, y, r"Complex data not supported"),
+    "index out of range": (out_of_range(), y, r"column index 99 in row 3, outside 0 ... 2"),
+    "pandas text": (
+        pd.DataFrame({"size": [1, 2, 3, 4], "colour": list("rgbr")}),
+        y,
+        r"Column 'colour' holds text.*'r'.*TableEncoder",
+    ),
+    "polars text": (
+        pl.DataFrame({"size": [1, 2, 3, 4], "colour": list("rgbr")}),
+        y,
+        r"Column 'colour' holds text.*TableEncoder",
+    ),
+    "strings": (np.array([["a", "b"]] * 4), y, r"holds text.*'a'.*TableEncoder"),
+    "objects": (
+        np.array([[1, 2], [3, "x"], [1, 1], [2, 2]], dtype=object),
+        y,
+        r"'1' holds text.*'x' in row 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(name):
+    data, target, message = CASES[name]
+    for method in ("fit", "partial_fit"):
+        if name == "one class" and method == "partial_fit":
+            continue
+        with pytest.raises(ValueError, match=message):
+            getattr(Perceptron(), method)(data, target)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1, 1, -2, 1], r"row 2 has -2.0.*Use 0"),
+        ([1, np.nan, 1, 1], r"row 1 has nan"),
+        ([1, 1], r"2 entries, X has 4 rows"),
+        ([[1, 1], [1, 1]], r"must be 1D"),
+        ([0, 0, 0, 0], r"weight is zero"),
+        ([1, 0, 1, 0], r"only one class: 0"),
+    ],
+)
+def test_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        Perceptron().fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("cls", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("eta0", 0, "a finite float > 0"),
+        ("eta0", np.inf, "a finite float > 0"),
+        ("max_iter", 0, "an int >= 1"),
+        ("max_iter", 2.5, "an int >= 1"),
+        ("max_work", -1, "a float > 0"),
+        ("shuffle", "yes", "a bool"),
+        ("multi_class", "both", "'ovr' or 'argmax'"),
+        ("class_weight", "even", "None, 'balanced' or a dict"),
+        ("random_state", -1, "None, an int >= 0"),
+    ],
+)
+def test_parameters(cls, name, value, words):
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=rf"The '{name}' parameter of {cls.__name__} must be"):
+            getattr(cls(**{name: value}), method)(X, y)
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        cls(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.array([[1e38, 1e38], [1e38, -1e38], [3, 4]], dtype=np.float32), "float32"),
+        (np.array([[1e200, 1e200], [1e200, -1e200], [3, 4]]), "float64"),
+    ],
+)
+@pytest.mark.parametrize("rule", ["ovr", "argmax"])
+def test_overflow(data, message, rule):
+    for labels in ([1, 0, 1], [1, 0, 2]):
+        learner = Perceptron(multi_class=rule)
+        with pytest.raises(
+            ValueError, match=rf"row \d overflowed.*{message}.*[Ss]cale the columns"
+        ):
+            learner.fit(data, labels)
+        assert not hasattr(learner, "model_")
+
+
+@pytest.mark.parametrize("bad", [np.ones((1, 4)), [[1.0, np.nan, 3.0]]])
+def test_failed_fit_keeps_the_previous_model(bad):
+    learner = Perceptron().fit(X, [0, 0, 1, 1])
+    before = learner.coef_.copy()
+    with pytest.raises(ValueError, match="NaN|classes"):
+        learner.fit(bad, [1])
+    np.testing.assert_array_equal(learner.coef_, before)
+
+
+def test_predict_with_too_few_features():
+    learner = Perceptron().fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="X has 2 features, but Perceptron is expecting 3"):
+        learner.predict(X[:, :2])
+    with pytest.raises(ValueError, match="X has 2 features"):
+        learner.partial_fit(X[:, :2], y)
+
+
+def test_start_of_wrong_shape():
+    with pytest.raises(ValueError, match=r"coef_init must be finite and of shape \(1, 3\)"):
+        Perceptron().fit(X, y, coef_init=[1.0, 2.0])
+
+
+def test_labels_that_change_type():
+    stream = Perceptron().partial_fit(X, y)
+    with pytest.raises(ValueError, match="labels changed type"):
+        stream.partial_fit(X, list("abab"))

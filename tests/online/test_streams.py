@@ -1,0 +1,144 @@
+"""Streams: any chunking, any announcement, any pause gives the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import separable
+from separable import AveragedPerceptron, Perceptron
+from tests.online.problems import FORMATS
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+LEARNERS = [(cls, rule) for cls in (Perceptron, AveragedPerceptron) for rule in ("ovr", "argmax")]
+each_learner = pytest.mark.parametrize(("cls", "rule"), LEARNERS)
+
+
+@st.composite
+def streams(draw):
+    """Real numbers, 1 to 20 classes named in an order other than that of appearance."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 50))
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < draw(st.sampled_from([0.3, 1.0])))
+    y = rng.permutation(20)[rng.integers(0, draw(st.integers(1, 20)), n)]
+    cuts = sorted(draw(st.sets(st.integers(1, n - 1), max_size=6)))
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    form = draw(st.sampled_from(["dense", "csr32", "csr64"]))
+    weight = draw(st.sampled_from([None, rng.integers(0, 25, n) / 8]))
+    if weight is not None:
+        weight[0] = 1
+    return FORMATS[form](X.astype(dtype)), y, [0, *cuts, n], weight
+
+
+def learn(estimator, X, y, cuts, weight=None, classes=None):
+    for start, stop in zip(cuts, cuts[1:], strict=False):
+        part = None if weight is None else weight[start:stop]
+        if part is not None and start == 0 and not part.any():
+            continue
+        estimator.partial_fit(X[start:stop], y[start:stop], sample_weight=part, classes=classes)
+        classes = None
+    return estimator
+
+
+def assert_same_bits(a, b):
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    np.testing.assert_array_equal(a.intercept_, b.intercept_)
+
+
+@each_learner
+@given(streams())
+def test_chunks_rows_announced_and_fit_agree(cls, rule, stream):
+    X, y, cuts, weight = stream
+    n = len(y)
+    make = lambda: cls(multi_class=rule, shuffle=False, max_iter=1)  # noqa: E731
+    by_row = learn(make(), X, y, range(n + 1), weight)
+    assert_same_bits(by_row, learn(make(), X, y, cuts, weight))
+    assert_same_bits(by_row, learn(make(), X, y, [0, n], weight))
+    present = y if weight is None else y[weight > 0]
+    if len(set(present.tolist())) > 1:
+        told = learn(make(), X, y, cuts, weight, classes=np.unique(present))
+        assert_same_bits(by_row, told)
+        assert_same_bits(by_row, make().fit(X, y, sample_weight=weight))
+    assert by_row.evidence_["rows_seen"] == len(present)
+
+
+@each_learner
+@given(streams())
+def test_resumed_from_a_file(tmp_path_factory, cls, rule, stream):
+    X, y, cuts, weight = stream
+    path = tmp_path_factory.mktemp("stream") / "model.safetensors"
+    whole = learn(cls(multi_class=rule), X, y, cuts, weight)
+    paused = cls(multi_class=rule)
+    for start, stop in zip(cuts, cuts[1:], strict=False):
+        learn(paused, X, y, [start, stop], weight)
+        paused.model_.save(path, include_state=True)
+        paused = cls.from_model(separable.load(path))
+    assert_same_bits(whole, paused)
+    assert paused.evidence_["updates"] == whole.evidence_["updates"]
+
+
+@each_learner
+def test_fit_then_partial_fit_continues(cls, rule):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    start = cls(multi_class=rule, shuffle=False, max_iter=1).fit(X[:30], y[:30])
+    stream = learn(cls(multi_class=rule), X, y, [0, 60], classes=[0, 1, 2])
+    assert_same_bits(start.partial_fit(X[30:], y[30:]), stream)
+
+
+def test_one_class_so_far_predicts_it():
+    stream = Perceptron().partial_fit([[1.0, 2.0]], ["spam"])
+    assert stream.predict([[5.0, -3.0]]) == ["spam"]
+    stream.partial_fit([[0.0, -1.0]], ["ham"])
+    assert stream.classes_.tolist() == ["ham", "spam"]
+    assert stream.predict([[1.0, 2.0], [0.0, -1.0]]).tolist() == ["spam", "ham"]
+
+
+def test_float64_chunk_follows_a_float32_start():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)).astype(np.float32), rng.integers(0, 2, 40)
+    a = learn(Perceptron(), X, y, [0, 40])
+    b = Perceptron().partial_fit(X[:10], y[:10]).partial_fit(X[10:].astype(np.float64), y[10:])
+    assert_same_bits(a, b)
+
+
+def test_dense_and_sparse_chunks_mix():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(40, 5)).astype(float)
+    y = rng.integers(0, 3, 40)
+    a = learn(Perceptron(), X, y, [0, 40])
+    b = Perceptron().partial_fit(X[:10], y[:10]).partial_fit(sp.csr_array(X[10:]), y[10:])
+    assert_same_bits(a, b)
+
+
+def test_announced_classes_are_all_there_will_be():
+    stream = Perceptron().partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match=r"Row 1 has class .*5.*not among the classes"):
+        stream.partial_fit([[1.0], [2.0]], [0, 5])
+    with pytest.raises(ValueError, match="not the same as on the first call"):
+        stream.partial_fit([[1.0]], [0], classes=[0, 1, 2])
+
+
+def test_balanced_weights_are_refused():
+    with pytest.raises(ValueError, match=r"'balanced' needs all rows.*dict"):
+        Perceptron(class_weight="balanced").partial_fit([[1.0], [2.0]], [0, 1])
+
+
+def test_from_model_needs_its_own_state():
+    model = Perceptron().partial_fit([[1.0], [2.0]], [0, 1]).model_
+    with pytest.raises(ValueError, match="learned by Perceptron, not by AveragedPerceptron"):
+        AveragedPerceptron.from_model(model)
+
+
+def test_saved_without_state_cannot_continue(tmp_path):
+    Perceptron().partial_fit([[1.0], [2.0]], [0, 1]).model_.save(tmp_path / "m.safetensors")
+    with pytest.raises(ValueError, match="include_state=True"):
+        Perceptron.from_model(separable.load(tmp_path / "m.safetensors"))
