@@ -35,7 +35,7 @@ lint: $(VENV)/extra-lint ## style, types, layers
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --no-timing > $(VENV)/lint-imports.txt || { cat $(VENV)/lint-imports.txt; exit 1; }
+	@$(BIN)/lint-imports --no-logo > $(VENV)/lint-imports.txt || { cat $(VENV)/lint-imports.txt; exit 1; }
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 
 format: $(VENV)/extra-lint ## fix what lint can fix by itself
@@ -105,7 +105,8 @@ endef
 
 define build_sanitized
 $(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
-  --config-settings=cmake.define.SEPARABLE_SANITIZE=ON --config-settings=build-dir=build/sanitize .
+  --config-settings=cmake.define.SEPARABLE_SANITIZE=ON --config-settings=install.strip=false \
+  --config-settings=cmake.build-type=RelWithDebInfo --config-settings=build-dir=build/sanitize .
 endef
 
 # The interpreter below .venv does not see the editable install, only what PYTHONPATH says.
@@ -120,7 +121,8 @@ for level in $$($(levels)); do \
   LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
   PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
-    $$python -m pytest -q -p no:cacheprovider -m "native and not long" --timeout 900 tests || exit 1; \
+    $$python -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
+      -m "native and not long" tests || exit 1; \
 done
 endef
 

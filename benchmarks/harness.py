@@ -102,6 +102,7 @@ class Measure:
         """Return everything, raw and derived."""
         return vars(self) | {
             "median_seconds": self.time,
+            "median_cpu_seconds": median(self.cpu_seconds),
             "rows_per_second": self.rows / self.epoch_time,
             "nonzeros_per_second": self.nonzeros / self.epoch_time,
         }

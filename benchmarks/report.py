@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "Section", "compare", "details", "judge", "markdown_table", "show_seconds"]
 
-#: Test accuracy that ours may lie below the peer's before its time no longer counts. Another
-#: order of the rows alone moves a perceptron by as much.
+#: Test accuracy that ours may lie below the peer's before its time no longer counts, if it is also
+#: below the worst of the peer's seeds: what another order of rows does is no fault.
 ACCURACY_SLACK = 0.01
 
 
@@ -98,7 +98,8 @@ def compare(
     """Return the line of a contest: the peer's time over ours, if our accuracy allows it."""
     ratio = ours.ratio_to(peer)
     verdict = judge(ratio, target, at_most=False, judged=judged)
-    if target is not None and judged and ours.accuracy < peer.accuracy - ACCURACY_SLACK:
+    worse = ours.accuracy < min(peer.accuracy - ACCURACY_SLACK, *peer.test_accuracy)
+    if target is not None and judged and worse:
         verdict = "does not count: less accurate"
     if not ours.same_epochs(peer):
         what = f"{what}, by epoch ({show_range(ours.epochs)} and {show_range(peer.epochs)})"

@@ -47,7 +47,7 @@ class Settings:
 
 FULL = Settings(
     repeats=7,
-    slow_repeats=3,
+    slow_repeats=5,
     epochs=10,
     zipf_rows=100_000,
     zipf_features=47_000,

@@ -66,6 +66,22 @@ def test_rows_that_need_no_file_run_and_leave_numbers(tiny, capsys):
         assert all(0.4 < accuracy <= 1 for accuracy in measure["train_accuracy"])
 
 
+def test_dense_classes_and_the_limit_run_on_small_data(tiny, capsys, monkeypatch):
+    from benchmarks import digits, limit
+    from benchmarks.datasets import Data
+
+    rng = np.random.default_rng(0)
+    X = rng.random((90, 12), dtype=np.float32)
+    y = X[:, :3].argmax(axis=1)
+    section = digits.run_on(Data("noise", X[:60], y[:60], X[60:], y[60:]), tiny)
+    in_order = section.raw[1]["measures"]
+    assert in_order[0]["test_accuracy"] == in_order[1]["test_accuracy"]
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    section = limit.run_limit(tiny)
+    assert [line.data for line in section.lines] == ["Zipf", "Zipf"]
+    assert "for the generated set only" in capsys.readouterr().out
+
+
 def test_without_intercept_and_shuffling_both_sides_learn_the_same_weights(tiny):
     from benchmarks.datasets import make_zipf
     from benchmarks.sparse_text import contests
@@ -154,12 +170,18 @@ def test_ratio_is_of_medians_and_by_epoch_where_epochs_differ():
 
 @pytest.mark.parametrize(
     ("peer_seconds", "peer_accuracy", "verdict"),
-    [(4.0, 0.9, "met"), (3.9, 0.9, "missed"), (40.0, 0.92, "does not count: less accurate")],
+    [
+        (4.0, [0.9], "met"),
+        (3.9, [0.9], "missed"),
+        (40.0, [0.92], "does not count: less accurate"),
+        (40.0, [0.92, 0.93, 0.89], "met"),
+    ],
 )
 def test_a_fast_but_worse_model_does_not_count(peer_seconds, peer_accuracy, verdict):
     from benchmarks.report import compare
 
-    peer = measured("peer", [peer_seconds], accuracy=peer_accuracy)
+    peer = measured("peer", [peer_seconds] * len(peer_accuracy))
+    peer.test_accuracy = peer_accuracy
     line = compare("row", "what", "data", measured("ours", [1.0]), peer, target=4, judged=True)
     assert line.verdict == verdict
     assert line.cells()[-2:] == [">= 4 x", verdict]

@@ -1,10 +1,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
+#include <type_traits>
 
 #include "rows.hpp"
 
@@ -12,34 +12,21 @@ using namespace separable;
 
 namespace {
 
-// Row starts ascend within the values; columns are within 0 ... n_features - 1. Returns whether
-// some row has a column twice.
+// Row starts ascend within the values; columns are within 0 ... n_features - 1.
 template <class Index>
-bool check_csr(const Index* index, const Index* start, std::int64_t n_rows, std::int64_t n_values,
+void check_csr(const Index* index, const Index* start, std::int64_t n_rows, std::int64_t n_values,
                std::int64_t n_features) {
     if (start[0] < 0 || start[n_rows] > n_values)
         throw std::invalid_argument("indptr points outside the values");
-    bool ascending = true;
-    for (std::int64_t i = 0; i < n_rows; ++i) {
+    for (std::int64_t i = 0; i < n_rows; ++i)
         if (start[i + 1] < start[i])
             throw std::invalid_argument("indptr descends at row " + std::to_string(i));
-        bool inside = true;
-        Index previous = -1;
-        for (Index k = start[i]; k < start[i + 1]; ++k) {
-            inside &= index[k] >= 0 && index[k] < n_features;
-            ascending &= index[k] > previous;
-            previous = index[k];
-        }
-        if (!inside)
-            throw std::invalid_argument("row " + std::to_string(i) + " has a column outside 0 ... " +
-                                        std::to_string(n_features - 1));
-    }
-    if (ascending) return false;
-    std::vector<std::int64_t> last_row(static_cast<std::size_t>(n_features), -1);
-    for (std::int64_t i = 0; i < n_rows; ++i)
-        for (Index k = start[i]; k < start[i + 1]; ++k)
-            if (std::exchange(last_row[static_cast<std::size_t>(index[k])], i) == i) return true;
-    return false;
+    using Unsigned = std::make_unsigned_t<Index>;  // a negative index is then a large one
+    Unsigned largest = 0;
+    for (std::int64_t k = start[0]; k < start[n_rows]; ++k)
+        largest = std::max(largest, static_cast<Unsigned>(index[k]));
+    if (start[n_rows] > start[0] && largest >= static_cast<std::uint64_t>(n_features))
+        throw std::invalid_argument("a column is outside 0 ... " + std::to_string(n_features - 1));
 }
 
 template <class Value, class Index>
@@ -51,8 +38,8 @@ Csr<Value, Index> make_csr(const ConstArray& values, const ConstArray& indices,
     const auto n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
     const auto* index = static_cast<const Index*>(indices.data());
     const auto* start = static_cast<const Index*>(indptr.data());
-    return {static_cast<const Value*>(values.data()), index, start, n_rows, n_features,
-            check_csr(index, start, n_rows, static_cast<std::int64_t>(values.size()), n_features)};
+    check_csr(index, start, n_rows, static_cast<std::int64_t>(values.size()), n_features);
+    return {static_cast<const Value*>(values.data()), index, start, n_rows, n_features};
 }
 
 template <class Value>
@@ -101,12 +88,17 @@ void bind_data(nb::module_& m) {
                       std::optional<ConstArray>>(),
              nb::arg("values"), nb::arg("n_features"), nb::arg("indices") = nb::none(),
              nb::arg("indptr") = nb::none())
-        .def_prop_ro("has_duplicates",
-                     [](const BoundRows& r) {
-                         return std::visit([](const auto& rows) { return rows.has_duplicates; },
-                                           r.rows);
-                     },
-                     "Whether some row has a column twice; learners take rows without.")
+        .def("has_duplicates",
+             [](const BoundRows& r) {
+                 return std::visit([](const auto& rows) { return rows.has_duplicates(); }, r.rows);
+             },
+             "Whether some row has a column twice: |x| is then not the norm of its values.")
+        .def("largest_squared_norm",
+             [](const BoundRows& r) {
+                 return std::visit([](const auto& rows) { return largest_squared_norm(rows); },
+                                   r.rows);
+             },
+             "max |x|^2 over the rows.")
         .def_ro("n_rows", &BoundRows::n_rows)
         .def_ro("n_features", &BoundRows::n_features);
 }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include "rows.hpp"
 #include "separable/online/argmax_perceptron.hpp"
+#include "separable/online/margins.hpp"
 #include "separable/online/perceptron.hpp"
 
 using namespace separable;
@@ -21,6 +23,14 @@ using Const = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T, int N>
 using Mutable = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using AnyWeights = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+std::vector<std::int64_t> rows_or_all(const std::optional<Const<std::int64_t>>& rows,
+                                      std::int64_t n_rows) {
+    if (rows) return {rows->data(), rows->data() + rows->size()};
+    std::vector<std::int64_t> all(static_cast<std::size_t>(n_rows));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
 
 // Everything a run needs besides weights, gathered from keywords.
 struct Plan {
@@ -44,28 +54,27 @@ struct Plan {
         return p;
     }
 
-    std::vector<std::int64_t> chosen(std::int64_t n_rows) const {
-        if (rows) return {rows->data(), rows->data() + rows->size()};
-        std::vector<std::int64_t> all(static_cast<std::size_t>(n_rows));
-        std::iota(all.begin(), all.end(), 0);
-        return all;
-    }
+    std::vector<std::int64_t> chosen(std::int64_t n_rows) const { return rows_or_all(rows, n_rows); }
 };
 
 void check(bool fits, const char* message) {
     if (!fits) throw std::invalid_argument(message);
 }
 
+// Labels are 0 ... n_classes - 1, chosen rows are there.
+void check_labels(const BoundRows& rows, const Const<std::int32_t>& label,
+                  const std::optional<Const<std::int64_t>>& chosen, std::int64_t n_classes) {
+    check(label.size() == static_cast<std::size_t>(rows.n_rows), "one label a row is needed");
+    for (std::size_t k = 0; k < label.size(); ++k)
+        check(label(k) >= 0 && label(k) < n_classes, "a label is outside 0 ... K - 1");
+    if (!chosen) return;
+    for (std::size_t k = 0; k < chosen->size(); ++k)
+        check((*chosen)(k) >= 0 && (*chosen)(k) < rows.n_rows, "a chosen row is outside");
+}
+
 void check_plan(const BoundRows& rows, const Plan& plan, std::int64_t n_classes) {
-    const auto n = static_cast<std::size_t>(rows.n_rows);
-    check(plan.label.size() == n, "one label a row is needed");
-    check(!plan.weight || plan.weight->size() == n, "one weight a row is needed");
-    if (plan.rows)
-        for (std::size_t k = 0; k < plan.rows->size(); ++k)
-            check((*plan.rows)(k) >= 0 && (*plan.rows)(k) < rows.n_rows, "a chosen row is outside");
-    for (std::size_t k = 0; k < n; ++k)
-        check(plan.label(k) >= 0 && (n_classes < 0 || plan.label(k) < n_classes),
-              "a label is outside 0 ... K - 1");
+    check_labels(rows, plan.label, plan.rows, n_classes);
+    check(!plan.weight || plan.weight->size() == plan.label.size(), "one weight a row is needed");
 }
 
 void poll_signals() {
@@ -124,7 +133,7 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
                       std::int64_t block_index, std::int64_t first_class, int n_lanes) {
     weights.check_shapes(rows.n_features);
     check(block_index >= 0 && block_index < weights.n_blocks(), "no such block of lanes");
-    check_plan(rows, plan, -1);
+    check_plan(rows, plan, std::numeric_limits<std::int32_t>::max());
     const auto problem = plan.problem();
     const auto chosen = plan.chosen(rows.n_rows);
     nb::gil_scoped_release no_gil;
@@ -197,6 +206,25 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
     });
 }
 
+Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::int32_t> label,
+                    std::optional<Const<std::int64_t>> chosen, std::int64_t first_class,
+                    std::int64_t n_models, bool argmax) {
+    weights.check_shapes(rows.n_features);
+    check_labels(rows, label, chosen, first_class + n_models);
+    const auto all = rows_or_all(chosen, rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() {
+        using T = typename Lane::T;
+        check(n_models >= 1 && n_models <= weights.n_blocks() * Lane::kWidth, "no such models");
+        const auto x = make_products<Lane>(rows.rows);
+        const MarginModels<Lane> models{static_cast<const T*>(weights.w.data()),
+                                        static_cast<const T*>(weights.b.data()), n_models,
+                                        first_class, argmax};
+        return measure_margins<Lane>(*x, all, {label.data(), label.size()}, models,
+                                     Heartbeat(poll_signals, x->n_values, x->n_rows));
+    });
+}
+
 }  // namespace
 
 void bind_online(nb::module_& m) {
@@ -240,6 +268,12 @@ void bind_online(nb::module_& m) {
         .def_ro("pocket_mistakes", &Result::pocket_mistakes,
                 "Weight of the rows that the pocket's weights get wrong, by model.");
 
+    nb::class_<Margins>(m, "Margins", "How weights sort rows.")
+        .def_ro("smallest", &Margins::smallest, "The smallest margin of each model.")
+        .def_ro("wrong_rows", &Margins::wrong_rows, "Rows where some margin is not above 0.");
+    m.def("margins", &run_margins, nb::arg("rows"), nb::arg("weights"), nb::arg("label"),
+          nb::arg("chosen").none(), nb::arg("first_class"), nb::arg("n_models"), nb::arg("argmax"),
+          "Measure the margins of weights on rows.");
     m.def("perceptron", &run_perceptron, nb::arg("rows"), nb::arg("weights"), nb::arg("plan"),
           nb::arg("block"), nb::arg("first_class"), nb::arg("n_lanes"),
           "Run the one-vs-rest perceptron on one block of lanes.");

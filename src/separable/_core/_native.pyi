@@ -11,9 +11,13 @@ class Rows:
 
     def __init__(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], n_features: int, indices: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-    @property
     def has_duplicates(self) -> bool:
-        """Whether some row has a column twice; learners take rows without."""
+        """
+        Whether some row has a column twice: |x| is then not the norm of its values.
+        """
+
+    def largest_squared_norm(self) -> float:
+        """max |x|^2 over the rows."""
 
     @property
     def n_rows(self) -> int: ...
@@ -58,6 +62,20 @@ class OnlineRun:
     @property
     def pocket_mistakes(self) -> list[float]:
         """Weight of the rows that the pocket's weights get wrong, by model."""
+
+class Margins:
+    """How weights sort rows."""
+
+    @property
+    def smallest(self) -> list[float]:
+        """The smallest margin of each model."""
+
+    @property
+    def wrong_rows(self) -> int:
+        """Rows where some margin is not above 0."""
+
+def margins(rows: Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_class: int, n_models: int, argmax: bool) -> Margins:
+    """Measure the margins of weights on rows."""
 
 def perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int) -> OnlineRun:
     """Run the one-vs-rest perceptron on one block of lanes."""

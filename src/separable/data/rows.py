@@ -165,7 +165,8 @@ def _rows_from_scipy(X: Any) -> Rows:
     csr = X.tocsr()
     n_features = csr.shape[1]
     indices = csr.indices
-    if len(indices) and not (0 <= indices.min() and indices.max() < n_features):
+    unsigned = indices.view(f"u{indices.itemsize}")  # a negative index is then a large one
+    if len(indices) and unsigned.max() >= n_features:
         bad = int(np.flatnonzero((indices < 0) | (indices >= n_features))[0])
         row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
         raise ValueError(
@@ -253,7 +254,7 @@ def _refuse_complex(dtype: np.dtype[Any]) -> None:
 def _refuse_non_finite(rows: Rows, X: Any) -> None:
     """Refuse NaN and infinity. A sum finds them at the speed of memory; only then look closer."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = rows.values.sum(dtype=np.float64)
+        total = rows.values.sum()
     if np.isfinite(total):
         return
     flat = rows.values.reshape(-1)

@@ -28,7 +28,12 @@ from separable.model.parameters import (
     check_parameters,
     one_of,
 )
-from separable.online.evidence import describe_margins, describe_run, measure_margins
+from separable.online.evidence import (
+    describe_margins,
+    describe_run,
+    largest_norm,
+    measure_margins,
+)
 from separable.online.runs import Lesson, Rule, Run, run_epochs
 from separable.online.state import OnlineState
 from separable.online.targets import (
@@ -125,14 +130,16 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         evidence = describe_run(run, state.rows_seen)
         model = self._build_model(state, names, evidence)
         if not self._averaged:
+            bounded = zero_start and counted.weight is None and state.rule == "ovr"
             evidence |= describe_margins(
                 model,
-                measure_margins(model, lesson, state.rule),
+                measure_margins(state, lesson),
                 run,
-                bounded=zero_start and counted.weight is None,
-                fit_intercept=self.fit_intercept,
+                (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept))
+                if bounded
+                else None,
             )
-            model = self._build_model(state, names, evidence)
+            model = replace(model, evidence=evidence)
             if not evidence["converged"]:
                 self._warn_unconverged(evidence, lesson.n_counted)
         self._remember_columns(X)
@@ -402,12 +409,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
     ) -> tuple[OnlineState, Run]:
         """Go on in float64 if rows that float32 puts on their side are not there in truth."""
-        model = self._build_model(state, None, {})
-        if measure_margins(model, lesson, state.rule).wrong_rows == 0:
+        if measure_margins(state, lesson).wrong_rows == 0:
             return state, run
         double = state.astype(np.dtype(np.float64))
-        lesson = replace(lesson, rows=lesson.rows.astype(double.dtype))
-        later = replace(rule, first_epoch=len(run.mistakes))
+        lesson = lesson._replace(rows=lesson.rows.astype(double.dtype))
+        later = rule._replace(first_epoch=len(run.mistakes))
         return double, run.followed_by(Run(run_epochs(double, lesson, later)))
 
     def _warn_unconverged(self, evidence: dict[str, Any], n_rows: int) -> None:

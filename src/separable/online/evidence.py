@@ -2,92 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import native
+from separable.online.runs import core_rows
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
     from separable.online.runs import Lesson, Run
+    from separable.online.state import OnlineState
 
-__all__ = ["Margins", "describe_margins", "describe_run", "measure_margins"]
-
-#: Rows scored at a time: bounds the memory of the scores.
-BLOCK_ROWS = 8192
+__all__ = ["describe_margins", "describe_run", "largest_norm", "measure_margins"]
 
 
-@dataclass(frozen=True, slots=True)
-class Margins:
-    """How the final weights sort the training rows, in float64.
+def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
+    """Score every row that counts, in float64, and compare with its label.
 
-    Parameters
-    ----------
-    smallest : ndarray of shape (models,)
-        min over rows of y (w.x + b), of each one-vs-rest model; under the argmax rule one entry,
-        the smallest lead of the true class.
-    wrong_rows : int
-        Rows on the wrong side, or on the boundary, of some model.
-    radius : float
-        max over rows of |x|.
+    Returns
+    -------
+    native.Margins
+        ``smallest``: min over rows of y (w.x + b) of each one-vs-rest model, or under the argmax
+        rule one entry, the smallest lead of the true class; ``wrong_rows``: rows on the wrong
+        side, or on the boundary, of some model.
     """
-
-    smallest: NDArray[np.float64]
-    wrong_rows: int
-    radius: float
-
-
-def measure_margins(model: LinearModel, lesson: Lesson, rule: str) -> Margins:
-    """Score every row that counts in float64 and compare with its label."""
-    smallest, wrong, radius = np.array([np.inf]), 0, 0.0
-    for start in range(0, lesson.rows.n_rows, BLOCK_ROWS):
-        rows, label = _block(lesson, start, min(start + BLOCK_ROWS, lesson.rows.n_rows))
-        if rows.n_rows == 0:
-            continue
-        margins = _margins(model.decision_function(rows), label, rule)
-        smallest = np.minimum(smallest, margins.min(axis=0))
-        wrong += int((~(margins > 0)).any(axis=1).sum())
-        radius = max(radius, _largest_norm(rows))
-    return Margins(smallest, wrong, radius)
-
-
-def _block(lesson: Lesson, start: int, stop: int) -> tuple[Rows, NDArray[np.int32]]:
-    rows, label = lesson.rows.slice(start, stop), lesson.label[start:stop]
-    chosen = lesson.counted.rows
-    if chosen is None:
-        return rows, label
-    first, last = np.searchsorted(chosen, [start, stop])
-    keep = chosen[first:last] - start
-    return rows.take(keep), label[keep]
-
-
-def _margins(
-    scores: NDArray[np.float64], label: NDArray[np.int32], rule: str
-) -> NDArray[np.float64]:
-    if scores.ndim == 1:
-        return np.where(label == 1, scores, -scores)[:, None]
-    own = label[:, None] == np.arange(scores.shape[1])
-    if rule == "ovr":
-        return np.where(own, scores, -scores)
-    lead = scores[own] - np.where(own, -np.inf, scores).max(axis=1)
-    return np.asarray(lead[:, None])
-
-
-def _largest_norm(rows: Rows) -> float:
-    values = rows.values.astype(np.float64)
-    scale = np.abs(values).max(initial=0.0)
-    if scale == 0:
-        return 0.0
-    squares = (values / scale) ** 2  # no overflow at 1e200
-    if rows.indptr is None:
-        totals = squares.sum(axis=1)
-    else:
-        row = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-        totals = np.bincount(row, squares)
-    return float(scale * np.sqrt(totals.max()))
+    double = state if state.dtype == np.float64 else state.astype(np.dtype(np.float64))
+    return native.margins(
+        core_rows(lesson.rows, unique=False),
+        double.native_weights(),
+        lesson.label,
+        lesson.counted.rows,
+        first_class=double.first_class,
+        n_models=double.n_models,
+        argmax=double.rule == "argmax",
+    )
 
 
 def describe_run(run: Run, rows_seen: int) -> dict[str, Any]:
@@ -104,7 +57,7 @@ def describe_run(run: Run, rows_seen: int) -> dict[str, Any]:
 
 
 def describe_margins(
-    model: LinearModel, margins: Margins, run: Run, *, bounded: bool, fit_intercept: bool
+    model: LinearModel, margins: native.Margins, run: Run, radius: Callable[[], float] | None
 ) -> dict[str, Any]:
     """Return margin, radius and mistake bound of weights that separate the training rows.
 
@@ -112,30 +65,32 @@ def describe_margins(
     ----------
     model, margins, run
         The final weights, what they do to the training rows, how they were found.
-    bounded : bool
-        Whether the mistake bound applies: one-vs-rest, zero start, unit weights.
-    fit_intercept : bool
-        Whether the bound is in the space (1, x).
+    radius : callable, optional
+        Gives R, the largest norm of a row in the space of the bound; None where the bound does
+        not apply.
     """
     converged = run.converged and margins.wrong_rows == 0
     told: dict[str, Any] = {"converged": converged, "training_mistakes": margins.wrong_rows}
     if run.pocket_mistakes:
         told["pocket_mistakes"] = run.pocket_mistakes
     told |= {"margin": None, "radius": None, "gamma": None, "bound": None}
-    if not converged or len(margins.smallest) != len(model.weights):
+    smallest = np.array(margins.smallest)
+    if not converged or len(smallest) != len(model.weights):
         return told
     norm = np.linalg.norm(model.weights, axis=1)
     with np.errstate(divide="ignore"):
-        told["margin"] = _plain(margins.smallest / norm)
-    if bounded:
-        gamma = margins.smallest / np.hypot(norm, model.intercept)
-        radius = float(np.hypot(margins.radius, 1.0 if fit_intercept else 0.0))
-        told |= {
-            "radius": radius,
-            "gamma": _plain(gamma),
-            "bound": _plain((radius / gamma) ** 2),
-        }
+        told["margin"] = _plain(smallest / norm)
+    if radius is not None:
+        gamma = smallest / np.hypot(norm, model.intercept)
+        told["radius"] = radius()
+        told |= {"gamma": _plain(gamma), "bound": _plain((told["radius"] / gamma) ** 2)}
     return told
+
+
+def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:
+    """Return R = max |x| over all rows, in the space (1, x) with an intercept."""
+    largest = core_rows(lesson.rows, unique=True).largest_squared_norm()
+    return float(np.sqrt(largest + (1.0 if fit_intercept else 0.0)))
 
 
 def _plain(values: NDArray[np.float64]) -> float | list[float]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,11 +15,10 @@ if TYPE_CHECKING:
     from separable.online.state import OnlineState
     from separable.online.targets import RowWeights
 
-__all__ = ["Lesson", "Rule", "Run", "run_epochs"]
+__all__ = ["Lesson", "Rule", "Run", "core_rows", "run_epochs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(NamedTuple):
     """What is learned from: rows, the class index of each, and how much each counts."""
 
     rows: Rows
@@ -33,8 +31,7 @@ class Lesson:
         return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """How it is learned: the step, the order of rows, when to stop."""
 
     eta: float
@@ -69,7 +66,8 @@ class Run:
 
 def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.OnlineRun]:
     """Train the state in place, one block of lanes after the other."""
-    rows, weights = _core_rows(lesson.rows), state.native_weights()
+    weights = state.native_weights()
+    rows = core_rows(lesson.rows, unique=lesson.counted.weight is not None)
     plan = native.OnlinePlan(
         label=lesson.label,
         weight=lesson.counted.weight,
@@ -105,10 +103,15 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
     return runs
 
 
-def _core_rows(rows: Rows) -> native.Rows:
-    """Hand the rows to the core; a column given twice in a row is summed in a copy."""
+def core_rows(rows: Rows, *, unique: bool) -> native.Rows:
+    """Hand the rows to the core.
+
+    ``unique``: norms are needed, so a column that stands twice in a row is summed in a copy.
+    """
     core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
-    return _core_rows(rows.sum_duplicates()) if core.has_duplicates else core
+    if unique and core.has_duplicates():
+        return core_rows(rows.sum_duplicates(), unique=False)
+    return core
 
 
 def _refuse_overflow(rows: Rows, row: int, eta: float) -> None:

@@ -175,12 +175,16 @@ class OnlineState:
             w = w - parts["u"] / self.presented
             b = b - parts["u_b"] / self.presented
         if len(self.classes) == 2:
-            return (w[1:], b[1:]) if self.rule == "ovr" else (w[1:] - w[:1], b[1:] - b[:1])
+            w, b = (w[1:], b[1:]) if self.rule == "ovr" else (w[1:] - w[:1], b[1:] - b[:1])
+        w.setflags(write=False)  # a model keeps read-only arrays without a copy
+        b.setflags(write=False)
         return w, b
 
     def to_training_state(self) -> TrainingState:
         """Return the state as a model file keeps it."""
         tensors = {name: np.array(a) for name, a in self.arrays().items()}
+        for tensor in tensors.values():
+            tensor.setflags(write=False)
         values = {
             "rule": self.rule,
             "averaged": self.averaged,

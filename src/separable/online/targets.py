@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,8 +68,7 @@ def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     return label
 
 
-@dataclass(frozen=True, slots=True)
-class RowWeights:
+class RowWeights(NamedTuple):
     """The rows that count and how much.
 
     Parameters

@@ -2,6 +2,7 @@
 // multiply; learners are templates of the lane type alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -30,13 +31,21 @@ class Products {
                            double* u) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
-    // Start fetching row i from memory, or the weights it will need first.
-    virtual void prefetch_row(std::int64_t i) const = 0;
-    virtual void prefetch_weights(std::int64_t i, const T* w) const = 0;
+    // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
+    virtual void prefetch(std::int64_t far, std::int64_t near, const T* w) const = 0;
+
+    // How many rows ahead `far` should be: a few kilobytes.
+    std::int64_t rows_ahead() const {
+        const std::int64_t row_bytes = 8 * n_values / std::max<std::int64_t>(1, n_rows);
+        return std::clamp<std::int64_t>(kBytesAhead / std::max<std::int64_t>(1, row_bytes), 1, 8);
+    }
 
     std::int64_t n_rows = 0;
     std::int64_t n_features = 0;
     std::int64_t n_values = 0;  // stored numbers in all rows
+
+   private:
+    static constexpr std::int64_t kBytesAhead = 4096;
 };
 
 template <class Lane, RowFormat Format>
@@ -63,36 +72,29 @@ class ProductsOf final : public Products<Lane> {
     }
 
     double squared_norm(std::int64_t i) const override {
-        const auto row = rows_.row(i);
-        double sum = 0;
-        for (std::int64_t k = 0; k < row.size(); ++k) {
-            const double x = row.value(k);
-            sum += x * x;
-        }
-        return sum;
+        return separable::squared_norm(rows_.row(i));
     }
 
-    void prefetch_row(std::int64_t i) const override { rows_.row(i).prefetch(); }
-
-    void prefetch_weights(std::int64_t i, const T* w) const override {
-        Lane::prefetch(rows_.row(i), w);
+    void prefetch(std::int64_t far, std::int64_t near, const T* w) const override {
+        rows_.row(far).prefetch();
+        Lane::prefetch(rows_.row(near), w);
     }
 
    private:
     Format rows_;
 };
 
-// Weights have the type of the data.
+// Weights have the type of the data, or are wider (float64 on float32, to check float32).
 template <class Lane>
 std::unique_ptr<Products<Lane>> make_products(const AnyRows& any) {
     return std::visit(
         [](const auto& rows) -> std::unique_ptr<Products<Lane>> {
             using Format = std::decay_t<decltype(rows)>;
             using Value = decltype(rows.row(0).value(0));
-            if constexpr (std::is_same_v<Value, typename Lane::T>)
+            if constexpr (sizeof(Value) <= sizeof(typename Lane::T))
                 return std::make_unique<ProductsOf<Lane, Format>>(rows);
             else
-                throw std::invalid_argument("weights and rows must have the same float type");
+                throw std::invalid_argument("float64 rows need float64 weights");
         },
         any);
 }

@@ -2,9 +2,12 @@
 // A new format is a struct that satisfies RowFormat and an entry in AnyRows.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "separable/math/lanes.hpp"
 
@@ -24,6 +27,7 @@ concept RowFormat = requires(const F& rows, std::int64_t i) {
     { rows.n_rows } -> std::convertible_to<std::int64_t>;
     { rows.n_features } -> std::convertible_to<std::int64_t>;
     { rows.n_values() } -> std::same_as<std::int64_t>;
+    { rows.has_duplicates() } -> std::same_as<bool>;
     { rows.row(i) } -> Row;
 };
 
@@ -39,7 +43,6 @@ struct Dense {
     const Value* values_;
     std::int64_t n_rows;
     std::int64_t n_features;
-    static constexpr bool has_duplicates = false;
 
     struct DenseRow {
         const Value* x;
@@ -57,16 +60,21 @@ struct Dense {
             return Line<T>::load(x + k);
         }
         template <class T>
+        Line<T> last_products(const T* w, std::int64_t k) const {
+            return load_products(w + k, x + k, static_cast<int>(n - k));
+        }
+        template <class T>
         void prefetch_weights(const T*, std::int64_t, int) const {}  // the hardware sees a stream
         void prefetch() const { prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value))); }
     };
 
     std::int64_t n_values() const { return n_rows * n_features; }
+    bool has_duplicates() const { return false; }
     DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
 };
 
-// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Learners need
-// them unique; has_duplicates tells.
+// CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Sums of products
+// do not mind a column that stands twice; norms do.
 template <class Value, class Index>
 struct Csr {
     const Value* values_;
@@ -74,7 +82,6 @@ struct Csr {
     const Index* start_;
     std::int64_t n_rows;
     std::int64_t n_features;
-    bool has_duplicates;
 
     struct CsrRow {
         const Value* x;
@@ -93,6 +100,10 @@ struct Csr {
             return Line<T>::load(x + k);
         }
         template <class T>
+        Line<T> last_products(const T* w, std::int64_t k) const {
+            return gather_products(w, j + k, x + k, static_cast<int>(n - k));
+        }
+        template <class T>
         void prefetch_weights(const T* w, std::int64_t k, int width) const {
             __builtin_prefetch(w + static_cast<std::int64_t>(j[k]) * width);
         }
@@ -103,10 +114,42 @@ struct Csr {
     };
 
     std::int64_t n_values() const { return start_[n_rows] - start_[0]; }
+
+    bool has_duplicates() const {
+        bool ascending = true;
+        for (std::int64_t i = 0; i < n_rows; ++i)
+            for (Index k = start_[i] + 1; k < start_[i + 1]; ++k)
+                ascending &= index_[k] > index_[k - 1];
+        if (ascending) return false;
+        std::vector<std::int64_t> last_row(static_cast<std::size_t>(n_features), -1);
+        for (std::int64_t i = 0; i < n_rows; ++i)
+            for (Index k = start_[i]; k < start_[i + 1]; ++k)
+                if (std::exchange(last_row[static_cast<std::size_t>(index_[k])], i) == i)
+                    return true;
+        return false;
+    }
     CsrRow row(std::int64_t i) const {
         return {values_ + start_[i], index_ + start_[i], start_[i + 1] - start_[i]};
     }
 };
+
+template <Row R>
+double squared_norm(const R& row) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < row.size(); ++k) {
+        const double x = row.value(k);
+        sum += x * x;
+    }
+    return sum;
+}
+
+template <RowFormat F>
+double largest_squared_norm(const F& rows) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < rows.n_rows; ++i)
+        largest = std::max(largest, squared_norm(rows.row(i)));
+    return largest;
+}
 
 using AnyRows = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>,
                              Csr<float, std::int64_t>, Csr<double, std::int32_t>,

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -112,13 +113,29 @@ struct alignas(kLineBytes) Line {
         return finite;
     }
 
-    // The P numbers added by halves.
+    // The P numbers added by halves: number i to number i + P/2, then P/4, ...
     T sum() const {
-        T buffer[kPerLine<T>];
-        store(buffer);
-        for (int half = kPerLine<T> / 2; half > 0; half /= 2)
-            for (int i = 0; i < half; ++i) buffer[i] += buffer[i + half];
-        return buffer[0];
+        Register total[kRegisters];
+        for (int r = 0; r < kRegisters; ++r) total[r] = part[r];
+        for (int half = kRegisters / 2; half > 0; half /= 2)
+            for (int r = 0; r < half; ++r) total[r] += total[r + half];
+        return sum_halves<kPerRegister / 2>(total[0]);
+    }
+
+   private:
+    template <int half>
+    static T sum_halves(Register v) {
+        if constexpr (half == 0) {
+            return v[0];
+        } else {
+            v += move_down<half>(v, std::make_integer_sequence<int, kPerRegister>());
+            return sum_halves<half / 2>(v);
+        }
+    }
+
+    template <int by, int... i>
+    static Register move_down(Register v, std::integer_sequence<int, i...>) {
+        return __builtin_shufflevector(v, v, (i + by) % kPerRegister...);
     }
 };
 
@@ -153,6 +170,33 @@ inline Line<T> gather(const T* w, const Index* index) {
     return Line<T>::load(buffer);
 }
 
+// The products w[index[k]] x[k] for k < n < P, then zeros.
+template <class T, class Index, class Value>
+inline Line<T> gather_products(const T* w, const Index* index, const Value* x, int n) {
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+        Line<T> line;
+        const auto mask = static_cast<__mmask16>((1u << n) - 1);
+        const __m512i j = _mm512_maskz_loadu_epi32(mask, index);
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
+            _mm512_mul_ps(_mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, j, w, 4),
+                          _mm512_maskz_loadu_ps(mask, x)));
+        return line;
+    }
+#endif
+    T products[kPerLine<T>] = {};
+    for (int k = 0; k < n; ++k) products[k] = w[index[k]] * static_cast<T>(x[k]);
+    return Line<T>::load(products);
+}
+
+// The same for weights that stand in the order of x.
+template <class T, class Value>
+inline Line<T> load_products(const T* w, const Value* x, int n) {
+    T products[kPerLine<T>] = {};
+    for (int k = 0; k < n; ++k) products[k] = w[k] * static_cast<T>(x[k]);
+    return Line<T>::load(products);
+}
+
 // One model: a score is a number.
 template <class Number>
 struct Single {
@@ -179,12 +223,7 @@ struct Single {
         const std::int64_t n = row.size();
         std::int64_t k = 0;
         for (; k + P <= n; k += P) partial += row.weights(w, k) * row.template values<T>(k);
-        if (k < n) {
-            T products[P] = {};
-            for (int p = 0; k + p < n; ++p)
-                products[p] = w[row.index(k + p)] * static_cast<T>(row.value(k + p));
-            partial += Line<T>::load(products);
-        }
+        if (k < n) partial += row.last_products(w, k);
         return partial.sum();
     }
 

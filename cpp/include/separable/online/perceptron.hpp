@@ -111,6 +111,7 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
     OnlineRun run;
     run.presented = presented;
     const Score eta = Lane::broadcast(static_cast<T>(problem.eta));
+    const std::int64_t ahead = x.rows_ahead();
     Score b = Lane::load(block.b);
 
     for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
@@ -119,8 +120,7 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
         std::vector<std::int64_t> mistakes(static_cast<std::size_t>(block.n_lanes), 0);
         for (std::int64_t t = 0; t < n; ++t) {
             const std::int64_t i = rows[t];
-            if (t + 3 < n) x.prefetch_row(rows[t + 3]);
-            if (t + 1 < n) x.prefetch_weights(rows[t + 1], block.w);
+            if (t + ahead < n) x.prefetch(rows[t + ahead], rows[t + 1], block.w);
             const Score y = block.targets(problem.label[i]);
             const Score s = x.dot(i, block.w) + b;  // 1
             if (!Lane::all_finite(s)) {
@@ -145,7 +145,7 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                 if (problem.fit_intercept) add_to_intercept<Lane>(b, step, block.u_b);
             }
             if (pocket) pocket->count_row(unit);
-            run.presented += Presentations::count(weight);
+            run.presented += weight == 1 ? 1 : Presentations::count(weight);
             heartbeat.row();
         }
         run.converged = std::all_of(mistakes.begin(), mistakes.end(), [](auto m) { return !m; });

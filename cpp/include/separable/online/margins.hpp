@@ -1,0 +1,80 @@
+// How final weights sort the rows they were learned from: what an online fit claims is checked
+// here, in float64, from data and weights alone.
+//
+//   given     rows x_i, labels, weights in lanes
+//   returns   for each model the smallest margin, and the number of rows where one is not above 0
+//   steps     1. s = w.x + b in every model
+//             2. one-vs-rest: the margin of a model is y s; argmax: there is one, s_y - max s_k
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "separable/data/products.hpp"
+#include "separable/online/epochs.hpp"
+
+namespace separable {
+
+struct Margins {
+    std::vector<double> smallest;
+    std::int64_t wrong_rows = 0;
+};
+
+// Blocks of lanes; model m, lane m % width of block m / width, is for class first_class + m.
+template <class Lane>
+struct MarginModels {
+    const typename Lane::T* w;  // [block][feature][lane]
+    const typename Lane::T* b;  // [block][lane]
+    std::int64_t n_models;
+    std::int64_t first_class;
+    bool argmax;
+};
+
+// Step 2, in place; returns how many margins there are.
+template <class T>
+std::int64_t scores_to_margins(std::vector<T>& s, std::int64_t n_models, std::int64_t own,
+                               bool argmax) {
+    if (argmax) {
+        T rival = -std::numeric_limits<T>::infinity();
+        for (std::int64_t m = 0; m < n_models; ++m)
+            if (m != own) rival = std::max(rival, s[m]);
+        s[0] = s[own] - rival;
+        return 1;
+    }
+    for (std::int64_t m = 0; m < n_models; ++m)
+        if (m != own) s[m] = -s[m];
+    return n_models;
+}
+
+template <class Lane>
+Margins measure_margins(const Products<Lane>& x, std::span<const std::int64_t> rows,
+                        std::span<const std::int32_t> label, const MarginModels<Lane>& models,
+                        Heartbeat heartbeat) {
+    const std::int64_t blocks = (models.n_models + Lane::kWidth - 1) / Lane::kWidth;
+    Margins found;
+    found.smallest.assign(models.argmax ? 1 : models.n_models,
+                          std::numeric_limits<double>::infinity());
+    std::vector<typename Lane::T> s(blocks * Lane::kWidth);
+    for (const std::int64_t i : rows) {
+        for (std::int64_t block = 0; block < blocks; ++block) {  // 1
+            const auto w = models.w + block * x.n_features * Lane::kWidth;
+            const auto b = Lane::load(models.b + block * Lane::kWidth);
+            Lane::store(x.dot(i, w) + b, s.data() + block * Lane::kWidth);
+        }
+        const std::int64_t n =
+            scores_to_margins(s, models.n_models, label[i] - models.first_class, models.argmax);
+        bool right = true;
+        for (std::int64_t m = 0; m < n; ++m) {
+            right &= s[m] > 0;
+            found.smallest[m] = std::min(found.smallest[m], static_cast<double>(s[m]));
+        }
+        found.wrong_rows += !right;
+        heartbeat.row();
+    }
+    return found;
+}
+
+}  // namespace separable

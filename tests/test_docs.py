@@ -1,0 +1,44 @@
+"""The documentation: its examples run, and the files it names are there."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def page_id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "\n>>> " in page.read_text()], ids=page_id
+)
+def test_examples_run(page):
+    results = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_named_files_exist(page):
+    text = page.read_text()
+    links = {page.parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)}
+    paths = {
+        ROOT / path
+        for path in re.findall(r"`((?:tests|src|docs|cpp|benchmarks|\.ci)/[\w./]+)`", text)
+    }
+    assert [path for path in links | paths if not path.exists()] == []
+
+
+def test_every_learner_has_a_page():
+    from separable.cli.learners import LEARNERS
+
+    stems = {place.partition(":")[0].rpartition(".")[2] for place in LEARNERS.values()}
+    assert {f"docs/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
