@@ -16,7 +16,7 @@ settings.register_profile(
     "long",
     derandomize=False,
     deadline=None,
-    max_examples=2000,
+    max_examples=1000,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

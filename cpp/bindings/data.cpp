@@ -88,17 +88,19 @@ void bind_data(nb::module_& m) {
                       std::optional<ConstArray>>(),
              nb::arg("values"), nb::arg("n_features"), nb::arg("indices") = nb::none(),
              nb::arg("indptr") = nb::none())
-        .def("has_duplicates",
-             [](const BoundRows& r) {
-                 return std::visit([](const auto& rows) { return rows.has_duplicates(); }, r.rows);
-             },
-             "Whether some row has a column twice: |x| is then not the norm of its values.")
-        .def("largest_squared_norm",
-             [](const BoundRows& r) {
-                 return std::visit([](const auto& rows) { return largest_squared_norm(rows); },
-                                   r.rows);
-             },
-             "max |x|^2 over the rows.")
+        .def(
+            "has_duplicates",
+            [](const BoundRows& r) {
+                return std::visit([](const auto& rows) { return rows.has_duplicates(); }, r.rows);
+            },
+            "Whether some row has a column twice: |x| is then not the norm of its values.")
+        .def(
+            "largest_squared_norm",
+            [](const BoundRows& r) {
+                return std::visit([](const auto& rows) { return largest_squared_norm(rows); },
+                                  r.rows);
+            },
+            "max |x|^2 over the rows.")
         .def_ro("n_rows", &BoundRows::n_rows)
         .def_ro("n_features", &BoundRows::n_features);
 }

@@ -54,7 +54,9 @@ struct Plan {
         return p;
     }
 
-    std::vector<std::int64_t> chosen(std::int64_t n_rows) const { return rows_or_all(rows, n_rows); }
+    std::vector<std::int64_t> chosen(std::int64_t n_rows) const {
+        return rows_or_all(rows, n_rows);
+    }
 };
 
 void check(bool fits, const char* message) {
@@ -154,8 +156,9 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
         EpochOrder order(chosen, plan.shuffle, plan.seed);
         std::optional<Pocket<Lane>> pocket;
         if (plan.pocket)
-            pocket.emplace(*x, problem, chosen,
-                           [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes);
+            pocket.emplace(
+                *x, problem, chosen,
+                [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes);
         Result result;
         result.run = perceptron<Lane>(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
                                       plan.presented, pocket ? &*pocket : nullptr,
@@ -193,10 +196,9 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
         std::optional<ArgmaxPocket<Lane>> pocket;
         if (plan.pocket) pocket.emplace(*x, problem, chosen);
         Result result;
-        result.run = argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch,
-                                             plan.max_epochs, plan.presented,
-                                             pocket ? &*pocket : nullptr,
-                                             Heartbeat(poll_signals, x->n_values, x->n_rows));
+        result.run = argmax_perceptron<Lane>(
+            *x, problem, state, order, plan.first_epoch, plan.max_epochs, plan.presented,
+            pocket ? &*pocket : nullptr, Heartbeat(poll_signals, x->n_values, x->n_rows));
         if (pocket && result.run.overflow_row < 0) {
             std::copy(pocket->w.begin(), pocket->w.end(), state.w);
             std::copy(pocket->b.begin(), pocket->b.end(), state.b);
@@ -225,46 +227,68 @@ Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::in
     });
 }
 
+void unpack(const Weights& weights, double presented, Mutable<double, 2> out) {
+    check(out.shape(1) == weights.w.shape(1), "weights have another width");
+    nb::gil_scoped_release no_gil;
+    weights.with_lane([&]<class Lane>() {
+        const auto n_models = static_cast<std::int64_t>(out.shape(0));
+        check(n_models <= weights.n_blocks() * Lane::kWidth, "no such models");
+        unpack_lanes<Lane>(static_cast<const typename Lane::T*>(weights.w.data()),
+                           weights.u ? weights.u->data() : nullptr, presented, n_models,
+                           static_cast<std::int64_t>(out.shape(1)), out.data());
+    });
+}
+
 }  // namespace
 
 void bind_online(nb::module_& m) {
-    m.def("lane_width", [](bool double_precision) {
-        return double_precision ? Lanes<double>::kWidth : Lanes<float>::kWidth;
-    }, nb::arg("double_precision"), "How many models one block of lanes holds.");
+    m.def(
+        "lane_width",
+        [](bool double_precision) {
+            return double_precision ? Lanes<double>::kWidth : Lanes<float>::kWidth;
+        },
+        nb::arg("double_precision"), "How many models one block of lanes holds.");
 
     nb::class_<Plan>(m, "OnlinePlan", "Labels, weights, order and stopping of an online run.")
-        .def("__init__",
-             [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
-                std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
-                bool shuffle, std::uint64_t seed, std::int64_t first_epoch,
-                std::int64_t max_epochs, double presented, bool pocket) {
-                 new (plan) Plan{label, weight, rows, eta, fit_intercept, shuffle, seed,
-                                 first_epoch, max_epochs, presented, pocket};
-             },
-             nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
-             nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
-             nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
-             nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false);
+        .def(
+            "__init__",
+            [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
+               std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
+               bool shuffle, std::uint64_t seed, std::int64_t first_epoch, std::int64_t max_epochs,
+               double presented, bool pocket) {
+                new (plan) Plan{label, weight,      rows,       eta,       fit_intercept, shuffle,
+                                seed,  first_epoch, max_epochs, presented, pocket};
+            },
+            nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
+            nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
+            nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
+            nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false);
 
     nb::class_<Weights>(m, "OnlineWeights",
                         "Weights [block][feature][lane], intercepts, and sums for their means; "
                         "views of the caller's arrays, which a run changes in place.")
-        .def("__init__",
-             [](Weights* weights, AnyWeights w, AnyWeights b, std::optional<Mutable<double, 3>> u,
-                std::optional<Mutable<double, 2>> u_b) {
-                 new (weights) Weights{w, b, u, u_b};
-             },
-             nb::arg("w"), nb::arg("b"), nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none());
+        .def(
+            "__init__",
+            [](Weights* weights, AnyWeights w, AnyWeights b, std::optional<Mutable<double, 3>> u,
+               std::optional<Mutable<double, 2>> u_b) { new (weights) Weights{w, b, u, u_b}; },
+            nb::arg("w"), nb::arg("b"), nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none());
+
+    m.def("unpack", &unpack, nb::arg("weights"), nb::arg("presented"), nb::arg("out"),
+          "Write weights, or their mean after so many presentations, as (models, features).");
 
     nb::class_<Result>(m, "OnlineRun", "What a run of epochs did.")
-        .def_prop_ro("mistakes", [](const Result& r) { return r.run.mistakes; },
-                     "Mistakes by epoch and model.")
-        .def_prop_ro("presented", [](const Result& r) { return r.run.presented; },
-                     "Presentations so far, earlier runs included.")
-        .def_prop_ro("converged", [](const Result& r) { return r.run.converged; },
-                     "Whether the last epoch made no mistake.")
-        .def_prop_ro("overflow_row", [](const Result& r) { return r.run.overflow_row; },
-                     "The row whose score was not finite, or -1.")
+        .def_prop_ro(
+            "mistakes", [](const Result& r) { return r.run.mistakes; },
+            "Mistakes by epoch and model.")
+        .def_prop_ro(
+            "presented", [](const Result& r) { return r.run.presented; },
+            "Presentations so far, earlier runs included.")
+        .def_prop_ro(
+            "converged", [](const Result& r) { return r.run.converged; },
+            "Whether the last epoch made no mistake.")
+        .def_prop_ro(
+            "overflow_row", [](const Result& r) { return r.run.overflow_row; },
+            "The row whose score was not finite, or -1.")
         .def_ro("pocket_mistakes", &Result::pocket_mistakes,
                 "Weight of the rows that the pocket's weights get wrong, by model.");
 

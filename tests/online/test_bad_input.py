@@ -141,7 +141,7 @@ def test_overflow(data, message, rule):
 def test_failed_fit_keeps_the_previous_model(bad):
     learner = Perceptron().fit(X, [0, 0, 1, 1])
     before = learner.coef_.copy()
-    with pytest.raises(ValueError, match="NaN|classes"):
+    with pytest.raises(ValueError, match=r"NaN|classes"):
         learner.fit(bad, [1])
     np.testing.assert_array_equal(learner.coef_, before)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -38,7 +40,7 @@ def streams(draw):
 
 
 def learn(estimator, X, y, cuts, weight=None, classes=None):
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         part = None if weight is None else weight[start:stop]
         if part is not None and start == 0 and not part.any():
             continue
@@ -77,7 +79,7 @@ def test_resumed_from_a_file(tmp_path_factory, cls, rule, stream):
     path = tmp_path_factory.mktemp("stream") / "model.safetensors"
     whole = learn(cls(multi_class=rule), X, y, cuts, weight)
     paused = cls(multi_class=rule)
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         learn(paused, X, y, [start, stop], weight)
         paused.model_.save(path, include_state=True)
         paused = cls.from_model(separable.load(path))

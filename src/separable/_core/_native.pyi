@@ -40,6 +40,11 @@ class OnlineWeights:
 
     def __init__(self, w: Annotated[NDArray, dict(order='C', device='cpu')], b: Annotated[NDArray, dict(order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None = None, u_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None: ...
 
+def unpack(weights: OnlineWeights, presented: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Write weights, or their mean after so many presentations, as (models, features).
+    """
+
 class OnlineRun:
     """What a run of epochs did."""
 

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PerceptronBase"]
 
+DOUBLE = np.dtype(np.float64)
+
 
 class PerceptronBase(ClassifierMixin, BaseEstimator):
     """The perceptron family. See ``Perceptron`` and ``AveragedPerceptron``."""
@@ -117,7 +119,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
-        lesson = Lesson(rows, label, counted)
+        lesson = Lesson.of(rows, label, counted)
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.w.any() and not state.b.any()
         rule = self._fit_rule(state, rows)
@@ -133,7 +135,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             bounded = zero_start and counted.weight is None and state.rule == "ovr"
             evidence |= describe_margins(
                 model,
-                measure_margins(state, lesson),
+                # what is claimed to separate is looked at in float64
+                measure_margins(state.astype(DOUBLE) if run.converged else state, lesson),
                 run,
                 (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept))
                 if bounded
@@ -195,7 +198,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             )
         label = self._meet_classes(state, y)
         counted = weigh_rows(weight, self.class_weight, label, state.classes)
-        lesson = Lesson(rows.astype(state.dtype), label, counted)
+        lesson = Lesson.of(rows.astype(state.dtype), label, counted)
         runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
         state.updates += sum(made[: state.n_models - state.n_ghosts])
@@ -211,7 +214,14 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
 
     @property
     def model_(self) -> LinearModel:
-        """The model learned so far."""
+        """The model learned so far, with the state that lets it be continued."""
+        model = self._weights_only()
+        if model.state is None:
+            model = self._model = replace(model, state=self._state.to_training_state())
+        return model
+
+    def _weights_only(self) -> LinearModel:
+        """Return the model as predicting needs it; its training state may not be copied yet."""
         check_is_fitted(self)
         if self._model is None:
             evidence = {"updates": self._state.updates, "rows_seen": self._state.rows_seen}
@@ -221,12 +231,12 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights, (k, d): one row for two classes, else one a class."""
-        return self.model_.weights
+        return self._weights_only().weights
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Intercepts, (k,)."""
-        return self.model_.intercept
+        return self._weights_only().intercept
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -237,17 +247,15 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
     @property
     def evidence_(self) -> dict[str, Any]:
         """What the run did and what it proves; see the class."""
-        return dict(self.model_.evidence)
+        return dict(self._weights_only().evidence)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        check_is_fitted(self)
-        return self.model_.decision_function(self._check_rows(X))
+        return self._weights_only().decision_function(self._check_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
-        check_is_fitted(self)
-        return self.model_.predict(self._check_rows(X))
+        return self._weights_only().predict(self._check_rows(X))
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
@@ -346,22 +354,22 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             state.continue_from(previous)
             return state
         k = 1 if len(classes) == 2 else len(classes)
-        start = {
-            "w": self._check_init("coef_init", coef_init, (k, rows.n_features)),
-            "b": self._check_init("intercept_init", intercept_init, (k,)),
-        }
-        if self.multi_class == "argmax" and k == 1:  # two classes share the start half and half
-            start = {name: np.concatenate([-a / 2, a / 2]) for name, a in start.items()}
-        state.set_arrays(start)
+        self._take_start(state, "w", "coef_init", coef_init, (k, rows.n_features))
+        self._take_start(state, "b", "intercept_init", intercept_init, (k,))
         return state
 
-    def _check_init(self, name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _take_start(
+        self, state: OnlineState, name: str, parameter: str, value: Any, shape: tuple[int, ...]
+    ) -> None:
         if value is None:
-            return np.zeros(shape)
-        array = np.asarray(value, dtype=np.float64)
-        if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite and of shape {shape}, got {array.shape}.")
-        return array.reshape(shape)
+            return
+        start = np.asarray(value, dtype=np.float64)
+        if start.size != int(np.prod(shape)) or not np.isfinite(start).all():
+            raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
+        start = start.reshape(shape)
+        if state.rule == "argmax" and len(state.classes) == 2:  # they share it half and half
+            start = np.concatenate([-start / 2, start / 2])
+        state.set_arrays({name: start})
 
     def _open_stream(self, rows: Rows, y: NDArray[Any], classes: Any) -> OnlineState:
         if classes is not None:
@@ -409,10 +417,10 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
     ) -> tuple[OnlineState, Run]:
         """Go on in float64 if rows that float32 puts on their side are not there in truth."""
-        if measure_margins(state, lesson).wrong_rows == 0:
+        double = state.astype(DOUBLE)
+        if measure_margins(double, lesson).wrong_rows == 0:
             return state, run
-        double = state.astype(np.dtype(np.float64))
-        lesson = lesson._replace(rows=lesson.rows.astype(double.dtype))
+        lesson = Lesson.of(lesson.rows.astype(DOUBLE), lesson.label, lesson.counted)
         later = rule._replace(first_epoch=len(run.mistakes))
         return double, run.followed_by(Run(run_epochs(double, lesson, later)))
 
@@ -423,11 +431,12 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             limit = f"max_iter={self.max_iter}"
         else:
             limit = f"max_work={self.max_work:.3g}"
+        pocket = "" if getattr(self, "pocket", False) else " or pocket=True"
         warnings.warn(
             f"{type(self).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
             f"{evidence['training_mistakes']} of {n_rows} training rows still on "
-            "the wrong side: the data may not be linearly separable. Use AveragedPerceptron, or "
-            "pocket=True to keep the best weights met, or raise the limit.",
+            "the wrong side: the data may not be linearly separable. Use "
+            f"AveragedPerceptron{pocket} to make the best of it, or raise the limit.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -446,7 +455,6 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             parameters=self._plain_parameters(),
             family="online",
             evidence=evidence,
-            state=state.to_training_state(),
         )
 
     def _plain_parameters(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ __all__ = ["describe_margins", "describe_run", "largest_norm", "measure_margins"
 
 
 def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
-    """Score every row that counts, in float64, and compare with its label.
+    """Score every row that counts and compare with its label.
 
     Returns
     -------
@@ -31,15 +31,14 @@ def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
         rule one entry, the smallest lead of the true class; ``wrong_rows``: rows on the wrong
         side, or on the boundary, of some model.
     """
-    double = state if state.dtype == np.float64 else state.astype(np.dtype(np.float64))
     return native.margins(
-        core_rows(lesson.rows, unique=False),
-        double.native_weights(),
+        lesson.core,
+        state.native_weights(),
         lesson.label,
         lesson.counted.rows,
-        first_class=double.first_class,
-        n_models=double.n_models,
-        argmax=double.rule == "argmax",
+        first_class=state.first_class,
+        n_models=state.n_models,
+        argmax=state.rule == "argmax",
     )
 
 

@@ -24,6 +24,13 @@ class Lesson(NamedTuple):
     rows: Rows
     label: NDArray[np.int32]
     counted: RowWeights
+    core: native.Rows
+
+    @classmethod
+    def of(cls, rows: Rows, label: NDArray[np.int32], counted: RowWeights) -> Lesson:
+        """Hand the rows to the core; weighted steps need norms, so columns must be unique then."""
+        core = core_rows(rows, unique=counted.weight is not None)
+        return cls(rows, label, counted, core)
 
     @property
     def n_counted(self) -> int:
@@ -66,8 +73,7 @@ class Run:
 
 def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.OnlineRun]:
     """Train the state in place, one block of lanes after the other."""
-    weights = state.native_weights()
-    rows = core_rows(lesson.rows, unique=lesson.counted.weight is not None)
+    rows, weights = lesson.core, state.native_weights()
     plan = native.OnlinePlan(
         label=lesson.label,
         weight=lesson.counted.weight,

@@ -131,7 +131,9 @@ class OnlineState:
         self.updates = previous.updates
 
     def astype(self, dtype: np.dtype[Any]) -> OnlineState:
-        """Return the same state with weights of another float type."""
+        """Return the same state with weights of another float type; itself if it has it."""
+        if self.dtype == dtype:
+            return self
         other = replace(self, dtype=dtype)
         other.met = self.met.copy()
         other.set_arrays(self.arrays())
@@ -166,16 +168,16 @@ class OnlineState:
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights (k, d) and intercepts (k,) as a ``LinearModel`` holds them."""
-        parts = {
-            name: np.stack(rows).astype(np.float64, copy=False)
-            for name, rows in self.by_class().items()
-        }
-        w, b = parts["w"], parts["b"]
-        if self.averaged and self.presented:
-            w = w - parts["u"] / self.presented
-            b = b - parts["u_b"] / self.presented
-        if len(self.classes) == 2:
-            w, b = (w[1:], b[1:]) if self.rule == "ovr" else (w[1:] - w[:1], b[1:] - b[:1])
+        n_models = self.n_models - self.n_ghosts or 1
+        w = np.empty((n_models, self.n_features))
+        native.unpack(self.native_weights(), self.presented or 1.0, w)
+        b = self.b.reshape(-1)[:n_models].astype(np.float64)
+        if self.u_b is not None:
+            b -= self.u_b.reshape(-1)[:n_models] / (self.presented or 1.0)
+        if len(self.classes) == 1 and self.rule == "ovr":
+            w, b = -w, -b  # the ghost was trained on what is not this class
+        if len(self.classes) == 2 and self.rule == "argmax":
+            w, b = w[1:] - w[:1], b[1:] - b[:1]
         w.setflags(write=False)  # a model keeps read-only arrays without a copy
         b.setflags(write=False)
         return w, b

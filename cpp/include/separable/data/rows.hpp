@@ -18,8 +18,9 @@ concept Row = requires(const R& row, const float* w, std::int64_t k) {
     { row.size() } -> std::same_as<std::int64_t>;
     { row.index(k) } -> std::convertible_to<std::int64_t>;
     { row.value(k) } -> std::convertible_to<double>;
-    { row.weights(w, k) } -> std::same_as<Line<float>>;            // of non-zeros k ... k + P - 1
+    { row.weights(w, k) } -> std::same_as<Line<float>>;  // of non-zeros k ... k + P - 1
     { row.template values<float>(k) } -> std::same_as<Line<float>>;
+    { row.only_zeros(k) } -> std::same_as<bool>;
 };
 
 template <class F>
@@ -63,6 +64,7 @@ struct Dense {
         Line<T> last_products(const T* w, std::int64_t k) const {
             return load_products(w + k, x + k, static_cast<int>(n - k));
         }
+        bool only_zeros(std::int64_t k) const { return !Line<Value>::load(x + k).any(); }
         template <class T>
         void prefetch_weights(const T*, std::int64_t, int) const {}  // the hardware sees a stream
         void prefetch() const { prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value))); }
@@ -103,6 +105,9 @@ struct Csr {
         Line<T> last_products(const T* w, std::int64_t k) const {
             return gather_products(w, j + k, x + k, static_cast<int>(n - k));
         }
+        bool only_zeros(std::int64_t) const {
+            return false;
+        }  // stored values are taken as they are
         template <class T>
         void prefetch_weights(const T* w, std::int64_t k, int width) const {
             __builtin_prefetch(w + static_cast<std::int64_t>(j[k]) * width);
@@ -151,8 +156,8 @@ double largest_squared_norm(const F& rows) {
     return largest;
 }
 
-using AnyRows = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>,
-                             Csr<float, std::int64_t>, Csr<double, std::int32_t>,
-                             Csr<double, std::int64_t>>;
+using AnyRows =
+    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<float, std::int64_t>,
+                 Csr<double, std::int32_t>, Csr<double, std::int64_t>>;
 
 }  // namespace separable

@@ -96,21 +96,15 @@ struct alignas(kLineBytes) Line {
     }
 
     bool any() const {
-        bool found = false;
-        for (int r = 0; r < kRegisters; ++r) {
-            const auto differs = part[r] != T(0);
-            for (int i = 0; i < kPerRegister; ++i) found |= differs[i] != 0;
-        }
-        return found;
+        auto differs = part[0] != T(0);
+        for (int r = 1; r < kRegisters; ++r) differs |= part[r] != T(0);
+        return any_bit(differs);
     }
 
     bool all_finite() const {
-        bool finite = true;
-        for (int r = 0; r < kRegisters; ++r) {
-            const auto same = (part[r] - part[r]) == T(0);  // inf - inf and NaN are not 0
-            for (int i = 0; i < kPerRegister; ++i) finite &= same[i] != 0;
-        }
-        return finite;
+        auto differs = (part[0] - part[0]) != T(0);  // inf - inf and NaN are not 0
+        for (int r = 1; r < kRegisters; ++r) differs |= (part[r] - part[r]) != T(0);
+        return !any_bit(differs);
     }
 
     // The P numbers added by halves: number i to number i + P/2, then P/4, ...
@@ -123,6 +117,15 @@ struct alignas(kLineBytes) Line {
     }
 
    private:
+    template <class Mask>
+    static bool any_bit(const Mask& mask) {
+        typedef long long Words __attribute__((vector_size(kRegisterBytes)));
+        const Words words = reinterpret_cast<Words>(mask);
+        long long all = 0;
+        for (int i = 0; i < kRegisterBytes / 8; ++i) all |= words[i];
+        return all != 0;
+    }
+
     template <int half>
     static T sum_halves(Register v) {
         if constexpr (half == 0) {
@@ -149,8 +152,8 @@ inline Line<T> gather(const T* w, const Index* index) {
             _mm512_i32gather_ps(_mm512_loadu_si512(index), w, 4));
         return line;
     } else if constexpr (std::is_same_v<T, double> && sizeof(Index) == 4) {
-        line.part[0] = reinterpret_cast<typename Line<T>::Register>(_mm512_i32gather_pd(
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), w, 8));
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
+            _mm512_i32gather_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), w, 8));
         return line;
     } else if constexpr (std::is_same_v<T, double>) {
         line.part[0] = reinterpret_cast<typename Line<T>::Register>(
@@ -278,6 +281,7 @@ struct Lanes {
         const std::int64_t n = row.size();
         std::int64_t k = 0;
         for (; k + P <= n; k += P) {
+            if (row.only_zeros(k)) continue;  // adding 0 to a partial sum changes nothing
 #pragma GCC unroll 16
             for (int p = 0; p < P; ++p) {
                 row.prefetch_weights(W, std::min(k + p + kAhead, n - 1), kWidth);
@@ -292,17 +296,17 @@ struct Lanes {
 
     template <class Row>
     static void add(const Row& row, const Score& step, T* W) {
-        for (std::int64_t k = 0; k < row.size(); ++k) {
+        each_non_zero(row, [&](std::int64_t k) {
             T* weights = W + row.index(k) * kWidth;
             const auto x = Line<T>::broadcast(static_cast<T>(row.value(k)));
             (Line<T>::load(weights) + step * x).store(weights);
-        }
+        });
     }
 
     template <class Row>
     static void add_timed(const Row& row, const Score& step, const double* time, T* W, double* U) {
         T before[kWidth], after[kWidth];
-        for (std::int64_t k = 0; k < row.size(); ++k) {
+        each_non_zero(row, [&](std::int64_t k) {
             T* weights = W + row.index(k) * kWidth;
             double* u = U + row.index(k) * kWidth;
             const auto x = Line<T>::broadcast(static_cast<T>(row.value(k)));
@@ -313,7 +317,7 @@ struct Lanes {
             for (int lane = 0; lane < kWidth; ++lane)
                 u[lane] += time[lane] *
                            (static_cast<double>(after[lane]) - static_cast<double>(before[lane]));
-        }
+        });
     }
 
     // Fetch the weights of a row's first non-zeros, which dot() has no time to fetch ahead.
@@ -323,11 +327,41 @@ struct Lanes {
     }
 
    private:
+    // Calls visit(k), passing over stretches of P zeros.
+    template <class Row, class Visit>
+    static void each_non_zero(const Row& row, Visit visit) {
+        constexpr int P = kPerLine<T>;
+        const std::int64_t n = row.size();
+        std::int64_t k = 0;
+        for (; k + P <= n; k += P) {
+            if (row.only_zeros(k)) continue;
+            for (int p = 0; p < P; ++p) visit(k + p);
+        }
+        for (; k < n; ++k) visit(k);
+    }
+
     template <class Row>
     static Line<T> product(const Row& row, const T* W, std::int64_t k) {
         return Line<T>::load(W + row.index(k) * kWidth) *
                Line<T>::broadcast(static_cast<T>(row.value(k)));
     }
 };
+
+// Weights W[block][feature][lane] as [model][feature], in float64; with a mean to take,
+// W - u / presented.
+template <class Lane>
+void unpack_lanes(const typename Lane::T* W, const double* u, double presented,
+                  std::int64_t n_models, std::int64_t n_features, double* out) {
+    for (std::int64_t first = 0; first < n_models; first += Lane::kWidth) {
+        const std::int64_t lanes = std::min<std::int64_t>(Lane::kWidth, n_models - first);
+        for (std::int64_t j = 0; j < n_features; ++j) {
+            const std::int64_t at = (first * n_features) + j * Lane::kWidth;
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                const double w = W[at + lane];
+                out[(first + lane) * n_features + j] = u ? w - u[at + lane] / presented : w;
+            }
+        }
+    }
+}
 
 }  // namespace separable

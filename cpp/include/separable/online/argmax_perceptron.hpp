@@ -23,6 +23,7 @@
 #include "separable/data/products.hpp"
 #include "separable/math/lanes.hpp"
 #include "separable/online/epochs.hpp"
+#include "separable/online/pocket.hpp"
 
 namespace separable {
 
@@ -169,15 +170,16 @@ class ArgmaxPocket {
 
     ArgmaxPocket(const Products<Lane>& x, const OnlineProblem& problem,
                  std::span<const std::int64_t> rows)
-        : x_(x), problem_(problem), rows_(rows) {}
+        : x_(x), problem_(problem), rows_(rows), budget_(rows.size()) {}
 
     void end_run(const ArgmaxState<Lane>& state) {
-        if (run_ <= record_) return;
-        record_ = run_;
-        look_at(state);
+        if (budget_.allows(run_, record_)) look_at(state);
     }
 
-    void count_row(bool mistake) { run_ = mistake ? 0 : run_ + 1; }
+    void count_row(bool mistake) {
+        budget_.row_presented();
+        run_ = mistake ? 0 : run_ + 1;
+    }
 
     void finish(const ArgmaxState<Lane>& state) { look_at(state); }
 
@@ -187,11 +189,11 @@ class ArgmaxPocket {
         double wrong = 0;
         for (const std::int64_t i : rows_) {
             class_scores(x_, i, state, s.data());
-            const std::int64_t r =
-                best_rival(s, state.met, state.n_classes, problem_.label[i]);
+            const std::int64_t r = best_rival(s, state.met, state.n_classes, problem_.label[i]);
             if (r >= 0 && s[problem_.label[i]] <= s[r]) wrong += problem_.weight_of(i);
+            budget_.row_looked_at();
+            if (wrong >= mistakes) return;
         }
-        if (wrong >= mistakes) return;
         mistakes = wrong;
         w.assign(state.w, state.w + state.n_blocks() * state.block_size());
         b.assign(state.b, state.b + state.n_blocks() * Lane::kWidth);
@@ -200,6 +202,7 @@ class ArgmaxPocket {
     const Products<Lane>& x_;
     const OnlineProblem& problem_;
     std::span<const std::int64_t> rows_;
+    LookBudget budget_;
     std::int64_t run_ = 0, record_ = 0;
 
    public:

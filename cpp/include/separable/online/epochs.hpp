@@ -52,8 +52,8 @@ class Heartbeat {
     Heartbeat(std::function<void()> poll, std::int64_t n_values, std::int64_t n_rows)
         : poll_(std::move(poll)),
           interval_(std::max<std::int64_t>(
-              1, kValuesBetweenPolls / std::max<std::int64_t>(1, n_values / std::max<std::int64_t>(
-                                                                                1, n_rows)))) {}
+              1, kValuesBetweenPolls /
+                     std::max<std::int64_t>(1, n_values / std::max<std::int64_t>(1, n_rows)))) {}
     void row() {
         if (++rows_ >= interval_) rows_ = 0, poll_();
     }
@@ -75,8 +75,7 @@ struct Presentations {
     Presentations(double margin, double gain, double weight, double presented) {
         const double whole = std::floor(weight), fraction = weight - whole;
         double taken = 0;
-        if (margin <= 0)
-            taken = gain > 0 ? std::min(whole, std::floor(-margin / gain) + 1) : whole;
+        if (margin <= 0) taken = gain > 0 ? std::min(whole, std::floor(-margin / gain) + 1) : whole;
         const bool last = fraction > 0 && margin + taken * gain <= 0;
         steps = taken + (last ? fraction : 0);
         steps_time = taken * presented + taken * (taken - 1) / 2 +

@@ -31,12 +31,12 @@ namespace separable {
 template <class Lane>
 struct PerceptronBlock {
     using T = typename Lane::T;
-    T* w;                      // [feature][lane]
-    T* b;                      // [lane]
-    double* u = nullptr;       // as w, for the mean; null: none is kept
+    T* w;                 // [feature][lane]
+    T* b;                 // [lane]
+    double* u = nullptr;  // as w, for the mean; null: none is kept
     double* u_b = nullptr;
     std::int64_t first_class = 0;
-    int n_lanes = 1;           // lanes in use; the others stay 0
+    int n_lanes = 1;  // lanes in use; the others stay 0
 
     // y_i in each lane, and 0 in lanes not in use
     typename Lane::Score targets(std::int32_t label) const {
@@ -65,10 +65,10 @@ struct PerceptronStep {
 
     // A row of weight 1: `unit` is its step.
     PerceptronStep(const Score& unit, double presented) : size(unit) {
-        for (int lane = 0; lane < Lane::kWidth; ++lane) {
-            time[lane] = presented;
-            mistakes[lane] = Lane::get(unit, lane) != T(0);
-        }
+        T steps[Lane::kWidth];
+        Lane::store(unit, steps);
+        for (int lane = 0; lane < Lane::kWidth; ++lane) time[lane] = presented;
+        for (int lane = 0; lane < Lane::kWidth; ++lane) mistakes[lane] = steps[lane] != T(0);
     }
 
     // A row of any weight: several steps in one, `time` being their mean.
@@ -131,10 +131,10 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
             const double weight = problem.weight_of(i);
             Score unit = Lane::where_not_positive(y * s, y * eta);  // 2
             if (Lane::any(unit)) {
-                const auto step =
-                    weight == 1 ? PerceptronStep<Lane>(unit, run.presented)
-                                : PerceptronStep<Lane>(y, s, problem.eta, problem.squared_norm(x, i),
-                                                       weight, run.presented);
+                const auto step = weight == 1 ? PerceptronStep<Lane>(unit, run.presented)
+                                              : PerceptronStep<Lane>(y, s, problem.eta,
+                                                                     problem.squared_norm(x, i),
+                                                                     weight, run.presented);
                 for (int lane = 0; lane < block.n_lanes; ++lane)
                     mistakes[lane] += step.mistakes[lane];
                 if (pocket) pocket->end_runs(unit, block.w, b);
