@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -71,6 +72,43 @@ AnyRows make_any_rows(const ConstArray& values, std::int64_t n_features,
     throw std::invalid_argument("values must be float32 or float64");
 }
 
+using MutableArray = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+template <class T>
+T* writable(std::optional<MutableArray>& array, std::size_t size) {
+    if (!array || array->size() != size || array->dtype() != nb::dtype<T>())
+        throw std::invalid_argument("the arrays to copy into do not fit");
+    return static_cast<T*>(array->data());
+}
+
+void copy_rows(const BoundRows& bound,
+               nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig> order,
+               MutableArray values, std::optional<MutableArray> indices,
+               std::optional<MutableArray> indptr) {
+    const std::span<const std::int64_t> rows(order.data(), order.size());
+    for (const std::int64_t i : rows)
+        if (i < 0 || i >= bound.n_rows) throw std::invalid_argument("a chosen row is outside");
+    std::optional<MutableArray> out(values);
+    std::visit(
+        [&](const auto& from) {
+            std::size_t size = 0;
+            for (const std::int64_t i : rows) size += static_cast<std::size_t>(from.row(i).size());
+            using Value = decltype(from.row(0).value(0));
+            Value* x = writable<Value>(out, size);
+            if constexpr (requires { from.index_; }) {
+                using Index = std::remove_cvref_t<decltype(*from.index_)>;
+                Index* j = writable<Index>(indices, size);
+                Index* start = writable<Index>(indptr, rows.size() + 1);
+                nb::gil_scoped_release no_gil;
+                from.copy_rows(rows, x, j, start);
+            } else {
+                nb::gil_scoped_release no_gil;
+                from.copy_rows(rows, x);
+            }
+        },
+        bound.rows);
+}
+
 }  // namespace
 
 BoundRows::BoundRows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
@@ -94,6 +132,9 @@ void bind_data(nb::module_& m) {
                 return std::visit([](const auto& rows) { return rows.has_duplicates(); }, r.rows);
             },
             "Whether some row has a column twice: |x| is then not the norm of its values.")
+        .def("copy_rows", &copy_rows, nb::arg("order"), nb::arg("values"),
+             nb::arg("indices") = nb::none(), nb::arg("indptr") = nb::none(),
+             "Write the given rows, in that order, into arrays of the right size.")
         .def(
             "largest_squared_norm",
             [](const BoundRows& r) {

@@ -273,6 +273,17 @@ void bind_online(nb::module_& m) {
                std::optional<Mutable<double, 2>> u_b) { new (weights) Weights{w, b, u, u_b}; },
             nb::arg("w"), nb::arg("b"), nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none());
 
+    m.def(
+        "shuffled",
+        [](std::int64_t n_rows, std::optional<Const<std::int64_t>> rows, std::uint64_t seed,
+           Mutable<std::int64_t, 1> out) {
+            auto order = rows_or_all(rows, n_rows);
+            check(out.size() == order.size(), "the order does not fit");
+            Shuffle(seed, 0)(order);
+            std::copy(order.begin(), order.end(), out.data());
+        },
+        nb::arg("n_rows"), nb::arg("rows").none(), nb::arg("seed"), nb::arg("out"),
+        "Write the given rows, or all, in a shuffled order.");
     m.def("unpack", &unpack, nb::arg("weights"), nb::arg("presented"), nb::arg("out"),
           "Write weights, or their mean after so many presentations, as (models, features).");
 

@@ -129,7 +129,7 @@ def test_parameters(cls, name, value, words):
 @pytest.mark.parametrize("rule", ["ovr", "argmax"])
 def test_overflow(data, message, rule):
     for labels in ([1, 0, 1], [1, 0, 2]):
-        learner = Perceptron(multi_class=rule)
+        learner = Perceptron(multi_class=rule, shuffle=False)
         with pytest.raises(
             ValueError, match=rf"row \d overflowed.*{message}.*[Ss]cale the columns"
         ):

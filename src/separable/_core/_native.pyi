@@ -16,6 +16,9 @@ class Rows:
         Whether some row has a column twice: |x| is then not the norm of its values.
         """
 
+    def copy_rows(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], values: Annotated[NDArray, dict(order='C', device='cpu')], indices: Annotated[NDArray, dict(order='C', device='cpu')] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu')] | None = None) -> None:
+        """Write the given rows, in that order, into arrays of the right size."""
+
     def largest_squared_norm(self) -> float:
         """max |x|^2 over the rows."""
 
@@ -39,6 +42,9 @@ class OnlineWeights:
     """
 
     def __init__(self, w: Annotated[NDArray, dict(order='C', device='cpu')], b: Annotated[NDArray, dict(order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None = None, u_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None: ...
+
+def shuffled(n_rows: int, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, seed: int, out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Write the given rows, or all, in a shuffled order."""
 
 def unpack(weights: OnlineWeights, presented: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """

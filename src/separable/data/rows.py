@@ -60,6 +60,24 @@ class Rows:
     def __len__(self) -> int:
         return self.n_rows
 
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return the arrays: the values, and for CSR the indices and indptr."""
+        if self.indptr is None or self.indices is None:
+            return (self.values,)
+        return self.values, self.indices, self.indptr
+
+    def empty_like(self, rows: NDArray[np.integer[Any]]) -> Rows:
+        """Return arrays with room for the given rows, not filled."""
+        if self.indptr is None or self.indices is None:
+            return Rows(np.empty((len(rows), self.n_features), self.values.dtype), self.n_features)
+        size = int((self.indptr[rows + 1] - self.indptr[rows]).sum())
+        return Rows(
+            np.empty(size, self.values.dtype),
+            self.n_features,
+            np.empty(size, self.indices.dtype),
+            np.empty(len(rows) + 1, self.indptr.dtype),
+        )
+
     def take(self, rows: NDArray[np.integer[Any]]) -> Rows:
         """Return the given rows, in the given order."""
         if self.indptr is None or self.indices is None:

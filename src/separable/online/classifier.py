@@ -123,8 +123,10 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.w.any() and not state.b.any()
         rule = self._fit_rule(state, rows)
+        if rule.shuffle:
+            lesson = lesson.shuffled(rule.seed, rule.max_epochs)
         run = Run(run_epochs(state, lesson, rule))
-        if run.converged and rows.values.dtype == np.float32 and not self._averaged:
+        if run.converged and state.dtype == np.float32 and not self._averaged:
             state, run = self._confirm_in_double(state, run, lesson, rule)
         state.rows_seen += lesson.n_counted
         state.updates += int(run.mistakes.sum())

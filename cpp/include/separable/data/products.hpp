@@ -45,7 +45,7 @@ class Products {
     std::int64_t n_values = 0;  // stored numbers in all rows
 
    private:
-    static constexpr std::int64_t kBytesAhead = 4096;
+    static constexpr std::int64_t kBytesAhead = 8192;
 };
 
 template <class Lane, RowFormat Format>

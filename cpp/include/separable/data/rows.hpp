@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,10 +33,13 @@ concept RowFormat = requires(const F& rows, std::int64_t i) {
     { rows.row(i) } -> Row;
 };
 
+inline constexpr std::size_t kRowsAhead = 4;  // between a prefetch and a copy
+
 // Fetch `bytes` from memory, a cache line at a time.
 inline void prefetch_bytes(const void* from, std::int64_t bytes) {
     const char* at = static_cast<const char*>(from);
-    for (std::int64_t done = 0; done < bytes; done += kLineBytes) __builtin_prefetch(at + done);
+    for (std::int64_t done = 0; done < bytes; done += kLineBytes)
+        __builtin_prefetch(at + done, 0, 2);
 }
 
 // Dense, C order: every feature is a non-zero, and weights stand in the order of the values.
@@ -71,6 +75,14 @@ struct Dense {
     };
 
     std::int64_t n_values() const { return n_rows * n_features; }
+
+    // Writes the given rows, in that order.
+    void copy_rows(std::span<const std::int64_t> order, Value* values) const {
+        for (std::size_t t = 0; t < order.size(); ++t) {
+            if (t + kRowsAhead < order.size()) row(order[t + kRowsAhead]).prefetch();
+            values = std::copy_n(values_ + order[t] * n_features, n_features, values);
+        }
+    }
     bool has_duplicates() const { return false; }
     DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
 };
@@ -119,6 +131,19 @@ struct Csr {
     };
 
     std::int64_t n_values() const { return start_[n_rows] - start_[0]; }
+
+    // Writes the given rows, in that order.
+    void copy_rows(std::span<const std::int64_t> order, Value* values, Index* index,
+                   Index* start) const {
+        *start = 0;
+        for (std::size_t t = 0; t < order.size(); ++t, ++start) {
+            if (t + kRowsAhead < order.size()) row(order[t + kRowsAhead]).prefetch();
+            const CsrRow from = row(order[t]);
+            values = std::copy_n(from.x, from.n, values);
+            index = std::copy_n(from.j, from.n, index);
+            start[1] = start[0] + static_cast<Index>(from.n);
+        }
+    }
 
     bool has_duplicates() const {
         bool ascending = true;

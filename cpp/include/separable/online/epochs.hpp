@@ -7,23 +7,20 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace separable {
 
-// The order of rows in each epoch: as given, or shuffled as a function of (seed, epoch, n) alone.
-class EpochOrder {
+// Shuffles that are a function of (seed, round, number of things) alone.
+class Shuffle {
    public:
-    EpochOrder(std::span<const std::int64_t> rows, bool shuffle, std::uint64_t seed)
-        : rows_(rows.begin(), rows.end()), shuffle_(shuffle), seed_(seed) {}
+    Shuffle(std::uint64_t seed, std::uint64_t round) : state_(mix(seed ^ mix(round))) {}
 
-    const std::vector<std::int64_t>& operator()(std::int64_t epoch) {
-        if (!shuffle_) return rows_;
-        order_ = rows_;
-        std::uint64_t state = mix(seed_ ^ mix(static_cast<std::uint64_t>(epoch) + 1));
-        for (std::uint64_t left = order_.size(); left > 1; --left)  // Fisher-Yates
-            std::swap(order_[left - 1], order_[below(left, state)]);
-        return order_;
+    template <class T>
+    void operator()(std::vector<T>& things) {  // Fisher-Yates
+        for (std::uint64_t left = things.size(); left > 1; --left)
+            std::swap(things[left - 1], things[below(left)]);
     }
 
    private:
@@ -35,12 +32,38 @@ class EpochOrder {
         return z ^ (z >> 31);
     }
 
-    // A number below n; the high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
-    static std::uint64_t below(std::uint64_t n, std::uint64_t& state) {
-        state += 0x9e3779b97f4a7c15u;
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state)) * n) >> 64);
+    // The high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
+    std::uint64_t below(std::uint64_t n) {
+        state_ += 0x9e3779b97f4a7c15u;
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state_)) * n) >> 64);
     }
 
+    std::uint64_t state_;
+};
+
+// The order of rows in each epoch: as given, or in another order of its blocks each time. The
+// caller shuffles the rows themselves, once; so an epoch reads memory in stretches when they are
+// copied in that order. Few rows are blocks of one: a full shuffle.
+class EpochOrder {
+   public:
+    EpochOrder(std::vector<std::int64_t> rows, bool shuffle, std::uint64_t seed)
+        : rows_(std::move(rows)), shuffle_(shuffle), seed_(seed) {}
+
+    const std::vector<std::int64_t>& operator()(std::int64_t epoch) {
+        if (!shuffle_) return rows_;
+        const std::size_t n = rows_.size(), size = n < kFewRows ? 1 : kBlockRows;
+        std::vector<std::size_t> blocks((n + size - 1) / size);
+        std::iota(blocks.begin(), blocks.end(), 0);
+        Shuffle(seed_, static_cast<std::uint64_t>(epoch) + 1)(blocks);
+        order_.clear();
+        for (const std::size_t block : blocks)
+            order_.insert(order_.end(), rows_.begin() + block * size,
+                          rows_.begin() + std::min(n, (block + 1) * size));
+        return order_;
+    }
+
+   private:
+    static constexpr std::size_t kFewRows = 1024, kBlockRows = 16;
     std::vector<std::int64_t> rows_, order_;
     bool shuffle_;
     std::uint64_t seed_;
