@@ -279,7 +279,7 @@ void bind_online(nb::module_& m) {
            Mutable<std::int64_t, 1> out) {
             auto order = rows_or_all(rows, n_rows);
             check(out.size() == order.size(), "the order does not fit");
-            Shuffle(seed, 0)(order);
+            Shuffle(seed, 0)(std::span(order));
             std::copy(order.begin(), order.end(), out.data());
         },
         nb::arg("n_rows"), nb::arg("rows").none(), nb::arg("seed"), nb::arg("out"),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import Perceptron
+from separable.online import runs
 from tests.online.problems import DTYPES, FORMATS, integer_problems, separable_problem
 from tests.reference import perceptron as reference
 
@@ -179,11 +182,33 @@ def test_shuffle_is_seeded_and_differs_by_seed():
     assert (a != c).any()
 
 
-def test_shuffle_visits_every_row_once_an_epoch():
+@pytest.mark.parametrize("n", [50, 20_000])  # one window of the shuffle, and many
+def test_shuffle_visits_every_row_once_an_epoch(n):
     # Row i is the i-th unit vector and starts mistaken: one epoch touches each weight once.
-    n = 50
-    fitted = Perceptron(max_iter=1, fit_intercept=False).fit(np.eye(n), np.arange(n) % 2)
+    rows = sp.eye_array(n, format="csr")
+    fitted = Perceptron(max_iter=1, fit_intercept=False).fit(rows, np.arange(n) % 2)
     np.testing.assert_array_equal(fitted.coef_[0], 2 * (np.arange(n) % 2) - 1)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr32", "csr64"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_copying_shuffled_rows_changes_no_bit(monkeypatch, form, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 9)) * (rng.random((200, 9)) < 0.5)
+    y, weight = rng.integers(0, 3, 200), rng.integers(0, 9, 200) / 4
+    X = FORMATS[form](X.astype(dtype))
+    in_place = Perceptron(max_iter=6).fit(X, y, sample_weight=weight)
+    monkeypatch.setattr(runs, "COPY_BYTES", 0)
+    copied = Perceptron(max_iter=6).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(in_place.coef_, copied.coef_)
+    assert in_place.evidence_ == copied.evidence_
+    huge = X * dtype(1e30)
+    with pytest.raises(ValueError, match=r"row \d+ overflowed") as caught:
+        Perceptron(max_iter=6, eta0=1e300 if dtype is np.float64 else 1e30).fit(huge, y)
+    row = int(re.search(r"row (\d+)", str(caught.value))[1])
+    monkeypatch.setattr(runs, "COPY_BYTES", 10**9)
+    with pytest.raises(ValueError, match=f"row {row} overflowed"):
+        Perceptron(max_iter=6, eta0=1e300 if dtype is np.float64 else 1e30).fit(huge, y)
 
 
 def test_float32_agrees_with_float64():
@@ -217,8 +242,6 @@ def test_warm_start_continues():
 
 
 def test_duplicate_and_unsorted_indices_and_empty_rows():
-    import scipy.sparse as sp
-
     messy = sp.csr_array(
         (np.array([1.0, 2.0, 4.0, 3.0, 5.0]), np.array([3, 1, 3, 2, 0]), np.array([0, 3, 3, 5])),
         shape=(3, 4),

@@ -271,10 +271,14 @@ def _refuse_complex(dtype: np.dtype[Any]) -> None:
 
 def _refuse_non_finite(rows: Rows, X: Any) -> None:
     """Refuse NaN and infinity. A sum finds them at the speed of memory; only then look closer."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = rows.values.sum()
-    if np.isfinite(total):
-        return
+    if rows.values.size < 4096:
+        if np.isfinite(rows.values).all():
+            return
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = rows.values.sum()
+        if np.isfinite(total):
+            return
     flat = rows.values.reshape(-1)
     step = 1 << 20
     for start in range(0, flat.size, step):

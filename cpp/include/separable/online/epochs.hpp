@@ -18,9 +18,15 @@ class Shuffle {
     Shuffle(std::uint64_t seed, std::uint64_t round) : state_(mix(seed ^ mix(round))) {}
 
     template <class T>
-    void operator()(std::vector<T>& things) {  // Fisher-Yates
+    void operator()(std::span<T> things) {  // Fisher-Yates
         for (std::uint64_t left = things.size(); left > 1; --left)
             std::swap(things[left - 1], things[below(left)]);
+    }
+
+    // A number below n: the high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
+    std::uint64_t below(std::uint64_t n) {
+        state_ += 0x9e3779b97f4a7c15u;
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state_)) * n) >> 64);
     }
 
    private:
@@ -32,18 +38,13 @@ class Shuffle {
         return z ^ (z >> 31);
     }
 
-    // The high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
-    std::uint64_t below(std::uint64_t n) {
-        state_ += 0x9e3779b97f4a7c15u;
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state_)) * n) >> 64);
-    }
-
     std::uint64_t state_;
 };
 
-// The order of rows in each epoch: as given, or in another order of its blocks each time. The
-// caller shuffles the rows themselves, once; so an epoch reads memory in stretches when they are
-// copied in that order. Few rows are blocks of one: a full shuffle.
+// The order of rows in each epoch: as given, or shuffled. A shuffled epoch cuts the rows into
+// windows at a random place, takes the windows in a random order and the rows of each window in a
+// random order. The caller has shuffled the rows themselves, once; where they are copied in that
+// order, an epoch asks memory for one stretch after the other. Few rows are one window.
 class EpochOrder {
    public:
     EpochOrder(std::vector<std::int64_t> rows, bool shuffle, std::uint64_t seed)
@@ -51,19 +52,26 @@ class EpochOrder {
 
     const std::vector<std::int64_t>& operator()(std::int64_t epoch) {
         if (!shuffle_) return rows_;
-        const std::size_t n = rows_.size(), size = n < kFewRows ? 1 : kBlockRows;
-        std::vector<std::size_t> blocks((n + size - 1) / size);
-        std::iota(blocks.begin(), blocks.end(), 0);
-        Shuffle(seed_, static_cast<std::uint64_t>(epoch) + 1)(blocks);
+        Shuffle shuffle(seed_, static_cast<std::uint64_t>(epoch) + 1);
+        const std::size_t n = rows_.size();
+        const std::size_t window = n < kFewWindows * kWindowRows ? n : kWindowRows;
+        const std::size_t cut = window < n ? shuffle.below(window) : 0;
+        std::vector<std::size_t> starts;
+        if (cut > 0) starts.push_back(0);
+        for (std::size_t start = cut; start < n; start += window) starts.push_back(start);
+        shuffle(std::span(starts));
         order_.clear();
-        for (const std::size_t block : blocks)
-            order_.insert(order_.end(), rows_.begin() + block * size,
-                          rows_.begin() + std::min(n, (block + 1) * size));
+        for (const std::size_t start : starts) {
+            const std::size_t end = start < cut ? cut : std::min(n, start + window);
+            const std::size_t first = order_.size();
+            order_.insert(order_.end(), rows_.begin() + start, rows_.begin() + end);
+            shuffle(std::span(order_).subspan(first));
+        }
         return order_;
     }
 
    private:
-    static constexpr std::size_t kFewRows = 1024, kBlockRows = 16;
+    static constexpr std::size_t kWindowRows = 1024, kFewWindows = 16;
     std::vector<std::int64_t> rows_, order_;
     bool shuffle_;
     std::uint64_t seed_;
