@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "Section", "compare", "details", "judge", "markdown_table", "show_seconds"]
 
-#: Test accuracy that ours may lie below the peer's before its time no longer counts, if it is also
-#: below the worst of the peer's seeds: what another order of rows does is no fault.
+#: Test accuracy that ours may lie below the peer's before its time no longer counts.
 ACCURACY_SLACK = 0.01
 
 
@@ -98,7 +97,7 @@ def compare(
     """Return the line of a contest: the peer's time over ours, if our accuracy allows it."""
     ratio = ours.ratio_to(peer)
     verdict = judge(ratio, target, at_most=False, judged=judged)
-    worse = ours.accuracy < min(peer.accuracy - ACCURACY_SLACK, *peer.test_accuracy)
+    worse = ours.accuracy < peer.accuracy - ACCURACY_SLACK
     if target is not None and judged and worse:
         verdict = "does not count: less accurate"
     if not ours.same_epochs(peer):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "as_rows", "column_names", "is_scipy_sparse"]
 
-FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+FLOATS = "fd"  # the characters of float32 and float64, in the byte order of the machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = 
     -------
     Rows
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous:
+    if type(X) is np.ndarray and X.ndim == 2 and X.flags.c_contiguous and _is_float(X.dtype):
         rows = Rows(X, X.shape[1])
     elif isinstance(X, Rows):
         rows = X
@@ -170,6 +169,10 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.char in FLOATS and dtype.isnative
+
+
 def is_scipy_sparse(X: Any) -> bool:
     """Return whether X is a SciPy sparse matrix or array, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
@@ -191,9 +194,9 @@ def _rows_from_scipy(X: Any) -> Rows:
             f"The sparse matrix has column index {int(indices[bad])} in row {row}, outside "
             f"0 ... {n_features - 1}. Rebuild it with a shape that holds every index."
         )
-    values = csr.data if csr.dtype in FLOATS else csr.data.astype(np.float64)
+    values = csr.data if _is_float(csr.data.dtype) else csr.data.astype(np.float64)
     indices, indptr = csr.indices, csr.indptr
-    if indices.dtype not in INDICES or indptr.dtype != indices.dtype:
+    if indices.dtype.kind != "i" or indptr.dtype != indices.dtype:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     return Rows(
         np.ascontiguousarray(values),
@@ -221,7 +224,7 @@ def _rows_from_array(X: Any) -> Rows:
         raise ValueError(_text_message("0", array[0, 0] if array.size else "", 0))
     if array.dtype.kind == "O":
         array = _floats_from_objects(array)
-    if array.dtype not in FLOATS:
+    if not _is_float(array.dtype):
         array = array.astype(np.float64)
     return Rows(np.ascontiguousarray(array), array.shape[1])
 

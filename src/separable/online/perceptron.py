@@ -37,7 +37,8 @@ class Perceptron(PerceptronBase):
         Three classes and more: one model a class against the rest, or the multi-class rule that
         adds the row to its class and subtracts it from the best rival.
     pocket : bool, default False
-        End with the best weights met on the training rows instead of the last.
+        End with the best weights met, by mistakes on the training rows, instead of the last. On
+        large data not all weights met are looked at; see docs/perceptron.md.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False

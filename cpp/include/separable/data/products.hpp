@@ -34,18 +34,9 @@ class Products {
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
     virtual void prefetch(std::int64_t far, std::int64_t near, const T* w) const = 0;
 
-    // How many rows ahead `far` should be: a few kilobytes.
-    std::int64_t rows_ahead() const {
-        const std::int64_t row_bytes = 8 * n_values / std::max<std::int64_t>(1, n_rows);
-        return std::clamp<std::int64_t>(kBytesAhead / std::max<std::int64_t>(1, row_bytes), 1, 8);
-    }
-
     std::int64_t n_rows = 0;
     std::int64_t n_features = 0;
     std::int64_t n_values = 0;  // stored numbers in all rows
-
-   private:
-    static constexpr std::int64_t kBytesAhead = 8192;
 };
 
 template <class Lane, RowFormat Format>

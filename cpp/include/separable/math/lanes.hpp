@@ -119,11 +119,17 @@ struct alignas(kLineBytes) Line {
    private:
     template <class Mask>
     static bool any_bit(const Mask& mask) {
+#if defined(__AVX512F__)
+        const auto bits = reinterpret_cast<__m512i>(mask);
+        return _mm512_test_epi64_mask(bits, bits) != 0;
+#elif defined(__AVX2__)
+        const auto bits = reinterpret_cast<__m256i>(mask);
+        return _mm256_testz_si256(bits, bits) == 0;
+#else
         typedef long long Words __attribute__((vector_size(kRegisterBytes)));
         const Words words = reinterpret_cast<Words>(mask);
-        long long all = 0;
-        for (int i = 0; i < kRegisterBytes / 8; ++i) all |= words[i];
-        return all != 0;
+        return (words[0] | words[1]) != 0;
+#endif
     }
 
     template <int half>

@@ -132,7 +132,10 @@ OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& proble
 
     for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
         std::int64_t mistakes = 0;
-        for (const std::int64_t i : order(first_epoch + epoch)) {
+        order.start(first_epoch + epoch);
+        for (std::size_t t = 0; t < order.size(); ++t) {
+            const std::int64_t i = order[t];
+            if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], state.w);
             const std::int32_t y = problem.label[i];
             class_scores(x, i, state, s.data());  // 1
             if (!std::all_of(s.begin(), s.end(), [](T score) { return std::isfinite(score); })) {

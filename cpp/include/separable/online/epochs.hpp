@@ -44,37 +44,55 @@ class Shuffle {
 // The order of rows in each epoch: as given, or shuffled. A shuffled epoch cuts the rows into
 // windows at a random place, takes the windows in a random order and the rows of each window in a
 // random order. The caller has shuffled the rows themselves, once; where they are copied in that
-// order, an epoch asks memory for one stretch after the other. Few rows are one window.
+// order, fetching one window ahead asks memory for one stretch after the other. Few rows are one
+// window.
 class EpochOrder {
    public:
     EpochOrder(std::vector<std::int64_t> rows, bool shuffle, std::uint64_t seed)
-        : rows_(std::move(rows)), shuffle_(shuffle), seed_(seed) {}
+        : rows_(std::move(rows)), shuffle_(shuffle), seed_(seed), order_(rows_), fetched_(rows_) {
+        ahead_ = std::min(kRowsAhead, rows_.size());
+    }
 
-    const std::vector<std::int64_t>& operator()(std::int64_t epoch) {
-        if (!shuffle_) return rows_;
+    void start(std::int64_t epoch) {
+        if (!shuffle_) return;
         Shuffle shuffle(seed_, static_cast<std::uint64_t>(epoch) + 1);
-        const std::size_t n = rows_.size();
-        const std::size_t window = n < kFewWindows * kWindowRows ? n : kWindowRows;
+        const std::size_t n = rows_.size(), window = n < kFewRows ? n : kWindowRows;
         const std::size_t cut = window < n ? shuffle.below(window) : 0;
         std::vector<std::size_t> starts;
         if (cut > 0) starts.push_back(0);
         for (std::size_t start = cut; start < n; start += window) starts.push_back(start);
         shuffle(std::span(starts));
-        order_.clear();
+        fetched_.clear();
+        for (const std::size_t start : starts)
+            fetched_.insert(fetched_.end(), rows_.begin() + start,
+                            rows_.begin() + (start < cut ? cut : std::min(n, start + window)));
+        order_ = fetched_;
+        std::size_t first = 0;
         for (const std::size_t start : starts) {
-            const std::size_t end = start < cut ? cut : std::min(n, start + window);
-            const std::size_t first = order_.size();
-            order_.insert(order_.end(), rows_.begin() + start, rows_.begin() + end);
-            shuffle(std::span(order_).subspan(first));
+            const std::size_t size = (start < cut ? cut : std::min(n, start + window)) - start;
+            shuffle(std::span(order_).subspan(first, size));
+            first += size;
         }
-        return order_;
+        if (window < n)
+            ahead_ = window;
+        else
+            fetched_ = order_;
     }
 
+    std::size_t size() const { return order_.size(); }
+    std::int64_t operator[](std::size_t t) const { return order_[t]; }
+
+    // The row to fetch from memory while row t is learned from.
+    bool fetches(std::size_t t) const { return t + ahead_ < fetched_.size(); }
+    std::int64_t to_fetch(std::size_t t) const { return fetched_[t + ahead_]; }
+
    private:
-    static constexpr std::size_t kWindowRows = 1024, kFewWindows = 16;
-    std::vector<std::int64_t> rows_, order_;
+    static constexpr std::size_t kWindowRows = 128, kFewRows = 16 * kWindowRows, kRowsAhead = 4;
+    std::vector<std::int64_t> rows_;
     bool shuffle_;
     std::uint64_t seed_;
+    std::vector<std::int64_t> order_, fetched_;
+    std::size_t ahead_;
 };
 
 // Asks, every few million non-zeros, whether to go on; `poll` throws to stop.

@@ -111,16 +111,14 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
     OnlineRun run;
     run.presented = presented;
     const Score eta = Lane::broadcast(static_cast<T>(problem.eta));
-    const std::int64_t ahead = x.rows_ahead();
     Score b = Lane::load(block.b);
 
     for (std::int64_t epoch = 0; epoch < max_epochs && !run.converged; ++epoch) {
-        const auto& rows = order(first_epoch + epoch);
-        const auto n = static_cast<std::int64_t>(rows.size());
+        order.start(first_epoch + epoch);
         std::vector<std::int64_t> mistakes(static_cast<std::size_t>(block.n_lanes), 0);
-        for (std::int64_t t = 0; t < n; ++t) {
-            const std::int64_t i = rows[t];
-            if (t + ahead < n) x.prefetch(rows[t + ahead], rows[t + 1], block.w);
+        for (std::size_t t = 0; t < order.size(); ++t) {
+            const std::int64_t i = order[t];
+            if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], block.w);
             const Score y = block.targets(problem.label[i]);
             const Score s = x.dot(i, block.w) + b;  // 1
             if (!Lane::all_finite(s)) {
