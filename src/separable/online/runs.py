@@ -53,8 +53,9 @@ class Lesson(NamedTuple):
     def shuffled(self, seed: int, epochs: int) -> Lesson:
         """Return the rows that count in a shuffled order, as a list or, for speed, as a copy.
 
-        An epoch reads a copy in stretches, which memory delivers faster than scattered rows. It pays after a few epochs, on rows that no cache holds, and is not made where it
-        would take more than a quarter of the memory that is free. It changes no bit.
+        An epoch reads a copy in stretches, which memory delivers faster than scattered rows. It
+        pays after a few epochs, on rows that no cache holds, and is not made where it would take
+        more than a quarter of the memory that is free. It changes no bit.
         """
         order = np.empty(self.n_counted, dtype=np.int64)
         native.shuffled(self.rows.n_rows, self.counted.rows, seed, order)
