@@ -126,12 +126,6 @@ void bind_data(nb::module_& m) {
                       std::optional<ConstArray>>(),
              nb::arg("values"), nb::arg("n_features"), nb::arg("indices") = nb::none(),
              nb::arg("indptr") = nb::none())
-        .def(
-            "has_duplicates",
-            [](const BoundRows& r) {
-                return std::visit([](const auto& rows) { return rows.has_duplicates(); }, r.rows);
-            },
-            "Whether some row has a column twice: |x| is then not the norm of its values.")
         .def("copy_rows", &copy_rows, nb::arg("order"), nb::arg("values"),
              nb::arg("indices") = nb::none(), nb::arg("indptr") = nb::none(),
              "Write the given rows, in that order, into arrays of the right size.")

@@ -154,15 +154,16 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
         block.prepare();
 
         EpochOrder order(chosen, plan.shuffle, plan.seed);
+        Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
         std::optional<Pocket<Lane>> pocket;
         if (plan.pocket)
             pocket.emplace(
                 *x, problem, chosen,
-                [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes);
+                [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes,
+                heartbeat);
         Result result;
         result.run = perceptron<Lane>(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
-                                      plan.presented, pocket ? &*pocket : nullptr,
-                                      Heartbeat(poll_signals, x->n_values, x->n_rows));
+                                      plan.presented, pocket ? &*pocket : nullptr, heartbeat);
         if (pocket && result.run.overflow_row < 0)
             for (int lane = 0; lane < n_lanes; ++lane) {
                 copy_lane(*pocket, block, rows.n_features, lane);
@@ -193,12 +194,13 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
         check(state.n_blocks() <= weights.n_blocks(), "more classes than lanes");
 
         EpochOrder order(chosen, plan.shuffle, plan.seed);
+        Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows, state.n_blocks());
         std::optional<ArgmaxPocket<Lane>> pocket;
-        if (plan.pocket) pocket.emplace(*x, problem, chosen);
+        if (plan.pocket) pocket.emplace(*x, problem, chosen, heartbeat);
         Result result;
-        result.run = argmax_perceptron<Lane>(
-            *x, problem, state, order, plan.first_epoch, plan.max_epochs, plan.presented,
-            pocket ? &*pocket : nullptr, Heartbeat(poll_signals, x->n_values, x->n_rows));
+        result.run =
+            argmax_perceptron<Lane>(*x, problem, state, order, plan.first_epoch, plan.max_epochs,
+                                    plan.presented, pocket ? &*pocket : nullptr, heartbeat);
         if (pocket && result.run.overflow_row < 0) {
             std::copy(pocket->w.begin(), pocket->w.end(), state.w);
             std::copy(pocket->b.begin(), pocket->b.end(), state.b);
@@ -222,8 +224,9 @@ Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::in
         const MarginModels<Lane> models{static_cast<const T*>(weights.w.data()),
                                         static_cast<const T*>(weights.b.data()), n_models,
                                         first_class, argmax};
-        return measure_margins<Lane>(*x, all, {label.data(), label.size()}, models,
-                                     Heartbeat(poll_signals, x->n_values, x->n_rows));
+        return measure_margins<Lane>(
+            *x, all, {label.data(), label.size()}, models,
+            Heartbeat(poll_signals, x->n_values, x->n_rows, weights.n_blocks()));
     });
 }
 

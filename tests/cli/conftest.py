@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,19 @@ def separable(capsys, tmp_path, monkeypatch) -> Callable[..., Result]:
         return Result(code, *capsys.readouterr())
 
     return separable
+
+
+@pytest.fixture
+def no_new_files(monkeypatch) -> None:
+    """No temporary file can be made, as in a folder without write permission."""
+    opened = os.open
+
+    def refuse(path, *args, **kwargs):
+        if str(path).endswith(".tmp"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return opened(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refuse)
 
 
 @pytest.fixture(scope="session")

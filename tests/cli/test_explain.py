@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from separable import load
+from separable import LinearModel, TableEncoder, load
 from separable.data.table import read_csv
 from separable.datasets import PENGUINS
 
@@ -65,6 +65,16 @@ def test_missing_values_are_shown(separable, penguins_model):
         line.split()[:2] == ["sex=(missing)", "(missing)"] for line in result.out.splitlines()
     )
     assert "Note: sex: 1 missing (data row 4; as in training)" in result.err
+
+
+def test_the_table_is_shown_as_it_is(separable):
+    encoder = TableEncoder().fit({"pid": [20070812, 20070901], "x": [0.1234567891, 2]})
+    model = LinearModel([[1, 1]], [0], ["no", "yes"], "score", encoder=encoder)
+    model.save("m.safetensors")
+    Path("d.csv").write_text("pid,x\n20070812,0.1234567891\n")
+    lines = separable("explain", "m.safetensors", "d.csv").out.splitlines()
+    cells = {line.split()[0]: line.split()[1] for line in lines[2:4]}
+    assert cells == {"pid": "20070812", "x": "0.1234567891"}
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,47 @@ def test_a_category_keeps_its_text_even_if_all_of_it_looks_like_numbers(separabl
     ]
 
 
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.parametrize("what", ["data", "model"])
+def test_its_own_inputs_are_not_overwritten(separable, binary, what, link):
+    Path("d.csv").write_text("x,city\n3,Rome\n")
+    files = {"data": Path("d.csv").resolve(), "model": binary}
+    before = files[what].read_bytes()
+    output = files[what]
+    if link:
+        output = Path("link")
+        output.symlink_to(files[what])
+    result = separable("predict", binary, "d.csv", "-o", output)
+    assert (result.code, result.out) == (2, "")
+    assert f"-o {output} would overwrite the {what}." in result.err
+    assert files[what].read_bytes() == before
+
+
+def test_an_older_output_is_replaced_and_dash_is_standard_output(separable, binary):
+    Path("d.csv").write_text("x,city\n3,Rome\n")
+    Path("out.csv").write_text("old")
+    assert separable("predict", binary, "d.csv", "-o", "out.csv").code == 0
+    told = separable("predict", binary, "d.csv", "-o", "-")
+    assert told.out == Path("out.csv").read_text()
+    assert not Path("-").exists()
+
+
+def test_an_output_that_cannot_be_written_is_told_first(separable, binary, no_new_files):
+    result = separable("predict", binary, "absent.csv", "-o", "out.csv")
+    assert result.code == 1
+    assert result.err.endswith("out.csv: cannot be written (Permission denied)\n")
+
+
+def test_a_line_each_where_the_only_value_is_missing(separable):
+    encoder = TableEncoder().fit({"x": [1, 3, 5]})
+    LinearModel([[1]], [0], ["no", "yes"], "score", encoder=encoder).save("m.safetensors")
+    Path("d.csv").write_text("x\n5\n\n-3\n4\n\n")
+    result = separable("predict", "m.safetensors", "d.csv")
+    predicted = [line.partition(",")[0] for line in result.out.splitlines()[1:]]
+    assert predicted == ["yes", "no", "no", "yes"]
+    assert result.err.startswith("Note: x: 1 missing (data row 2;")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -138,7 +138,9 @@ def test_number_targets_are_whole_numbers(separable):
     text = points().replace("yes", "1").replace("no", "0")
     separable("train", write(text), "--target", "y", "-o", "m.safetensors")
     assert load("m.safetensors").classes.tolist() == [0, 1]
-    separable("train", "data.csv", "--target", "y", "-o", "m.safetensors", "--category", "y")
+    category = ["--category", "y"] * 2
+    result = separable("train", "data.csv", "--target", "y", "-o", "m.safetensors", *category)
+    assert (result.code, result.err) == (0, "")
     assert load("m.safetensors").classes.tolist() == ["0", "1"]
 
 
@@ -189,7 +191,7 @@ def test_standard_input(separable, monkeypatch):
         (
             "x,y\n1,a\n2,b\n",
             ["--target", "y", "-o", "no/m.safetensors"],
-            "the folder no does not exist",
+            "no' does not exist. Create it first.",
         ),
         ("x,y\n1,a\n2,b\n", ["--target", "y", "-o", "."], "is a folder"),
     ],
@@ -212,13 +214,59 @@ def test_a_missing_file_is_exit_code_1(separable):
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [(["-o", "data.csv"], "would overwrite the data"), (["--drop", "y"], "cannot be left out")],
+    [
+        (["-o", "data.csv"], "-o data.csv would overwrite the data"),
+        (["-o", "./data.csv"], "would overwrite the data"),
+        (["-o", "-"], "-o -: a model does not go to standard output. Name a file."),
+        (["--drop", "y"], "cannot be left out"),
+        (["--target", "x"], "'--target': given 2 times (y, x). Give it once."),
+        (["--number", "y", "--category", "y"], "The target y is named in --number and --category."),
+    ],
 )
 def test_wrong_usage(separable, args, message):
     result = separable("train", write(points()), "--target", "y", *args)
     assert result.code == 2
     assert message in result.err
+    assert [path.name for path in Path().iterdir()] == ["data.csv"]
     assert Path("data.csv").read_text() == points()
+
+
+def test_an_output_that_cannot_be_written_is_told_by_its_name_and_first(separable, no_new_files):
+    result = separable("train", "absent.csv", "--target", "y", "-o", "m.safetensors")
+    assert result.code == 1
+    assert result.err.endswith("m.safetensors: cannot be written (Permission denied)\n")
+
+
+def test_what_only_the_hold_out_spoils_is_not_blamed_on_the_file(separable):
+    text = "x,y\n" + "1,a\n" * 3 + "2,a\n" + "1,b\n" * 4
+    labels = np.array(list("aaaabbbb"))
+    seed = next(s for s in range(99) if 3 in stratified_split(labels, 0.25, s)[1])
+    args = ["train", write(text), "--target", "y", "--seed", seed]
+    result = separable(*args)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        "Error: data.csv: No column is left to learn from ('x': constant: every value is 1). It is "
+        "so in the training part (6 of 8 rows), not in the whole file: hold out fewer rows with a "
+        "smaller --test-size, or none with --test-size 0.\n"
+    )
+    assert not Path("data.safetensors").exists()
+    assert separable(*args, "--test-size", 0).code == 0
+
+
+def test_what_is_wrong_with_the_whole_file_is_not_blamed_on_the_hold_out(separable):
+    result = separable("train", write("x,y\n" + "1,a\n1,b\n" * 8), "--target", "y")
+    assert "No column is left to learn from" in result.err
+    assert "training part" not in result.err
+
+
+def test_a_held_out_value_too_far_from_the_others_is_named(separable):
+    labels = np.array(["a"] * 8 + ["b"] * 8)
+    row = int(stratified_split(labels, 0.25, 0)[1][0])
+    values = [1e300 if place == row else place * 1e-30 for place in range(16)]
+    lines = [f"{value},{label}" for value, label in zip(values, labels, strict=True)]
+    result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y")
+    assert f"data.csv, data row {row + 1}, column 'x': 1e+300 is too far from" in result.err
+    assert "in the training part (12 of 16 rows)" in result.err
 
 
 def test_an_identifier_that_would_be_a_number_says_why_not(separable):

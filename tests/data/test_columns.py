@@ -167,6 +167,9 @@ def test_only_columns_asked_for_are_converted():
         ({"x": [1], "y": [1, 2]}, "differ in length: 'x' has 1, 'y' has 2"),
         ([{"x": 1}, [2]], "row 1 is a list"),
         (pa.table([[1], [2]], names=["x", "x"]), "more than once: 'x'"),
+        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "more than once: 'x'"),
+        ({1: [1, 2], "1": [3, 4]}, "more than once: '1'. Rename them"),
+        ([{1: 1}, {"1": 3}], "more than once: '1'"),
     ],
 )
 def test_what_is_not_a_table(data, message):
@@ -179,12 +182,24 @@ def test_what_is_not_a_table(data, message):
     [
         (np.zeros((2, 2)), "Column 'x' has 2 dimensions"),
         ([np.complex128(1), np.complex128(2)], "Column 'x' holds complex numbers"),
+        (np.array([1j, 2j]), "Column 'x' holds complex numbers"),
+        (pd.Series([1j, 2j]), "Column 'x' holds complex numbers"),
         ([{"a": 1}, None], "Column 'x' holds a dict in row 0"),
     ],
 )
 def test_what_is_not_a_column(values, message):
     with pytest.raises(TableError, match=message):
         as_columns({"x": values})["x"]
+
+
+def test_pandas_columns_of_several_kinds_are_read_one_by_one():
+    frame = pd.DataFrame({"a": [1, 2, 3], "m": [1, "x", None], "z": [1j, 2j, 3j]}, index=[7, 8, 9])
+    columns = as_columns(frame)
+    assert (columns.names, columns.n_rows) == (("a", "m", "z"), 3)
+    assert plain(as_columns(frame[["a", "m"]])) == {"a": [1.0, 2.0, 3.0], "m": ["1", "x", None]}
+    with pytest.raises(TableError, match="Column 'z' holds complex numbers"):
+        columns["z"]
+    assert plain(as_columns(pd.DataFrame({"x": [10**400, 1]}))) == {"x": [np.inf, 1.0]}
 
 
 def test_a_whole_number_beyond_float64_is_infinite():

@@ -134,12 +134,52 @@ def test_a_header_longer_than_the_sample():
     assert table.column_names == names
 
 
-def test_a_single_column_and_empty_lines():
-    assert read("x\n1\n\n2\n").to_pydict() == {"x": [1.0, 2.0]}
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n", "\ufeff\n\n"])
+@pytest.mark.parametrize("more", ["", "\n", "\n\n\n"])
+def test_in_a_single_column_an_empty_line_is_a_missing_value(start, more, ending):
+    text = f"{start}x\n\n1\n\n\n-3\n2{more}".replace("\n", ending)
+    assert read(text).to_pydict() == {"x": [None, 1.0, None, None, -3.0, 2.0]}
+
+
+def test_in_a_single_column_empty_lines_around_quoted_values():
+    table = read('x\n"a\n\nb"\n\n"c\n"\n\n', column_types={"x": "category"})
+    assert table.to_pydict() == {"x": ["a\n\nb", None, "c"]}
+
+
+def test_in_a_single_column_empty_lines_are_counted_on_all_blocks(monkeypatch):
+    monkeypatch.setattr("separable.data.table.BLOCK_BYTES", 64)
+    values = [None if i % 3 else float(i) for i in range(1000)]
+    text = "".join("\n" if value is None else f"{value:g}\n" for value in values)
+    assert read("x\n" + text).to_pydict() == {"x": values}
+
+
+def test_in_several_columns_empty_lines_are_skipped():
+    assert read("\nx,y\n\n1,2\n\n3,4\n\n").to_pydict() == {"x": [1.0, 3.0], "y": [2.0, 4.0]}
+
+
+def test_the_line_of_a_bad_value_below_empty_lines():
+    with pytest.raises(TableError, match=r"line 6, column 'x': 'abc' is not a number"):
+        read("\nx\n1\n\n\nabc\n", column_types={"x": "number"})
+    with pytest.raises(
+        TableError, match=r"line 4: expected 1 values \(as in the header\), found 2"
+    ):
+        read("x\n1\n\n" + "2,3\n" + "4\n" * 60)
+
+
+def test_a_header_line_alone_in_a_single_column():
+    with pytest.raises(TableError, match="only a header line, no rows"):
+        read("x\n\n\n")
 
 
 def test_a_column_without_a_name_is_called_by_its_place():
     assert read(",x\n1,2\n").column_names == ["c1", "x"]
+    assert read(",,x\n1,2,3\n").column_names == ["c1", "c2", "x"]
+
+
+def test_a_column_without_a_name_is_never_called_like_another():
+    assert read("c2,,x\n1,2,3\n").column_names == ["c2", "c2_", "x"]
+    assert read("c2_,,c2,\n1,2,3,4\n").column_names == ["c2_", "c2__", "c2", "c4"]
 
 
 def test_a_quote_inside_an_unquoted_value_is_text():

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -383,6 +384,57 @@ def test_fit_transform_is_fit_then_transform():
     np.testing.assert_array_equal(
         TableEncoder().fit_transform(TABLE), TableEncoder().fit(TABLE).transform(TABLE)
     )
+
+
+def test_a_mixed_column_that_is_dropped_does_no_harm():
+    frame = pd.DataFrame({"a": [1, 2], "m": [1, "x"]})
+    encoder = TableEncoder(drop=["m"]).fit(frame)
+    assert encoder.feature_names == ("a",)
+    np.testing.assert_array_equal(encode(encoder, frame), [[-1], [1]])
+    assert TableEncoder().fit(frame).feature_names == ("a", "m=1", "m=x")
+
+
+@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_frames_out(library, kind):
+    encoder = TableEncoder().set_output(transform=library)
+    for frame in (encoder.fit_transform(TABLE), encoder.transform(TABLE)):
+        assert isinstance(frame, kind)
+        assert tuple(frame.columns) == NAMES
+        np.testing.assert_array_equal(frame.to_numpy(), encode(encoder, TABLE))
+    assert encoder.set_output() is encoder
+    assert isinstance(clone(encoder).fit_transform(TABLE), kind)
+    assert isinstance(encoder.set_output(transform="default").transform(TABLE), np.ndarray)
+
+
+def test_a_pandas_index_is_handed_on():
+    frame = pd.DataFrame(TABLE, index=[7, 3, 5, 1])
+    encoder = TableEncoder().set_output(transform="pandas")
+    assert encoder.fit_transform(frame).index.tolist() == [7, 3, 5, 1]
+    assert encoder.transform(frame.iloc[2:]).index.tolist() == [5, 1]
+    assert encoder.transform([{name: column[0] for name, column in TABLE.items()}]).index[0] == 0
+
+
+def test_a_pipeline_and_the_global_setting_choose_the_output():
+    pipeline = make_pipeline(TableEncoder(), StandardScaler()).set_output(transform="pandas")
+    assert tuple(pipeline.fit_transform(TABLE).columns) == NAMES
+    with config_context(transform_output="polars"):
+        assert isinstance(TableEncoder().fit_transform(TABLE), pl.DataFrame)
+        default = TableEncoder().set_output(transform="default")
+        assert isinstance(default.fit_transform(TABLE), np.ndarray)
+
+
+def test_outputs_that_cannot_be(monkeypatch):
+    with pytest.raises(ValueError, match=r"'transform' parameter of set_output.*Got 'arrow' inst"):
+        TableEncoder().set_output(transform="arrow")
+    table = {"level": (np.arange(500) % 100).astype(str)}
+    encoder = TableEncoder().set_output(transform="pandas")
+    with pytest.raises(
+        ValueError, match=r"100 numbers .* kept sparse.*set_output\(transform='defa"
+    ):
+        encoder.fit_transform(table)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="needs polars: pip install polars"):
+        TableEncoder().set_output(transform="polars").fit_transform(TABLE)
 
 
 def test_survives_pickling():

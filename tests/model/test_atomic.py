@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from separable.model.atomic import write_atomically
+from separable.model.atomic import check_writable, write_atomically
 from separable.model.linear_model import LinearModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_writes_and_replaces(tmp_path: Path) -> None:
@@ -86,3 +91,40 @@ def test_bad_paths_are_told(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
         model.save(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("write", [check_writable, lambda path: write_atomically(path, b"data")])
+def test_errors_name_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+) -> None:
+    def refuse(path: Path, *args: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(PermissionError, match=r"cannot be written \(Permission denied\)") as caught:
+        write(tmp_path / "file")
+    assert caught.value.filename == str(tmp_path / "file")
+    assert ".tmp" not in str(caught.value)
+
+
+def test_a_full_disk_names_the_target_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"cannot be written \(No space left on device\): '.*file'"):
+        write_atomically(tmp_path / "file", b"data")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_leaves_nothing_behind_and_nothing_changed(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "old").write_bytes(b"old")
+    check_writable(tmp_path / "old")
+    assert [each.name for each in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_bytes() == b"old"
+    with pytest.raises(IsADirectoryError, match="it is a folder"):
+        check_writable(tmp_path)

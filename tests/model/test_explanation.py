@@ -201,3 +201,25 @@ def test_names_can_be_given_for_the_occasion() -> None:
     assert [t.feature for t in model.explain([[1, 1]], ["u", "v"]).terms().shown] == ["v", "u"]
     with pytest.raises(ValueError, match=r"one name for each of 2 features. Got 1"):
         model.explain([[1, 1]], feature_names=["u"])
+
+
+def test_values_stored_for_one_column_are_one_term() -> None:
+    values, columns = np.array([0.1, 0.2, 0.3, 7.0], np.float32), [0, 0, 0, 1]
+    X = sp.csr_array((values, columns, [0, 3, 4]), shape=(2, 2))
+    explanation = LinearModel([[2, 1]], [0], [0, 1], "score").explain(X)
+    terms = explanation.terms()
+    assert [term.feature for term in terms.shown] == ["x0"]
+    assert terms.shown[0].value == math.fsum(map(float, values[:3]))
+    assert terms.shown[0].contribution == pytest.approx(terms.score, rel=1e-15)
+    assert (terms.other_count, terms.other_contribution) == (1, 0)
+    assert len(explanation.rows.values) == 4
+    assert [term.feature for term in explanation.terms(1).shown] == ["x1"]
+
+
+def test_a_negative_number_of_terms_is_refused() -> None:
+    explanation = LinearModel([[2, 1]], [0], [0, 1], "score").explain([[1, 1]])
+    for ask in (explanation.terms, explanation.to_dict):
+        with pytest.raises(ValueError, match=r"'n' parameter of terms must be an int >= 0 or None"):
+            ask(n=-1)
+    assert explanation.terms(n=0).shown == ()
+    assert explanation.terms(n=0).other_contribution == 3

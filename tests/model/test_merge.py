@@ -93,6 +93,7 @@ def test_other_families_are_refused_with_advice(family: Any, message: str) -> No
             {"classes": ["ham", "junk"]},
             r"their classes differs, \['ham', 'spam'\] and \['ham', 'junk'\]",
         ),
+        ({"parameters": {"eta0": 2.0}}, "their parameter 'eta0' differs, None and 2.0"),
         ({"feature_names": ["a", "z"]}, "their feature names differ at feature 1, 'b' and 'z'"),
         ({"feature_names": None}, r"their feature names differ\. Train"),
     ],
@@ -119,3 +120,19 @@ def test_encoders_must_be_equal(toy_encoder: Any) -> None:
         ours.merge(with_encoder(toy_encoder(("Dream",), 3.0)))
     with pytest.raises(ValueError, match="their encoders differ"):
         ours.merge(replace(ours, encoder=None))
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs"),
+    [("multi_class", "ovr", "argmax"), ("eta0", 1.0, 0.5), ("fit_intercept", True, False)],
+)
+def test_parameters_that_change_what_weights_mean(name: str, ours: Any, theirs: Any) -> None:
+    same = {"multi_class": "ovr", "eta0": 1.0, "fit_intercept": True, "max_iter": 5}
+    first = model([1, 0], 0, parameters=same)
+    with pytest.raises(
+        ValueError, match=f"their parameter '{name}' differs, {ours!r} and {theirs!r}"
+    ):
+        first.merge(model([1, 0], 0, parameters={**same, name: theirs}))
+    assert first.merge(model([3, 2], 0, parameters={**same, "max_iter": 9})).weights.tolist() == [
+        [2, 1]
+    ]

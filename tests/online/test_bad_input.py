@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -61,6 +64,32 @@ CASES = {
         y,
         r"Column 'colour' holds text.*TableEncoder",
     ),
+    "arrow text": (
+        pa.table({"size": [1, 2, 3, 4], "colour": list("rgbr")}),
+        y,
+        r"Column 'colour' holds text.*'r'.*TableEncoder",
+    ),
+    "pandas dates": (
+        pd.DataFrame({"t": pd.to_datetime(["2020-01-01", None] * 2)}),
+        y,
+        r"Column 't' holds dates or times \(datetime64.*days since",
+    ),
+    "polars dates": (
+        pl.DataFrame({"t": [dt.date(2020, 1, 1)] * 4}),
+        y,
+        r"Column 't' holds dates or times",
+    ),
+    "numpy dates": (
+        np.full((4, 1), np.datetime64("2020-01-01")),
+        y,
+        r"holds dates or times \(datetime64",
+    ),
+    "pandas NA": (
+        pd.DataFrame({"a": pd.array([1, None, 3, 4], dtype="Int64")}),
+        y,
+        r"NaN in row 1, column 'a': fill missing values",
+    ),
+    "masked": (np.ma.masked_equal(X, 4.0), y, r"masked array with missing entries"),
     "strings": (np.array([["a", "b"]] * 4), y, r"holds text.*'a'.*TableEncoder"),
     "objects": (
         np.array([[1, 2], [3, "x"], [1, 1], [2, 2]], dtype=object),
@@ -157,6 +186,49 @@ def test_predict_with_too_few_features():
 def test_start_of_wrong_shape():
     with pytest.raises(ValueError, match=r"coef_init must be finite and of shape \(1, 3\)"):
         Perceptron().fit(X, y, coef_init=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"coef_init must be .* shape \(3, 3\), got \(9,\)"):
+        Perceptron().fit(X, [0, 1, 2, 0], coef_init=np.arange(9.0))
+
+
+@pytest.mark.parametrize("eta0", [1e-50, 1e50])
+def test_learning_rate_that_float32_cannot_hold(eta0):
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=r"'eta0' .* must be a number that float32.*can hold"):
+            getattr(Perceptron(eta0=eta0), method)(X.astype(np.float32), y)
+
+
+def test_weight_of_a_class_that_does_not_exist():
+    with pytest.raises(ValueError, match=r"class_weight names 9, which is not among .*\[0, 1\]"):
+        Perceptron(class_weight={0: 1.0, 9: 2.0}).fit(X, y)
+    with pytest.raises(ValueError, match="class_weight must be finite and >= 0"):
+        Perceptron(class_weight={0: -1.0}).fit(X, y)
+
+
+def test_weights_beyond_exact_counting():
+    with pytest.raises(ValueError, match=r"weight of row 2 is 1e\+19; at most 2\^53"):
+        Perceptron().fit(X, y, sample_weight=[1, 1, 1e19, 1])
+
+
+def test_parameters_that_change_in_a_stream():
+    stream = Perceptron().partial_fit(X, y)
+    with pytest.raises(ValueError, match="'eta0' parameter"):
+        stream.set_params(eta0=-3.0).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"multi_class was 'ovr'.*cannot become 'argmax'"):
+        stream.set_params(eta0=1.0, multi_class="argmax").partial_fit(X, y)
+    with pytest.raises(ValueError, match="'balanced' needs all rows"):
+        AveragedPerceptron(class_weight="balanced").fit(X, y).partial_fit(X, y)
+
+
+def test_pocket_has_no_streams():
+    assert not hasattr(Perceptron(pocket=True), "partial_fit")
+    with pytest.raises(AttributeError, match="partial_fit"):
+        Perceptron(pocket=True).partial_fit(X, y)
+
+
+def test_value_that_the_type_of_the_stream_cannot_hold():
+    stream = Perceptron().partial_fit(X.astype(np.float32), y)
+    with pytest.raises(ValueError, match=r"began in float32, which cannot hold 1e\+300"):
+        stream.partial_fit(np.full((1, 3), 1e300), [0])
 
 
 def test_labels_that_change_type():

@@ -144,3 +144,62 @@ def test_saved_without_state_cannot_continue(tmp_path):
     Perceptron().partial_fit([[1.0], [2.0]], [0, 1]).model_.save(tmp_path / "m.safetensors")
     with pytest.raises(ValueError, match="include_state=True"):
         Perceptron.from_model(separable.load(tmp_path / "m.safetensors"))
+
+
+@each_learner
+def test_a_failed_chunk_leaves_the_stream_as_it_was(cls, rule):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    stream, other = (learn(cls(multi_class=rule), X, y, [0, 40]) for _ in range(2))
+    before = stream.coef_.copy()
+    bad = rng.normal(size=(30, 3))
+    bad[20:] = 1e200  # scores overflow after twenty rows were learned
+    with pytest.raises(ValueError, match="overflowed"):
+        stream.partial_fit(bad, rng.integers(0, 3, 30))
+    with pytest.raises(ValueError, match="sample_weight must be finite"):
+        stream.partial_fit(X[:2], [7, 8], sample_weight=[1.0, -1.0])
+    assert_same_bits(stream, other)
+    np.testing.assert_array_equal(stream.coef_, before)
+    assert_same_bits(stream.partial_fit(X, y), other.partial_fit(X, y))
+
+
+def test_class_weights_do_not_depend_on_chunks():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.sort(rng.integers(0, 3, 30))
+    for weights in ({2: 5.0}, {0: 1.0, 1: 0.0, 2: 2.5}):
+        whole = learn(Perceptron(class_weight=weights), X, y, [0, 30])
+        assert_same_bits(whole, learn(Perceptron(class_weight=weights), X, y, range(31)))
+        fitted = Perceptron(class_weight=weights, shuffle=False, max_iter=1).fit(X, y)
+        assert_same_bits(whole, fitted)
+
+
+def test_absent_rows_open_no_stream():
+    stream = Perceptron().partial_fit([[1.0]], ["a"], sample_weight=[0.0])
+    assert not hasattr(stream, "coef_")
+    stream.partial_fit([[1.0], [2.0]], ["b", "c"]).partial_fit([[1.0]], [1], sample_weight=[0])
+    assert stream.classes_.tolist() == ["b", "c"]
+
+
+def test_duplicate_columns_in_any_chunks():
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 10, size=(50, 6)).ravel()
+    X = sp.csr_array((rng.normal(size=300), columns, np.arange(0, 301, 6)), shape=(50, 10))
+    y, weight = rng.integers(0, 2, 50), rng.integers(1, 4, 50).astype(float)
+    weight[:25] = 1
+    whole = learn(Perceptron(), X, y, [0, 50], weight)
+    assert_same_bits(whole, learn(Perceptron(), X, y, range(51), weight))
+    tidy = learn(Perceptron(), X.toarray(), y, [0, 50], weight)
+    np.testing.assert_allclose(whole.coef_, tidy.coef_, rtol=1e-12)
+
+
+def test_a_resumed_model_keeps_its_encoder(tmp_path):
+    from dataclasses import replace
+
+    table = {"x": [1.0, 2.0, 3.0, -1.0], "c": ["a", "b", "a", "b"]}
+    encoder = separable.TableEncoder().fit(table)
+    stream = Perceptron().partial_fit(encoder.encode(table), [0, 1, 0, 1])
+    replace(stream.model_, encoder=encoder).save(tmp_path / "m.safetensors", include_state=True)
+    resumed = Perceptron.from_model(separable.load(tmp_path / "m.safetensors"))
+    resumed.partial_fit(encoder.encode(table), [0, 1, 0, 1])
+    assert resumed.model_.feature_names == encoder.feature_names
+    assert len(resumed.model_.predict(table)) == 4

@@ -105,9 +105,38 @@ def test_class_weight_multiplies_sample_weight():
     factors = 50 / (2 * np.bincount(y))
     same = Perceptron(max_iter=5).fit(X, y, sample_weight=factors[y])
     np.testing.assert_array_equal(params(balanced), params(same))
+    present = np.arange(50) >= 20  # absent rows do not count for the balance either
+    absent = Perceptron(class_weight="balanced", max_iter=5)
+    absent.fit(X, y, sample_weight=present.astype(float))
+    gone = Perceptron(class_weight="balanced", max_iter=5).fit(X[present], y[present])
+    np.testing.assert_array_equal(params(absent), params(gone))
 
 
-def test_enormous_weight_is_closed_form():
+@pytest.mark.parametrize("rule", ["ovr", "argmax"])
+def test_enormous_weight_is_closed_form(rule):
     X = np.array([[1.0, 2.0], [2.0, -1.0], [-3.0, 1.0]])
-    fitted = Perceptron().fit(X, [1, 0, 0], sample_weight=[1e12, 1e12, 1e12])
-    assert fitted.evidence_["converged"]
+    for y in ([1, 0, 0], [0, 1, 2]):
+        fitted = Perceptron(multi_class=rule).fit(X, y, sample_weight=[1e12, 1e12, 1e12])
+        assert fitted.evidence_["converged"]
+    # a step that hardly moves the scores, asked for a thousand million million times
+    tiny = Perceptron(multi_class=rule, fit_intercept=False, shuffle=False, max_iter=3)
+    with pytest.warns(UserWarning, match="separable"):
+        tiny.fit([[1e8], [1e-8], [-1e8]], [0, 1, 2], sample_weight=[1, 1e15, 1])
+    assert tiny.evidence_["updates"] > 1e15
+
+
+@given(st.integers(0, 10**6))
+def test_argmax_rounds_are_presentations_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 7))
+    n = int(rng.integers(k, 12))
+    X = rng.integers(-3, 4, size=(n, 2)).astype(float)
+    y = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    weight = rng.integers(1, 100, n) + rng.integers(0, 8, n) / 8
+    W, b, mistakes, _ = reference.argmax_perceptron(X, y, k, 2, weights=weight)
+    if k == 2:
+        W, b = W[1:] - W[:1], b[1:] - b[:1]
+    ours = Perceptron(multi_class="argmax", shuffle=False, max_iter=2)
+    ours.fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(params(ours), np.hstack([W, b[:, None]]))
+    assert ours.evidence_["mistakes"] == mistakes

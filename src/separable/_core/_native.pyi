@@ -11,11 +11,6 @@ class Rows:
 
     def __init__(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], n_features: int, indices: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-    def has_duplicates(self) -> bool:
-        """
-        Whether some row has a column twice: |x| is then not the norm of its values.
-        """
-
     def copy_rows(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], values: Annotated[NDArray, dict(order='C', device='cpu')], indices: Annotated[NDArray, dict(order='C', device='cpu')] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu')] | None = None) -> None:
         """Write the given rows, in that order, into arrays of the right size."""
 

@@ -104,13 +104,8 @@ def _term_lines(
     sources = dict(zip(model.encoder.feature_names, model.encoder.sources, strict=True))
     lines: list[tuple[str, ...]] = [("feature", "in the table", "weight", "contribution")]
     for term in terms.shown:
-        value = raw[sources[term.feature]]
-        cell = (
-            "(missing)" if value is None else number(value) if isinstance(value, float) else value
-        )
-        lines.append(
-            (shown(term.feature), shown(cell), number(term.weight), signed(term.contribution))
-        )
+        cell = _cell(raw[sources[term.feature]])
+        lines.append((shown(term.feature), cell, number(term.weight), signed(term.contribution)))
     if terms.other_contribution:
         lines.append((f"({terms.other_count} others)", "", "", signed(terms.other_contribution)))
     lines.append(("intercept", "", "", signed(terms.intercept)))

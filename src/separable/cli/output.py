@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
     from separable.features.encoding_report import ColumnReport, EncodingReport
 
-__all__ = ["file_name", "json_bytes", "naming_file", "report_lines", "say", "write_data"]
+__all__ = [
+    "check_output",
+    "file_name",
+    "json_bytes",
+    "naming_file",
+    "report_lines",
+    "say",
+    "write_data",
+]
 
 
 def say(text: str) -> None:
@@ -40,6 +49,26 @@ def write_data(data: bytes, path: str | None = None) -> None:
     from separable.model.atomic import write_atomically
 
     write_atomically(path, data)
+
+
+def check_output(output: str, **inputs: str) -> None:
+    """Refuse before the work what would be refused after it, and to overwrite an input.
+
+    Parameters
+    ----------
+    output : str
+        The file to be written.
+    **inputs : str
+        The files that are read, by what each is.
+    """
+    from separable.model.atomic import check_writable
+
+    path = Path(output)
+    for what, source in inputs.items():
+        both = source != "-" and path.exists() and Path(source).exists()
+        if both and path.samefile(source):
+            raise click.UsageError(f"-o {output} would overwrite the {what}.")
+    check_writable(path)
 
 
 @contextmanager

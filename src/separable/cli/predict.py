@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.output import json_bytes, naming_file, report_lines, say, write_data
+from separable.cli.output import (
+    check_output,
+    json_bytes,
+    naming_file,
+    report_lines,
+    say,
+    write_data,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +44,8 @@ def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
     not use, the target too, may be there or not. What was missing or not met in training is
     counted on standard error.
     """
+    if output is not None and output != "-":
+        check_output(output, data=data, model=model)
     linear = load_model(model)
     rows, report = encode_table(linear, read_table(linear, data), data)
     for line in report_lines(report):

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, learner_class
-from separable.cli.output import file_name, json_bytes, naming_file, say, write_data
+from separable.cli.output import (
+    check_output,
+    file_name,
+    json_bytes,
+    naming_file,
+    say,
+    write_data,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,12 +79,26 @@ class Training:
     warnings: tuple[str, ...]
 
 
+def _only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:  # noqa: ARG001
+    """Return the one value of an option that may not be given twice."""
+    if len(values) > 1:
+        raise click.BadParameter(f"given {len(values)} times ({', '.join(values)}). Give it once.")
+    return values[0]
+
+
 @click.command(
     short_help="Train a model on a table and test it on rows held out.",
     epilog="Example: separable train penguins.csv --target species -o penguins.safetensors",
 )
 @click.argument("data", metavar="DATA")
-@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option(
+    "--target",
+    required=True,
+    multiple=True,
+    callback=_only,
+    metavar="COL",
+    help="The column to predict.",
+)
 @click.option(
     "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
 )
@@ -122,7 +143,9 @@ def train(
     from separable.cli.train_report import training_dict, training_text
 
     path = output or _default_output(data)
-    _check_output(path, data)
+    if path == "-":
+        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
+    check_output(path, data=data)
     options = {"number": list(number), "category": list(category), "drop": list(drop)}
     training = _train(data, target, learner, options, test_size, seed)
     training.model.save(path)
@@ -149,8 +172,8 @@ def _train(
     target = read_target(table, target_name, file_name(data))
     fitter = _Fitter(data, table.drop_columns([target_name]), target, learner, options, seed)
     train_rows, test_rows = stratified_split(target.labels, test_size, seed)
+    encoder, model = fitter.fit(None)  # first: what fails here is not due to the hold-out
     held_out = fitter.test(train_rows, test_rows) if len(test_rows) else None
-    encoder, model = fitter.fit(None)
     mistakes = int((fitter.predict(encoder, model, None) != target.labels).sum())
     task: dict[str, Any] = {
         "target": target_name,
@@ -217,9 +240,18 @@ class _Fitter:
         """Fit on some rows and count what is right among the others."""
         import numpy as np
 
+        from separable.data.table import TableError
+
         labels = self.target.labels
-        encoder, model = self.fit(train_rows)
-        right = self.predict(encoder, model, test_rows) == labels[test_rows]
+        try:
+            encoder, model = self.fit(train_rows)
+            right = self.predict(encoder, model, test_rows) == labels[test_rows]
+        except TableError as error:
+            raise TableError(
+                f"{error} It is so in the training part ({len(train_rows)} of {len(labels)} "
+                "rows), not in the whole file: hold out fewer rows with a smaller --test-size, or "
+                "none with --test-size 0."
+            ) from None
         classes, counts = np.unique(labels[train_rows], return_counts=True)
         common = classes[counts.argmax()]
         constant_right = labels[test_rows] == common
@@ -244,25 +276,21 @@ def _read(data: str, target: str, options: dict[str, list[str]]) -> pa.Table:
     table = read_csv(data, types)
     for names in ([target], *options.values()):
         require_columns(names, table.column_names, file_name(data))
-    # said of the target, an option is about its labels; the encoder never sees it
-    for option, names in options.items():
-        if target in names:
-            if option == "drop":
-                raise click.UsageError(f"--drop {target}: the target cannot be left out.")
-            names.remove(target)
+    _set_target_apart(target, options)
     return table
+
+
+def _set_target_apart(target: str, options: dict[str, list[str]]) -> None:
+    """Take the target out of the options: said of it, one is about its labels, not a feature."""
+    if target in options["drop"]:
+        raise click.UsageError(f"--drop {target}: the target cannot be left out.")
+    if target in options["number"] and target in options["category"]:
+        raise click.UsageError(
+            f"The target {target} is named in --number and --category. Keep one."
+        )
+    for option, names in options.items():
+        options[option] = [name for name in names if name != target]
 
 
 def _default_output(data: str) -> str:
     return "model.safetensors" if data == "-" else f"{Path(data).stem}.safetensors"
-
-
-def _check_output(output: str, data: str) -> None:
-    """Refuse before the work what would be refused after it."""
-    path = Path(output)
-    if data != "-" and path.resolve() == Path(data).resolve():
-        raise click.UsageError(f"-o {output} would overwrite the data.")
-    if path.is_dir():
-        raise ValueError(f"-o {output} is a folder. Add a file name.")
-    if not path.parent.is_dir():
-        raise ValueError(f"-o {output}: the folder {path.parent} does not exist. Create it first.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.output import file_name
@@ -55,6 +56,7 @@ def training_text(training: Training, path: str) -> str:
 def _columns(training: Training) -> list[dict[str, Any]]:
     types, dropped = training.encoder.column_types, training.encoder.dropped_
     missing = missing_counts(training.table)
+    features = Counter(training.encoder.sources)
     columns: list[dict[str, Any]] = []
     for name in training.table.column_names:
         column: dict[str, Any] = {"name": name, "type": types.get(name, "dropped")}
@@ -63,7 +65,7 @@ def _columns(training: Training) -> list[dict[str, Any]]:
         elif name in dropped:
             column["reason"] = dropped[name]
         elif types[name] == "category":
-            column["features"] = training.encoder.sources.count(name)
+            column["features"] = features[name]
         column["missing"] = missing.get(name, 0)
         columns.append(column)
     return columns

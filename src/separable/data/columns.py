@@ -133,6 +133,7 @@ def as_columns(data: Any) -> Columns:
 
 
 def _columns_from_dict(data: Mapping[Any, Any]) -> Columns:
+    _refuse_duplicates([str(name) for name in data])
     lengths = {}
     for name, values in data.items():
         if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
@@ -156,6 +157,7 @@ def _columns_from_records(data: Sequence[Any]) -> Columns:
                 f"{type(record).__name__}. Give each value its column name."
             )
     names = dict.fromkeys(name for record in data for name in record)
+    _refuse_duplicates([str(name) for name in names])
     raw = {str(name): [record.get(name) for record in data] for name in names}
     return Columns(raw, len(data))
 
@@ -164,15 +166,25 @@ def _columns_from_stream(data: Any) -> Columns:
     import pyarrow as pa
 
     if not isinstance(data, pa.Table):
-        data = pa.RecordBatchReader.from_stream(data).read_all()
+        try:
+            data = pa.RecordBatchReader.from_stream(data).read_all()
+        except (pa.ArrowException, ValueError, OverflowError):
+            if not hasattr(data, "items"):
+                raise
+            return _columns_from_dict(data)  # column by column: only one that is needed can fail
     index = _pandas_index_columns(data.schema.metadata or {})
     names = [name for name in data.column_names if name not in index]
+    _refuse_duplicates(names)
+    return Columns({name: data.column(name) for name in names}, data.num_rows)
+
+
+def _refuse_duplicates(names: list[str]) -> None:
+    """Refuse names, all written as text, that do not tell columns apart."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TableError(
             f"Column names appear more than once: {list_names(twice, 5)}. Rename them."
         )
-    return Columns({name: data.column(name) for name in names}, data.num_rows)
 
 
 def _pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
@@ -183,7 +195,14 @@ def _pandas_index_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
 
 def _column(name: str, values: Any) -> Column:
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        return _column_from_arrow(name, values)
+        import pyarrow as pa
+
+        try:
+            return _column_from_arrow(name, values)
+        except (pa.ArrowException, OverflowError):
+            if isinstance(values, (pa.Array, pa.ChunkedArray)):
+                raise
+            # objects of several kinds, as pandas keeps them: one by one below
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise TableError(f"Column {name!r} has {values.ndim} dimensions; it must have 1.")
@@ -196,7 +215,7 @@ def _column(name: str, values: Any) -> Column:
 def _column_from_objects(name: str, values: list[Any]) -> Column:
     """Numbers when every value there is one, else the categories of their texts."""
     present = {type(value) for value in values if not _is_missing(value)}
-    numeric = (int, float, Decimal, np.number)
+    numeric = (int, float, complex, Decimal, np.number)
     if all(issubclass(kind, numeric) and kind is not bool for kind in present):
         _refuse_complex(name, present)
         return Numbers(np.array([_to_float(value) for value in values], dtype=np.float64))
@@ -222,7 +241,7 @@ def _to_float(value: Any) -> float:
 
 
 def _refuse_complex(name: str, kinds: set[type]) -> None:
-    if any(issubclass(kind, np.complexfloating) for kind in kinds):
+    if any(issubclass(kind, (complex, np.complexfloating)) for kind in kinds):
         raise TableError(f"Column {name!r} holds complex numbers. Give their parts as columns.")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Rows", "as_rows", "column_names", "is_scipy_sparse"]
+__all__ = ["Rows", "as_rows", "column_names", "is_scipy_sparse", "largest_magnitude"]
 
 FLOATS = "fd"  # the characters of float32 and float64, in the byte order of the machine
 
@@ -155,7 +155,7 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = 
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
         )
     if check_finite:
-        _refuse_non_finite(rows, X)
+        largest_magnitude(rows, X)
     return rows if dtype is None else rows.astype(dtype)
 
 
@@ -207,6 +207,8 @@ def _rows_from_scipy(X: Any) -> Rows:
 
 
 def _rows_from_array(X: Any) -> Rows:
+    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+        raise ValueError("X is a masked array with missing entries. Fill or drop them first.")
     _refuse_text_columns(X)
     array = X.to_numpy() if hasattr(X, "to_numpy") and not hasattr(X, "to_batches") else None
     if array is None:
@@ -222,6 +224,8 @@ def _rows_from_array(X: Any) -> Rows:
         raise ValueError(f"Expected 2D array, got {array.ndim}D array (shape={array.shape}).")
     if array.dtype.kind in "USV":
         raise ValueError(_text_message("0", array[0, 0] if array.size else "", 0))
+    if array.dtype.kind in "mM":
+        raise ValueError(_date_message("0", array.dtype))
     if array.dtype.kind == "O":
         array = _floats_from_objects(array)
     if not _is_float(array.dtype):
@@ -237,6 +241,9 @@ def _stack_arrow_columns(table: Any) -> NDArray[Any]:
 def _floats_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
+    except TypeError:  # pandas' NA among numbers: let the check for NaN name its place
+        missing = np.array([v is None or (v != v) is not False for v in array.reshape(-1)])
+        return np.where(missing.reshape(array.shape), np.nan, array).astype(np.float64)
     except ValueError:
         for row, column in np.ndindex(*array.shape):
             if isinstance(array[row, column], (str, bytes)):
@@ -245,15 +252,18 @@ def _floats_from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _refuse_text_columns(X: Any) -> None:
-    """Refuse a data frame with text columns before converting any of it."""
+    """Refuse a data frame with columns of text or dates before converting any of it."""
     names = column_names(X)
     if names is None:
         return
     for name in names:
         column = X[name]
         kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+        if kind.startswith(("date", "time", "duration")):
+            raise ValueError(_date_message(name, kind))
         if kind.startswith(("object", "str", "string", "large_string", "categor", "enum", "dict")):
-            first = next((value for value in column if isinstance(value, str)), None)
+            values = (getattr(value, "as_py", lambda v=value: v)() for value in column)
+            first = next((value for value in values if isinstance(value, str)), None)
             if first is not None:
                 raise ValueError(_text_message(name, first, None))
 
@@ -267,30 +277,32 @@ def _text_message(column: str, value: object, row: int | None) -> str:
     )
 
 
+def _date_message(column: str, dtype: object) -> str:
+    return (
+        f"Column {column!r} holds dates or times ({dtype}). Turn them into numbers that mean "
+        "something for the question first: a year, a month, days since an event."
+    )
+
+
 def _refuse_complex(dtype: np.dtype[Any]) -> None:
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: the matrix has dtype {dtype}.")
 
 
-def _refuse_non_finite(rows: Rows, X: Any) -> None:
-    """Refuse NaN and infinity. A sum finds them at the speed of memory; only then look closer."""
-    if rows.values.size < 4096:
-        if np.isfinite(rows.values).all():
-            return
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = rows.values.sum()
-        if np.isfinite(total):
-            return
+def largest_magnitude(rows: Rows, X: Any) -> float:
+    """Return max |x|, 0 if there is none; refuse NaN and infinity, naming the place in X."""
+    if rows.values.size == 0:
+        return 0.0
+    largest = float(max(rows.values.max(), -rows.values.min()))  # a NaN wins both
+    if largest < np.inf:
+        return largest
     flat = rows.values.reshape(-1)
     step = 1 << 20
-    for start in range(0, flat.size, step):
-        bad = np.flatnonzero(~np.isfinite(flat[start : start + step]))
-        if len(bad):
-            break
-    else:
-        return  # finite values whose sum overflows
-    place = start + int(bad[0])
+    place = next(
+        start + int(np.argmin(np.isfinite(flat[start : start + step])))
+        for start in range(0, flat.size, step)
+        if not np.isfinite(flat[start : start + step]).all()
+    )
     if rows.indptr is None or rows.indices is None:
         row, column = divmod(place, rows.n_features)
     else:

@@ -101,7 +101,7 @@ def read_csv(
     A column is a number when every value of the whole column that is not missing reads as a
     decimal number (``inf`` included, for the encoder to refuse by name); every other column,
     booleans too, is a category and keeps its text. Spaces around values are trimmed. Empty lines
-    are skipped.
+    are skipped; but in a file of one column each is a missing value, those at the end left out.
 
     Parameters
     ----------
@@ -206,6 +206,7 @@ class _CsvText:
         self.name = name
         self.data = data
         self._refuse_other_formats()
+        self.header: list[str] = []
         self.delimiter = self._sniff_delimiter()
         self.header = self._read_header()
 
@@ -241,12 +242,13 @@ class _CsvText:
             ) from None
 
     def _records(self, text: str, delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
-        """Give each record that is not an empty line, with the line on which it starts."""
+        """Give each record with the line on which it starts; no empty lines, as `read_csv` says."""
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or self.delimiter)
-        line = 1
+        line, begun = 1, False
         for record in reader:
-            if record:
-                yield line, record
+            begun = begun or bool(record)
+            if record or (begun and len(self.header) == 1):
+                yield line, record or [""]
             line = reader.line_num + 1
 
     def _sniff_delimiter(self) -> str:
@@ -283,12 +285,12 @@ class _CsvText:
             raise TableError(f"{self.name}, line 1: not a header line ({error}).") from None
         if any("\ufffd" in cell for cell in record):
             self._text()
-        names = [cell.strip() or f"c{place}" for place, cell in enumerate(record, start=1)]
+        names = [cell.strip() for cell in record]
         self._refuse_duplicates(names)
-        return names
+        return _all_named(names)
 
     def _refuse_duplicates(self, names: list[str]) -> None:
-        twice = [name for name, count in Counter(names).items() if count > 1]
+        twice = [name for name, count in Counter(names).items() if name and count > 1]
         if twice:
             places = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
             more = ", ..." if len(places) > 5 else ""
@@ -341,11 +343,16 @@ class _CsvText:
         from pyarrow import csv as arrow_csv
 
         places = [str(place) for place in range(len(self.header))]
+        lines = self.data
+        if len(places) == 1:  # an empty line is a value, but not around the table
+            lines = lines.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
         return arrow_csv.read_csv(
-            pa.BufferReader(self.data),  # type: ignore[arg-type] # the stubs leave it out
+            pa.BufferReader(lines),  # type: ignore[arg-type] # the stubs leave it out
             read_options=arrow_csv.ReadOptions(column_names=places, block_size=block_bytes),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=quotes
+                delimiter=self.delimiter,
+                newlines_in_values=quotes,
+                ignore_empty_lines=len(places) > 1,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False
@@ -410,6 +417,18 @@ class _CsvText:
             f"{self.name}, line {line}, column {name!r}: {value!r} is not a number. Correct it, "
             "leave it empty if it is missing, or treat the column as a category."
         )
+
+
+def _all_named(names: list[str]) -> list[str]:
+    """Return the names, a column without one called by its place, as no other column is."""
+    taken = set(names)
+    out = []
+    for place, name in enumerate(names, start=1):
+        new = name or f"c{place}"
+        while not name and new in taken:
+            new += "_"
+        out.append(new)
+    return out
 
 
 def _missing_markers() -> pa.Array[Any]:

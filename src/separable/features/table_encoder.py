@@ -12,6 +12,7 @@ from separable.data.columns import Columns, Numbers, as_columns
 from separable.data.table import ColumnType, TableError, list_names, require_columns
 from separable.features.category_column import CategoryColumn
 from separable.features.encoding_report import EncodingReport
+from separable.features.frame import OUTPUTS, as_frame, default_output
 from separable.features.number_column import NumberColumn
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_parts import (
@@ -246,9 +247,15 @@ class TableEncoder:
         Returns
         -------
         ndarray or scipy.sparse.csr_array
-            Dense up to 64 numbers out.
+            Dense up to 64 numbers out; or the frame that `set_output` asks for.
         """
-        rows = self.encode(X)
+        return self._given_out(self.encode(X), X)
+
+    def _given_out(self, rows: Rows, data: Any) -> Any:
+        asked: dict[str, str] = getattr(self, "_sklearn_output_config", {})
+        output = asked.get("transform", default_output())
+        if output != "default":
+            return as_frame(rows, self.feature_names, output, data)
         if not rows.is_sparse:
             return rows.values
         from scipy.sparse import csr_array
@@ -259,7 +266,30 @@ class TableEncoder:
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""
         columns = as_columns(X)
-        return self.fit(columns, y).transform(columns)
+        return self._given_out(self.fit(columns, y).encode(columns), X)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set what `transform` gives out.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            As scikit-learn has it: arrays, or frames of one of the two libraries, which hold up to
+            64 numbers a row. None leaves it as it is.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        if transform is not None:
+            if transform not in OUTPUTS:
+                raise ValueError(
+                    "The 'transform' parameter of set_output must be one of "
+                    f"{list_names(OUTPUTS)} or None. Got {transform!r} instead."
+                )
+            self._sklearn_output_config = {"transform": transform}  # so called, `clone` copies it
+        return self
 
     # --- scikit-learn's contract, without importing it ---
 

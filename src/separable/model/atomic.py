@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
-__all__ = ["write_atomically"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_writable", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -24,22 +29,47 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     mode = _check_target(target)
-    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
-    handle = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
+    with _temporary_beside(target) as (temporary, file):
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-    except BaseException:  # Ctrl-C too: nothing half-written stays behind
-        temporary.unlink(missing_ok=True)
-        raise
     _sync_folder(target.parent)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise now what `write_atomically` would raise later: a file is made there and removed.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    target = Path(os.path.realpath(path))
+    _check_target(target)
+    with _temporary_beside(target):
+        pass
+
+
+@contextmanager
+def _temporary_beside(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Give a new open file, renamed or removed in the end; errors name the target instead of it."""
+    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(temporary, flags, 0o666)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield temporary, file
+        finally:  # Ctrl-C too: nothing half-written stays behind
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        what = f"cannot be written ({error.strerror})"
+        raise OSError(error.errno, what, str(target)) from error
 
 
 def _check_target(target: Path) -> int | None:

@@ -206,13 +206,16 @@ class Explanation:
         label : object, optional
             The class or target, as said above.
         n : int, optional
-            Show at most so many terms. None: all that are not 0.
+            Show at most so many terms, 0 or more. None: all that are not 0.
 
         Returns
         -------
         Terms
         """
-        row = self._row(row)
+        if n is not None and operator.index(n) < 0:
+            raise ValueError(
+                f"The 'n' parameter of terms must be an int >= 0 or None. Got {n!r} instead."
+            )
         one = self[row]
         k = int(one._which(label)[0])
         features, values = _features_of(one.rows)
@@ -281,6 +284,7 @@ class Explanation:
 
 
 def _features_of(row: Rows) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the features a single row holds and their values."""
+    """Return the features a single row holds, each once, and their values."""
+    row = row.astype(np.dtype(np.float64)).sum_duplicates()
     features = np.arange(row.n_features) if row.indices is None else row.indices
-    return features, row.values.reshape(-1).astype(np.float64)
+    return features, row.values.reshape(-1)

@@ -26,13 +26,18 @@ REFUSALS = {
 }
 
 
+#: The parameters that say what the weights of a learner mean.
+MEANING = ("multi_class", "eta0", "fit_intercept")
+
+
 def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None) -> LinearModel:
     """Return the weighted average of online models, marked approximate.
 
     Parameters
     ----------
     models : sequence of LinearModel
-        At least two, with the same learner, classes, features, link and encoder.
+        At least two, with the same learner, classes, features, link and encoder, and the same
+        parameters as far as they say what the weights mean.
     weights : sequence of float or None
         How much each counts. None: by ``evidence["rows_seen"]``.
 
@@ -63,7 +68,7 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
 
 def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
     """Refuse a model that differs, naming the first difference."""
-    pairs = {
+    pairs: dict[str, tuple[Any, Any]] = {
         "learner": (first.learner, other.learner),
         "family": (first.family, other.family),
         "link": (first.link, other.link),
@@ -71,6 +76,8 @@ def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
         "number of features": (first.n_features, other.n_features),
         "number of targets": (len(first.weights), len(other.weights)),
     }
+    for name in MEANING:
+        pairs[f"parameter {name!r}"] = (first.parameters.get(name), other.parameters.get(name))
     for what, (ours, theirs) in pairs.items():
         if ours != theirs:
             raise ValueError(

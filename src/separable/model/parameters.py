@@ -62,7 +62,7 @@ COUNT = Requirement("an int >= 1", lambda v: _is_whole(v) and v >= 1)
 #: None, "balanced" or a dict from class to weight.
 CLASS_WEIGHT = Requirement(
     "None, 'balanced' or a dict from class to weight",
-    lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+    lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
 )
 #: A seed as scikit-learn takes it.
 RANDOM_STATE = Requirement(

@@ -15,7 +15,13 @@ from sklearn.utils.validation import (  # type: ignore[attr-defined]  # newer th
     validate_data,
 )
 
-from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
+from separable.data.rows import (
+    Rows,
+    as_rows,
+    column_names,
+    is_scipy_sparse,
+    largest_magnitude,
+)
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import (
     BOOL,
@@ -24,6 +30,7 @@ from separable.model.parameters import (
     POSITIVE,
     POSITIVE_OR_INF,
     RANDOM_STATE,
+    ParameterError,
     Requirement,
     check_parameters,
     one_of,
@@ -38,14 +45,16 @@ from separable.online.runs import Lesson, Rule, Run, run_epochs
 from separable.online.state import OnlineState
 from separable.online.targets import (
     RowWeights,
+    check_class_weight,
     check_labels,
-    check_sample_weight,
     find_classes,
     weigh_rows,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from separable.features.encoder import Encoder
 
 __all__ = ["PerceptronBase"]
 
@@ -84,6 +93,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
     _state: OnlineState
     _model: LinearModel | None
     _column_names: tuple[str, ...] | None
+    _encoder: Encoder | None
 
     # ------------------------------------------------------------------ learning
 
@@ -119,9 +129,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
+        self._check_eta(rows.values.dtype)
         lesson = Lesson.of(rows, label, counted)
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.w.any() and not state.b.any()
+        state.reach = None
         rule = self._fit_rule(state, rows)
         if rule.shuffle:
             lesson = lesson.shuffled(rule.seed, rule.max_epochs)
@@ -148,6 +160,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             if not evidence["converged"]:
                 self._warn_unconverged(evidence, lesson.n_counted)
         self._remember_columns(X)
+        self._encoder = None
         self._state, self._model = state, model
         self.n_iter_ = len(run.mistakes)
         return self
@@ -175,40 +188,37 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self
         """
         state: OnlineState | None = getattr(self, "_state", None)
-        first = state is None
-        if state is None or classes is not None:
-            check_parameters(self, self._requirements)
-            if self.class_weight == "balanced":
-                raise ValueError(
-                    "class_weight='balanced' needs all rows at once and cannot be used with "
-                    "partial_fit. Give a dict from class to weight instead."
-                )
-        rows = as_rows(X) if state is None else self._check_rows(X)
+        self._check_stream_parameters(state)
+        rows = as_rows(X, check_finite=False) if state is None else self._check_rows(X)
+        largest = largest_magnitude(rows, X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
-        weight = check_sample_weight(sample_weight, rows.n_rows)
-        if weight is not None and not weight.all():  # absent rows bring no classes either
-            present = np.flatnonzero(weight)
-            rows, y, weight = rows.take(present), y[present], weight[present]
+        counted = weigh_rows(sample_weight, self.class_weight, y)
+        if counted.rows is not None:  # absent rows bring no classes either
+            rows, y = rows.take(counted.rows), y[counted.rows]
+            counted = RowWeights(None, counted.weight[counted.rows])  # type: ignore[index]
+        if rows.n_rows == 0:
+            return self
+        told = None if classes is None else self._check_announced(classes, state)
+        first = state is None
         if state is None:
-            if len(y) == 0:
-                raise ValueError("Every sample weight of the stream's first rows is zero.")
-            state = self._open_stream(rows, y, classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), state.classes):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} is not the same as on the first call to "
-                f"partial_fit: {state.classes.tolist()}. Give it only there."
-            )
-        label = self._meet_classes(state, y)
-        counted = weigh_rows(weight, self.class_weight, label, state.classes)
-        lesson = Lesson.of(rows.astype(state.dtype), label, counted)
+            state = self._open_stream(rows, y, told)
+        label = find_classes(y, state.classes)
+        steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
+        reach = state.reach_after(largest, steps, float(self.eta0))
+        new = label < 0
+        if new.any() or not state.is_safe(reach, largest, rows.values.size):
+            state = state.copy()  # what fails half way leaves the stream as it was
+            label = self._meet_classes(state, y, new)
+        lesson = Lesson.of(self._fit_dtype(rows, state.dtype, largest), label, counted)
         runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
         state.updates += sum(made[: state.n_models - state.n_ghosts])
         state.rows_seen += lesson.n_counted
+        state.reach = reach
         if first:
             self._remember_columns(X)
-            self._state = state
-        self._model = None
+            self._encoder = None
+        self._state, self._model = state, None
         self.n_iter_ = 1
         return self
 
@@ -227,7 +237,9 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._model is None:
             evidence = {"updates": self._state.updates, "rows_seen": self._state.rows_seen}
-            self._model = self._build_model(self._state, self._column_names, evidence)
+            self._model = self._build_model(
+                self._state, self._column_names, evidence, self._encoder
+            )
         return self._model
 
     @property
@@ -253,11 +265,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._check_rows(X))
+        return self._weights_only().decision_function(self._finite_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._check_rows(X))
+        return self._weights_only().predict(self._finite_rows(X))
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
@@ -284,9 +296,9 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             parameters["class_weight"] = dict(parameters["class_weight"])
         estimator = cls(**parameters)
         estimator.n_features_in_ = model.n_features
-        estimator._column_names = None if model.encoder is not None else model.feature_names
-        if estimator._column_names is not None:
-            estimator.feature_names_in_ = np.array(estimator._column_names, dtype=object)
+        estimator._column_names, estimator._encoder = model.feature_names, model.encoder
+        if model.feature_names is not None and model.encoder is None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         estimator._state = OnlineState.from_training_state(
             model.state, model.classes, model.n_features
         )
@@ -305,8 +317,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ steps
 
     def _check_rows(self, X: Any) -> Rows:
-        """Turn X into rows and compare its columns with those learned from."""
-        rows = as_rows(X)
+        """Turn X into rows, not yet known to be finite, with the columns learned from."""
+        rows = as_rows(X, check_finite=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
@@ -317,6 +329,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         return rows
 
+    def _finite_rows(self, X: Any) -> Rows:
+        rows = self._check_rows(X)
+        largest_magnitude(rows, X)
+        return rows
+
     def _remember_columns(self, X: Any) -> None:
         validate_data(self, X, reset=True, skip_check_array=True)
         self._column_names = column_names(X)
@@ -325,17 +342,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self, y: NDArray[Any], sample_weight: Any
     ) -> tuple[NDArray[Any], NDArray[np.int32], RowWeights]:
         """Return the classes present, each row's class and the weights; absent rows get class 0."""
-        classes, inverse = np.unique(y, return_inverse=True)
-        counted = weigh_rows(
-            check_sample_weight(sample_weight, len(y)),
-            self.class_weight,
-            inverse.astype(np.int32),
-            classes,
-        )
-        if counted.rows is not None:
-            if len(counted.rows) == 0:
-                raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-            classes = np.unique(y[counted.rows])
+        counted = weigh_rows(sample_weight, self.class_weight, y)
+        if counted.rows is not None and len(counted.rows) == 0:
+            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+        check_class_weight(self.class_weight, np.unique(y))
+        classes = np.unique(y if counted.rows is None else y[counted.rows])
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
@@ -352,9 +363,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             classes, rows.n_features, rows.values.dtype, self.multi_class, self._averaged, False
         )
         previous: OnlineState | None = getattr(self, "_state", None)
-        if self.warm_start and previous is not None and coef_init is None:
+        if self.warm_start and previous is not None:
             state.continue_from(previous)
-            return state
         k = 1 if len(classes) == 2 else len(classes)
         self._take_start(state, "w", "coef_init", coef_init, (k, rows.n_features))
         self._take_start(state, "b", "intercept_init", intercept_init, (k,))
@@ -366,33 +376,71 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         if value is None:
             return
         start = np.asarray(value, dtype=np.float64)
-        if start.size != int(np.prod(shape)) or not np.isfinite(start).all():
+        if shape[0] == 1 and start.ndim == len(shape) - 1:  # one model may come without its axis
+            start = start[None]
+        if start.shape != shape or not np.isfinite(start).all():
             raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
-        start = start.reshape(shape)
         if state.rule == "argmax" and len(state.classes) == 2:  # they share it half and half
             start = np.concatenate([-start / 2, start / 2])
         state.set_arrays({name: start})
 
-    def _open_stream(self, rows: Rows, y: NDArray[Any], classes: Any) -> OnlineState:
-        if classes is not None:
-            announced = np.unique(check_labels(classes, len(classes), type(self).__name__))
-            if len(announced) < 2:
-                raise ValueError(f"classes must name at least two classes, got {classes!r}.")
+    def _check_stream_parameters(self, state: OnlineState | None) -> None:
+        """Check the parameters at the first call and whenever they changed."""
+        now = tuple([getattr(self, name) for name in self._requirements])
+        if now == getattr(self, "_checked", None):
+            return
+        check_parameters(self, self._requirements)
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once and cannot be used with "
+                "partial_fit. Give a dict from class to weight instead."
+            )
+        if state is not None and state.rule != self.multi_class:
+            raise ValueError(
+                f"multi_class was {state.rule!r} when the learning began and cannot become "
+                f"{self.multi_class!r}. Start a new estimator."
+            )
+        if state is not None:
+            self._check_eta(state.dtype)
+        self._checked = now
+
+    def _check_eta(self, dtype: np.dtype[Any]) -> None:
+        held = np.finfo(dtype)
+        if not float(held.tiny) <= self.eta0 <= float(held.max):
+            raise ParameterError(
+                f"The 'eta0' parameter of {type(self).__name__} must be a number that {dtype}, "
+                f"the type of the data, can hold. Got {self.eta0!r} instead."
+            )
+
+    def _check_announced(self, classes: Any, state: OnlineState | None) -> NDArray[Any]:
+        told = np.unique(check_labels(classes, len(classes), type(self).__name__))
+        if len(told) < 2:
+            raise ValueError(f"classes must name at least two classes, got {classes!r}.")
+        if state is not None and not np.array_equal(told, state.classes):
+            raise ValueError(
+                f"classes={told.tolist()} is not the same as on the first call to partial_fit: "
+                f"{state.classes.tolist()}. Give it only there."
+            )
+        check_class_weight(self.class_weight, told)
+        return told
+
+    def _open_stream(self, rows: Rows, y: NDArray[Any], told: NDArray[Any] | None) -> OnlineState:
+        self._check_eta(rows.values.dtype)
         return OnlineState(
-            np.unique(y) if classes is None else announced,
+            np.unique(y) if told is None else told,
             rows.n_features,
             rows.values.dtype,
             self.multi_class,
             self._averaged,
-            open_classes=classes is None,
+            open_classes=told is None,
         )
 
-    def _meet_classes(self, state: OnlineState, y: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the class index of each label, making room for new classes."""
-        label = find_classes(y, state.classes)
-        new = label < 0
+    def _meet_classes(
+        self, state: OnlineState, y: NDArray[Any], new: NDArray[np.bool_]
+    ) -> NDArray[np.int32]:
+        """Make room for new classes and return the class index of each label."""
         if not new.any():
-            return label
+            return find_classes(y, state.classes)
         if not state.open_classes:
             row = int(np.flatnonzero(new)[0])
             raise ValueError(
@@ -402,6 +450,15 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             )
         state.add_classes(np.unique(y[new]))
         return find_classes(y, state.classes)
+
+    def _fit_dtype(self, rows: Rows, dtype: np.dtype[Any], largest: float) -> Rows:
+        """Return the rows in the float type the stream began with."""
+        if largest > float(np.finfo(dtype).max):
+            raise ValueError(
+                f"The stream began in {dtype}, which cannot hold {largest:.3g}. Scale the columns, "
+                "or begin the stream with float64 rows."
+            )
+        return rows.astype(dtype)
 
     def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
         """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
@@ -423,7 +480,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         if measure_margins(double, lesson).wrong_rows == 0:
             return state, run
         lesson = Lesson.of(lesson.rows.astype(DOUBLE), lesson.label, lesson.counted)
-        later = rule._replace(first_epoch=len(run.mistakes))
+        done = len(run.mistakes)
+        later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
         return double, run.followed_by(Run(run_epochs(double, lesson, later)))
 
     def _warn_unconverged(self, evidence: dict[str, Any], n_rows: int) -> None:
@@ -444,7 +502,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         )
 
     def _build_model(
-        self, state: OnlineState, names: tuple[str, ...] | None, evidence: dict[str, Any]
+        self,
+        state: OnlineState,
+        names: tuple[str, ...] | None,
+        evidence: dict[str, Any],
+        encoder: Encoder | None = None,
     ) -> LinearModel:
         weights, intercept = state.weights()
         return LinearModel(
@@ -453,6 +515,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             classes=state.classes,
             link="score",
             feature_names=names,
+            encoder=encoder,
             learner=type(self).__name__,
             parameters=self._plain_parameters(),
             family="online",
@@ -464,6 +527,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         parameters = dict(self.get_params(deep=False))
         if not isinstance(self.random_state, int | np.integer | None):
             parameters["random_state"] = None
+        parameters["eta0"], parameters["max_work"] = float(self.eta0), float(self.max_work)
         if isinstance(self.class_weight, dict):
             parameters["class_weight"] = [[c, w] for c, w in self.class_weight.items()]
         return parameters

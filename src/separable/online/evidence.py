@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.online.runs import core_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +87,7 @@ def describe_margins(
 
 def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:
     """Return R = max |x| over all rows, in the space (1, x) with an intercept."""
-    largest = core_rows(lesson.rows, unique=True).largest_squared_norm()
+    largest = lesson.core.largest_squared_norm()
     return float(np.sqrt(largest + (1.0 if fit_intercept else 0.0)))
 
 

@@ -41,9 +41,8 @@ class Lesson(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, label: NDArray[np.int32], counted: RowWeights) -> Lesson:
-        """Hand the rows to the core; weighted steps need norms, so columns must be unique then."""
-        core = core_rows(rows, unique=counted.weight is not None)
-        return cls(rows, label, counted, core)
+        """Hand the rows to the core."""
+        return cls(rows, label, counted, core_rows(rows))
 
     @property
     def n_counted(self) -> int:
@@ -67,7 +66,7 @@ class Lesson(NamedTuple):
         rows = self.rows.empty_like(order)
         self.core.copy_rows(order, *rows.arrays())
         weight = None if self.counted.weight is None else self.counted.weight[order]
-        core = core_rows(rows, unique=False)
+        core = core_rows(rows)
         return Lesson(rows, self.label[order], RowWeights(None, weight), core, order)
 
 
@@ -145,15 +144,9 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
     return runs
 
 
-def core_rows(rows: Rows, *, unique: bool) -> native.Rows:
-    """Hand the rows to the core.
-
-    ``unique``: norms are needed, so a column that stands twice in a row is summed in a copy.
-    """
-    core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
-    if unique and core.has_duplicates():
-        return core_rows(rows.sum_duplicates(), unique=False)
-    return core
+def core_rows(rows: Rows) -> native.Rows:
+    """Return the rows as the compiled core takes them, their indices checked."""
+    return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
 
 
 def _free_bytes() -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["OnlineState", "aligned_zeros"]
 
 LINE_BYTES = 64
+#: Runs that read fewer numbers end before the compiled core first asks whether to stop.
+LEAST_POLLED = 1 << 20
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -71,6 +73,8 @@ class OnlineState:
     u_b: NDArray[np.float64] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        #: No |weight| is above it; None: not known.
+        self.reach: float | None = 0.0
         self.met = np.zeros(len(self.classes), dtype=np.bool_)
         self._allocate()
 
@@ -86,6 +90,7 @@ class OnlineState:
         self.width = 1 if self.first_class else native.lane_width(self.dtype == np.float64)
 
     def _allocate(self) -> None:
+        self.classes.setflags(write=False)
         self._lay_out()
         blocks = max(1, -(-self.n_models // self.width))
         self.w = aligned_zeros((blocks, self.n_features, self.width), self.dtype)
@@ -106,6 +111,7 @@ class OnlineState:
 
     def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over w, b and the sums given by model."""
+        self.reach = None
         for name, by_model in arrays.items():
             lanes = getattr(self, name)
             for model, row in enumerate(by_model):
@@ -129,6 +135,29 @@ class OnlineState:
         self.met = previous.met.copy()
         self.presented, self.rows_seen = previous.presented, previous.rows_seen
         self.updates = previous.updates
+
+    def copy(self) -> OnlineState:
+        """Return a state of its own."""
+        other = replace(self)
+        other.met = self.met.copy()
+        for name in ("w", "b", "u", "u_b"):
+            lanes = getattr(self, name)
+            if lanes is not None:
+                getattr(other, name)[:] = lanes
+        other.reach = self.reach
+        return other
+
+    def reach_after(self, largest: float, steps: float, eta: float) -> float:
+        """Return a bound on every |weight| after so many steps on values up to ``largest``."""
+        if self.reach is None:
+            self.reach = float(max(np.abs(self.w).max(), np.abs(self.b).max()))
+        return self.reach + eta * steps * max(largest, 1.0)
+
+    def is_safe(self, reach: float, largest: float, n_values: int) -> bool:
+        """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
+        scores = reach * max(largest, 1.0) * (self.n_features + 1)
+        short = n_values * len(self.w) < LEAST_POLLED
+        return short and scores < float(np.finfo(self.dtype).max) / 4
 
     def astype(self, dtype: np.dtype[Any]) -> OnlineState:
         """Return the same state with weights of another float type; itself if it has it."""

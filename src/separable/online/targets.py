@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RowWeights", "check_labels", "check_sample_weight", "find_classes", "weigh_rows"]
+__all__ = ["RowWeights", "check_class_weight", "check_labels", "find_classes", "weigh_rows"]
+
+#: Presentations are counted in float64, exactly up to here.
+MOST_WEIGHT = 2.0**53
 
 
 def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
@@ -57,7 +61,7 @@ def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the index of each label in the sorted ``classes``, and -1 where it is not there."""
-    if y.dtype.kind != classes.dtype.kind and "U" in (y.dtype.kind, classes.dtype.kind):
+    if len(y) and y.dtype.kind != classes.dtype.kind and "U" in y.dtype.kind + classes.dtype.kind:
         raise ValueError(
             f"The labels changed type: y now holds {y[0]!r} ({y.dtype}), the classes so far are "
             f"{classes[:5].tolist()} ({classes.dtype})."
@@ -83,36 +87,32 @@ class RowWeights(NamedTuple):
     weight: NDArray[np.float64] | None = None
 
 
-def weigh_rows(
-    sample_weight: NDArray[np.float64] | None,
-    class_weight: Any,
-    label: NDArray[np.int32],
-    classes: NDArray[Any],
-) -> RowWeights:
+def weigh_rows(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> RowWeights:
     """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out."""
     if sample_weight is None and class_weight is None:
         return RowWeights()
-    weight = np.ones(len(label)) if sample_weight is None else sample_weight
+    weight = np.ones(len(y)) if sample_weight is None else check_sample_weight(sample_weight, y)
     if class_weight is not None:
-        weight = weight * _class_factors(class_weight, label, classes)[label]
+        weight = weight * _class_factors(class_weight, y, weight > 0)
+    if not (weight <= MOST_WEIGHT).all():
+        row = int(np.argmax(weight))
+        raise ValueError(f"The weight of row {row} is {weight[row]:g}; at most 2^53 is possible.")
     rows = np.flatnonzero(weight > 0)
-    every = len(rows) == len(label)
+    every = len(rows) == len(y)
     if every and (weight == 1).all():
         return RowWeights()
     return RowWeights(None if every else rows, weight)
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return one finite weight >= 0 a row; None stays None, all 1."""
-    if sample_weight is None:
-        return None
+def check_sample_weight(sample_weight: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return one finite weight >= 0 a row."""
     weight = np.array(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
+        weight = np.full(len(y), float(weight))
     if weight.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
-    if len(weight) != n_rows:
-        raise ValueError(f"sample_weight has {len(weight)} entries, X has {n_rows} rows.")
+    if len(weight) != len(y):
+        raise ValueError(f"sample_weight has {len(weight)} entries, X has {len(y)} rows.")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
@@ -123,13 +123,27 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] 
 
 
 def _class_factors(
-    class_weight: Any, label: NDArray[np.int32], classes: NDArray[Any]
+    class_weight: Any, y: NDArray[Any], present: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    from sklearn.utils.class_weight import compute_class_weight
-
-    factors: NDArray[np.float64] = compute_class_weight(
-        class_weight, classes=classes, y=classes[label]
-    )
+    """Return the weight of each row's class; a class that the dict leaves out has weight 1."""
+    classes, label = np.unique(y, return_inverse=True)
+    if isinstance(class_weight, str):  # balanced: n / (K times the rows of the class)
+        counts = np.bincount(label[present], minlength=len(classes)).astype(np.float64)
+        factors = counts.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1))
+    else:
+        factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], dtype=np.float64)
     if not (np.isfinite(factors) & (factors >= 0)).all():
         raise ValueError(f"class_weight must be finite and >= 0, got {class_weight!r}.")
-    return factors
+    return np.asarray(factors[label])
+
+
+def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> None:
+    """Refuse weights of classes that do not exist, where all classes are known."""
+    if not isinstance(class_weight, Mapping):
+        return
+    unknown = [c for c in class_weight if c not in set(classes.tolist())]
+    if unknown:
+        raise ValueError(
+            f"class_weight names {unknown[0]!r}, which is not among the classes: "
+            f"{classes.tolist()}."
+        )

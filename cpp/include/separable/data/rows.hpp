@@ -29,7 +29,6 @@ concept RowFormat = requires(const F& rows, std::int64_t i) {
     { rows.n_rows } -> std::convertible_to<std::int64_t>;
     { rows.n_features } -> std::convertible_to<std::int64_t>;
     { rows.n_values() } -> std::same_as<std::int64_t>;
-    { rows.has_duplicates() } -> std::same_as<bool>;
     { rows.row(i) } -> Row;
 };
 
@@ -83,7 +82,6 @@ struct Dense {
             values = std::copy_n(values_ + order[t] * n_features, n_features, values);
         }
     }
-    bool has_duplicates() const { return false; }
     DenseRow row(std::int64_t i) const { return {values_ + i * n_features, n_features}; }
 };
 
@@ -145,29 +143,30 @@ struct Csr {
         }
     }
 
-    bool has_duplicates() const {
-        bool ascending = true;
-        for (std::int64_t i = 0; i < n_rows; ++i)
-            for (Index k = start_[i] + 1; k < start_[i + 1]; ++k)
-                ascending &= index_[k] > index_[k - 1];
-        if (ascending) return false;
-        std::vector<std::int64_t> last_row(static_cast<std::size_t>(n_features), -1);
-        for (std::int64_t i = 0; i < n_rows; ++i)
-            for (Index k = start_[i]; k < start_[i + 1]; ++k)
-                if (std::exchange(last_row[static_cast<std::size_t>(index_[k])], i) == i)
-                    return true;
-        return false;
-    }
     CsrRow row(std::int64_t i) const {
         return {values_ + start_[i], index_ + start_[i], start_[i + 1] - start_[i]};
     }
 };
 
+// |x|^2. A column that stands twice counts once, with the sum of its values.
 template <Row R>
 double squared_norm(const R& row) {
     double sum = 0;
+    bool ascending = true;
     for (std::int64_t k = 0; k < row.size(); ++k) {
         const double x = row.value(k);
+        sum += x * x;
+        ascending &= k == 0 || row.index(k) > row.index(k - 1);
+    }
+    if (ascending) return sum;
+    std::vector<std::pair<std::int64_t, double>> sorted;
+    for (std::int64_t k = 0; k < row.size(); ++k) sorted.emplace_back(row.index(k), row.value(k));
+    std::sort(sorted.begin(), sorted.end());
+    sum = 0;
+    for (std::size_t k = 0; k < sorted.size();) {
+        const std::int64_t column = sorted[k].first;
+        double x = 0;
+        for (; k < sorted.size() && sorted[k].first == column; ++k) x += sorted[k].second;
         sum += x * x;
     }
     return sum;

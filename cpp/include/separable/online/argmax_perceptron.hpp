@@ -62,28 +62,79 @@ std::int64_t best_rival(const Scores& s, const bool* met, std::int64_t n_classes
 }
 
 // Steps 2 to 4 for all presentations of one row, as a recursion on its scores.
-struct ArgmaxSteps {
+//
+// Rivals within one step of the best take turns, in the same order each round, so many rounds are
+// taken at once: as long as the row stays mistaken and no other rival comes within a step.
+class ArgmaxSteps {
+   public:
     std::vector<double> size;  // [class] the step along x in units of eta
     std::vector<double> time;  // [class] sum of steps x presentations before each
     std::int64_t mistakes = 0;
 
     ArgmaxSteps(std::vector<double> s, const bool* met, std::int64_t n_classes, std::int64_t y,
                 double gain, double weight, double presented)
-        : size(s.size(), 0.0), time(s.size(), 0.0) {
-        for (double done = 0; done < weight; ++done) {
-            const std::int64_t r = best_rival(s, met, n_classes, y);
-            if (r < 0 || s[y] > s[r]) break;
+        : size(s.size(), 0.0), time(s.size(), 0.0), s_(std::move(s)), y_(y), gain_(gain) {
+        double done = 0;
+        while (done < weight) {
+            const std::int64_t r = best_rival(s_, met, n_classes, y);
+            if (r < 0 || s_[y] > s_[r]) break;
             if (gain <= 0) {  // an empty row without intercept: mistaken for ever, no step to take
-                mistakes += static_cast<std::int64_t>(std::ceil(weight - done));
+                mistakes += whole_count(std::ceil(weight - done));
                 break;
             }
-            const double part = std::min(1.0, weight - done);
-            ++mistakes;
-            s[y] += gain * part, s[r] -= gain * part;
-            size[y] += part, size[r] -= part;
-            time[y] += part * (presented + done), time[r] -= part * (presented + done);
+            const auto group = rivals_within_a_step(met, n_classes, r);
+            const auto turns = static_cast<double>(group.size());
+            const double rounds = std::floor(
+                std::min({rounds_before_change(met, n_classes, group), (weight - done) / turns}));
+            if (rounds >= 1) {
+                for (std::size_t turn = 0; turn < group.size(); ++turn)
+                    take(group[turn], rounds, turns, presented + done + static_cast<double>(turn));
+                done += rounds * turns;
+            } else {
+                take(r, std::min(1.0, weight - done), 0, presented + done);
+                done += 1;
+            }
         }
     }
+
+   private:
+    // Steps along x for y and against r: one at time `first` if there is no period, else one at
+    // first, first + period, ... (`steps` of them).
+    void take(std::int64_t r, double steps, double period, double first) {
+        const double times =
+            period > 0 ? steps * (first + period * (steps - 1) / 2) : steps * first;
+        mistakes += period > 0 ? whole_count(steps) : 1;
+        s_[y_] += gain_ * steps, s_[r] -= gain_ * steps;
+        size[y_] += steps, size[r] -= steps;
+        time[y_] += times, time[r] -= times;
+    }
+
+    // In the order of their turns: by score, the first on ties.
+    std::vector<std::int64_t> rivals_within_a_step(const bool* met, std::int64_t n_classes,
+                                                   std::int64_t best) const {
+        std::vector<std::int64_t> group;
+        for (std::int64_t k = 0; k < n_classes; ++k)
+            if (k == best || (k != y_ && met[k] && s_[k] > s_[best] - gain_)) group.push_back(k);
+        std::stable_sort(group.begin(), group.end(), [&](auto a, auto b) { return s_[a] > s_[b]; });
+        return group;
+    }
+
+    // Rounds, each a step for every rival of the group, that leave the row mistaken before every
+    // step and all other rivals a step below.
+    double rounds_before_change(const bool* met, std::int64_t n_classes,
+                                const std::vector<std::int64_t>& group) const {
+        const double turns = static_cast<double>(group.size());
+        const double lowest = s_[group.back()];
+        double rounds = (lowest - s_[y_]) / ((turns + 1) * gain_) - 1;
+        for (std::int64_t k = 0; k < n_classes; ++k)
+            if (k != y_ && met[k] && std::find(group.begin(), group.end(), k) == group.end())
+                rounds = std::min(rounds, (lowest - s_[k]) / gain_ - 1);
+        return rounds;
+    }
+
+    std::vector<double> s_;
+    std::int64_t y_;
+    double gain_;
 };
 
 template <class Lane>
@@ -124,7 +175,7 @@ template <class Lane>
 OnlineRun argmax_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                             ArgmaxState<Lane> state, EpochOrder& order, std::int64_t first_epoch,
                             std::int64_t max_epochs, double presented, ArgmaxPocket<Lane>* pocket,
-                            Heartbeat heartbeat) {
+                            Heartbeat& heartbeat) {
     using T = typename Lane::T;
     OnlineRun run;
     run.presented = presented;
@@ -172,8 +223,8 @@ class ArgmaxPocket {
     using T = typename Lane::T;
 
     ArgmaxPocket(const Products<Lane>& x, const OnlineProblem& problem,
-                 std::span<const std::int64_t> rows)
-        : x_(x), problem_(problem), rows_(rows), budget_(rows.size()) {}
+                 std::span<const std::int64_t> rows, Heartbeat& heartbeat)
+        : x_(x), problem_(problem), rows_(rows), budget_(rows.size()), heartbeat_(heartbeat) {}
 
     void end_run(const ArgmaxState<Lane>& state) {
         if (budget_.allows(run_, record_)) look_at(state);
@@ -195,6 +246,7 @@ class ArgmaxPocket {
             const std::int64_t r = best_rival(s, state.met, state.n_classes, problem_.label[i]);
             if (r >= 0 && s[problem_.label[i]] <= s[r]) wrong += problem_.weight_of(i);
             budget_.row_looked_at();
+            heartbeat_.row();
             if (wrong >= mistakes) return;
         }
         mistakes = wrong;
@@ -206,6 +258,7 @@ class ArgmaxPocket {
     const OnlineProblem& problem_;
     std::span<const std::int64_t> rows_;
     LookBudget budget_;
+    Heartbeat& heartbeat_;
     std::int64_t run_ = 0, record_ = 0;
 
    public:

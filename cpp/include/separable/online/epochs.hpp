@@ -95,20 +95,24 @@ class EpochOrder {
     std::size_t ahead_;
 };
 
-// Asks, every few million non-zeros, whether to go on; `poll` throws to stop.
+// Asks, every few million non-zeros, whether to go on; `poll` throws to stop. One row costs its
+// non-zeros times `blocks`.
 class Heartbeat {
    public:
-    Heartbeat(std::function<void()> poll, std::int64_t n_values, std::int64_t n_rows)
-        : poll_(std::move(poll)),
-          interval_(std::max<std::int64_t>(
-              1, kValuesBetweenPolls /
-                     std::max<std::int64_t>(1, n_values / std::max<std::int64_t>(1, n_rows)))) {}
+    Heartbeat(std::function<void()> poll, std::int64_t n_values, std::int64_t n_rows,
+              std::int64_t blocks = 1)
+        : poll_(std::move(poll)) {
+        const std::int64_t row_values = n_values / std::max<std::int64_t>(1, n_rows) * blocks;
+        interval_ =
+            std::max<std::int64_t>(1, kValuesBetweenPolls / std::max<std::int64_t>(1, row_values));
+    }
+
     void row() {
         if (++rows_ >= interval_) rows_ = 0, poll_();
     }
 
    private:
-    static constexpr std::int64_t kValuesBetweenPolls = 1 << 23;
+    static constexpr std::int64_t kValuesBetweenPolls = 1 << 22;
     std::function<void()> poll_;
     std::int64_t interval_, rows_ = 0;
 };
@@ -116,6 +120,10 @@ class Heartbeat {
 // A row of weight k + f is presented k times and once more with its step scaled by f. For a rule
 // that steps by 1 whenever the margin is not positive, and gains `gain` in margin by a step of 1:
 // all presentations in closed form.
+inline std::int64_t whole_count(double count) {  // weights are at most 2^53
+    return static_cast<std::int64_t>(std::min(count, 9007199254740992.0));
+}
+
 struct Presentations {
     double steps = 0;       // the sum of steps
     double steps_time = 0;  // the sum of steps x presentations before each
@@ -129,7 +137,7 @@ struct Presentations {
         steps = taken + (last ? fraction : 0);
         steps_time = taken * presented + taken * (taken - 1) / 2 +
                      (last ? fraction * (presented + whole) : 0);
-        mistakes = static_cast<std::int64_t>(taken) + (last ? 1 : 0);
+        mistakes = whole_count(taken) + (last ? 1 : 0);
     }
 
     static double count(double weight) { return std::ceil(weight); }

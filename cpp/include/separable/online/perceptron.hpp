@@ -104,7 +104,7 @@ template <class Lane>
 OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                      PerceptronBlock<Lane> block, EpochOrder& order, std::int64_t first_epoch,
                      std::int64_t max_epochs, double presented, Pocket<Lane>* pocket,
-                     Heartbeat heartbeat) {
+                     Heartbeat& heartbeat) {
     using T = typename Lane::T;
     using Score = typename Lane::Score;
     block.prepare();

@@ -55,13 +55,14 @@ class Pocket {
     // targets(i) gives y_i in each lane, 0 in lanes not in use.
     Pocket(const Products<Lane>& x, const OnlineProblem& problem,
            std::span<const std::int64_t> rows, std::function<Score(std::int64_t)> targets,
-           int n_lanes)
+           int n_lanes, Heartbeat& heartbeat)
         : x_(x),
           problem_(problem),
           rows_(rows),
           targets_(std::move(targets)),
           n_lanes_(n_lanes),
           budget_(rows.size()),
+          heartbeat_(heartbeat),
           run_(Lane::kWidth, 0),
           record_(Lane::kWidth, 0),
           w(static_cast<std::size_t>(x.n_features * Lane::kWidth), T(0)),
@@ -102,6 +103,7 @@ class Pocket {
                 hope |= wrong[lane] < mistakes[lane];
             }
             budget_.row_looked_at();
+            heartbeat_.row();
             if (!hope) return;
         }
         for (const int lane : lanes) {
@@ -119,6 +121,7 @@ class Pocket {
     std::function<Score(std::int64_t)> targets_;
     int n_lanes_;
     LookBudget budget_;
+    Heartbeat& heartbeat_;
     std::vector<std::int64_t> run_, record_;
 
    public:
