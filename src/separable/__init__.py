@@ -39,13 +39,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def _home_of(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+    __getattr__ = _home_of
 
 
 def __dir__() -> list[str]:

@@ -170,6 +170,17 @@ def test_pocket_is_never_worse_than_the_last_weights(rule):
             assert sum(best.evidence_["pocket_mistakes"]) == best.evidence_["training_mistakes"]
 
 
+@given(integer_problems())
+def test_pocket_on_small_data_is_the_best_of_all_weights_met(problem):
+    X, y = problem
+    side = 2 * y - 1
+    *_, history = reference.perceptron(X, side, 8)
+    met = np.vstack([np.zeros(X.shape[1] + 1), history])
+    fewest = ((met @ np.hstack([X, np.ones((len(X), 1))]).T) * side <= 0).sum(axis=1).min()
+    best = Perceptron(shuffle=False, max_iter=8, pocket=True).fit(X, y)
+    assert best.evidence_["training_mistakes"] == fewest
+
+
 def test_pocket_keeps_a_separating_plane():
     X, y = separable_problem(11)
     assert Perceptron(pocket=True).fit(X, y).evidence_["converged"]

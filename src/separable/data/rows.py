@@ -16,7 +16,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Rows", "as_rows", "column_names", "is_scipy_sparse", "largest_magnitude"]
+__all__ = [
+    "Rows",
+    "as_rows",
+    "check_indices",
+    "column_names",
+    "is_scipy_sparse",
+    "largest_magnitude",
+]
 
 FLOATS = "fd"  # the characters of float32 and float64, in the byte order of the machine
 
@@ -58,6 +65,14 @@ class Rows:
 
     def __len__(self) -> int:
         return self.n_rows
+
+    def to_matrix(self) -> Any:
+        """Return the rows as an ndarray or, if sparse, as a SciPy ``csr_array``."""
+        if self.indptr is None or self.indices is None:
+            return self.values
+        from scipy.sparse import csr_array
+
+        return csr_array((self.values, self.indices, self.indptr), shape=self.shape)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Return the arrays: the values, and for CSR the indices and indptr."""
@@ -122,7 +137,7 @@ class Rows:
         return Rows(self.values.astype(dtype), self.n_features, self.indices, self.indptr)
 
 
-def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = True) -> Rows:
+def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_values: bool = True) -> Rows:
     """Turn arrays, SciPy sparse matrices and numeric frames into ``Rows``.
 
     Parameters
@@ -131,8 +146,9 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = 
         float32 and float64 are kept; every other number becomes float64.
     dtype : dtype, optional
         Cast the values to this float type.
-    check_finite : bool, default True
-        Refuse NaN and infinity.
+    check_values : bool, default True
+        Refuse NaN, infinity and column indices out of range. A caller that does without has to
+        call ``largest_magnitude`` and ``check_indices`` itself.
 
     Returns
     -------
@@ -154,7 +170,8 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_finite: bool = 
         raise ValueError(
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
         )
-    if check_finite:
+    if check_values:
+        check_indices(rows)
         largest_magnitude(rows, X)
     return rows if dtype is None else rows.astype(dtype)
 
@@ -184,25 +201,30 @@ def _rows_from_scipy(X: Any) -> Rows:
         raise ValueError(f"Expected a 2D matrix, got a {X.ndim}D sparse array.")
     _refuse_complex(X.dtype)
     csr = X.tocsr()
-    n_features = csr.shape[1]
-    indices = csr.indices
-    unsigned = indices.view(f"u{indices.itemsize}")  # a negative index is then a large one
-    if len(indices) and unsigned.max() >= n_features:
-        bad = int(np.flatnonzero((indices < 0) | (indices >= n_features))[0])
-        row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
-        raise ValueError(
-            f"The sparse matrix has column index {int(indices[bad])} in row {row}, outside "
-            f"0 ... {n_features - 1}. Rebuild it with a shape that holds every index."
-        )
     values = csr.data if _is_float(csr.data.dtype) else csr.data.astype(np.float64)
     indices, indptr = csr.indices, csr.indptr
     if indices.dtype.kind != "i" or indptr.dtype != indices.dtype:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     return Rows(
         np.ascontiguousarray(values),
-        n_features,
+        csr.shape[1],
         np.ascontiguousarray(indices),
         np.ascontiguousarray(indptr),
+    )
+
+
+def check_indices(rows: Rows) -> None:
+    """Refuse CSR rows with a column index outside 0 ... d - 1, naming the row."""
+    if rows.indptr is None or rows.indices is None or len(rows.indices) == 0:
+        return
+    unsigned = rows.indices.view(f"u{rows.indices.itemsize}")  # a negative index is a large one
+    if unsigned.max() < rows.n_features:
+        return
+    bad = int(np.flatnonzero(unsigned >= rows.n_features)[0])
+    row = int(np.searchsorted(rows.indptr, bad, side="right")) - 1
+    raise ValueError(
+        f"The sparse matrix has column index {int(rows.indices[bad])} in row {row}, outside "
+        f"0 ... {rows.n_features - 1}. Rebuild it with a shape that holds every index."
     )
 
 

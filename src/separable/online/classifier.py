@@ -41,7 +41,7 @@ from separable.online.evidence import (
     largest_norm,
     measure_margins,
 )
-from separable.online.runs import Lesson, Rule, Run, run_epochs
+from separable.online.runs import Lesson, Rule, Run, core_rows, run_epochs
 from separable.online.state import OnlineState
 from separable.online.targets import (
     RowWeights,
@@ -189,7 +189,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         """
         state: OnlineState | None = getattr(self, "_state", None)
         self._check_stream_parameters(state)
-        rows = as_rows(X, check_finite=False) if state is None else self._check_rows(X)
+        rows = as_rows(X, check_values=False) if state is None else self._check_rows(X)
         largest = largest_magnitude(rows, X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         counted = weigh_rows(sample_weight, self.class_weight, y)
@@ -202,15 +202,18 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         first = state is None
         if state is None:
             state = self._open_stream(rows, y, told)
-        label = find_classes(y, state.classes)
+        label, eta = find_classes(y, state.classes), float(self.eta0)
         steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
-        reach = state.reach_after(largest, steps, float(self.eta0))
-        new = label < 0
-        if new.any() or not state.is_safe(reach, largest, rows.values.size):
+        reach = state.reach_after(largest, steps, eta)
+        new_classes = label.min() < 0
+        if new_classes or not state.is_safe(reach, largest, rows.values.size):
             state = state.copy()  # what fails half way leaves the stream as it was
-            label = self._meet_classes(state, y, new)
-        lesson = Lesson.of(self._fit_dtype(rows, state.dtype, largest), label, counted)
-        runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
+        if new_classes:
+            label = self._meet_classes(state, y, label < 0)
+        if rows.values.dtype != state.dtype:
+            rows = self._cast(rows, state, largest)
+        lesson = Lesson.of(rows, label, counted)
+        runs = run_epochs(state, lesson, Rule(eta, bool(self.fit_intercept)))
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
         state.updates += sum(made[: state.n_models - state.n_ghosts])
         state.rows_seen += lesson.n_counted
@@ -318,7 +321,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any) -> Rows:
         """Turn X into rows, not yet known to be finite, with the columns learned from."""
-        rows = as_rows(X, check_finite=False)
+        rows = as_rows(X, check_values=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
@@ -439,26 +442,24 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self, state: OnlineState, y: NDArray[Any], new: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
         """Make room for new classes and return the class index of each label."""
-        if not new.any():
-            return find_classes(y, state.classes)
         if not state.open_classes:
             row = int(np.flatnonzero(new)[0])
             raise ValueError(
-                f"Row {row} has class {y[row]!r}, which is not among the classes this "
-                f"{type(self).__name__} was told: {state.classes.tolist()}. Start the stream with "
+                f"Row {row} has class {y.tolist()[row]!r}, which is not among the classes that "
+                f"fit met or that were announced: {state.classes.tolist()}. Start the stream with "
                 "partial_fit and without `classes` to let new classes in."
             )
         state.add_classes(np.unique(y[new]))
         return find_classes(y, state.classes)
 
-    def _fit_dtype(self, rows: Rows, dtype: np.dtype[Any], largest: float) -> Rows:
+    def _cast(self, rows: Rows, state: OnlineState, largest: float) -> Rows:
         """Return the rows in the float type the stream began with."""
-        if largest > float(np.finfo(dtype).max):
+        if largest > state.most:
             raise ValueError(
-                f"The stream began in {dtype}, which cannot hold {largest:.3g}. Scale the columns, "
-                "or begin the stream with float64 rows."
+                f"The stream began in {state.dtype}, which cannot hold {largest:.3g}. Scale the "
+                "columns, or begin the stream with float64 rows."
             )
-        return rows.astype(dtype)
+        return rows.astype(state.dtype)
 
     def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
         """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
@@ -479,7 +480,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         double = state.astype(DOUBLE)
         if measure_margins(double, lesson).wrong_rows == 0:
             return state, run
-        lesson = Lesson.of(lesson.rows.astype(DOUBLE), lesson.label, lesson.counted)
+        rows = lesson.rows.astype(DOUBLE)
+        lesson = lesson._replace(rows=rows, core=core_rows(rows))
         done = len(run.mistakes)
         later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
         return double, run.followed_by(Run(run_epochs(double, lesson, later)))
@@ -492,11 +494,15 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         else:
             limit = f"max_work={self.max_work:.3g}"
         pocket = "" if getattr(self, "pocket", False) else " or pocket=True"
+        sides = (
+            " of one of its one-vs-rest models" if len(evidence["updates_per_model"]) > 1 else ""
+        )
         warnings.warn(
             f"{type(self).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
-            f"{evidence['training_mistakes']} of {n_rows} training rows still on "
-            "the wrong side: the data may not be linearly separable. Use "
-            f"AveragedPerceptron{pocket} to make the best of it, or raise the limit.",
+            f"{evidence['training_mistakes']} of {n_rows} training rows still on the wrong side"
+            f"{sides}: the data may not be linearly separable, or its columns are so far from 0 "
+            "or of such different sizes that more steps are needed. Use AveragedPerceptron"
+            f"{pocket} to make the best of it, scale the columns, or raise the limit.",
             ConvergenceWarning,
             stacklevel=3,
         )

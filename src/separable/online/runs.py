@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from separable._core import native
+from separable.data.rows import check_indices
 from separable.online.targets import RowWeights
 
 if TYPE_CHECKING:
@@ -146,7 +147,11 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
 
 def core_rows(rows: Rows) -> native.Rows:
     """Return the rows as the compiled core takes them, their indices checked."""
-    return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    try:
+        return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    except ValueError:
+        check_indices(rows)  # says where
+        raise
 
 
 def _free_bytes() -> int:

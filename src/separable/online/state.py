@@ -86,6 +86,8 @@ class OnlineState:
         #: 1 if there is a ghost, the last of the models, else 0.
         self.n_ghosts = int(self.open_classes and self.rule == "ovr")
         self.n_models = n_classes - self.first_class + self.n_ghosts
+        #: The largest number the weights can hold.
+        self.most = float(np.finfo(self.dtype).max)
         #: How many models one block of lanes holds.
         self.width = 1 if self.first_class else native.lane_width(self.dtype == np.float64)
 
@@ -157,7 +159,7 @@ class OnlineState:
         """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
         scores = reach * max(largest, 1.0) * (self.n_features + 1)
         short = n_values * len(self.w) < LEAST_POLLED
-        return short and scores < float(np.finfo(self.dtype).max) / 4
+        return short and scores < self.most / 4
 
     def astype(self, dtype: np.dtype[Any]) -> OnlineState:
         """Return the same state with weights of another float type; itself if it has it."""
@@ -193,7 +195,7 @@ class OnlineState:
         if self.first_class == 0:
             return {name: list(a[:n]) for name, a in arrays.items()}
         # One class: the negative of the ghost. Two: the model of the second, and its negative.
-        return {name: [-a[0], *a[: n - 1]] for name, a in arrays.items()}
+        return {name: [0 - a[0], *a[: n - 1]] for name, a in arrays.items()}  # never -0.0
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights (k, d) and intercepts (k,) as a ``LinearModel`` holds them."""
@@ -204,7 +206,7 @@ class OnlineState:
         if self.u_b is not None:
             b -= self.u_b.reshape(-1)[:n_models] / (self.presented or 1.0)
         if len(self.classes) == 1 and self.rule == "ovr":
-            w, b = -w, -b  # the ghost was trained on what is not this class
+            w, b = 0 - w, 0 - b  # the ghost was trained on what is not this class
         if len(self.classes) == 2 and self.rule == "argmax":
             w, b = w[1:] - w[:1], b[1:] - b[:1]
         w.setflags(write=False)  # a model keeps read-only arrays without a copy

@@ -56,15 +56,16 @@ def _plain_labels(y: Any) -> NDArray[Any]:
 def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{what}: row {row} holds {y[row]!r}. Drop the row or give it a label.")
+        found = y.tolist()[row]
+        raise ValueError(f"{what}: row {row} holds {found!r}. Drop the row or give it a label.")
 
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the index of each label in the sorted ``classes``, and -1 where it is not there."""
     if len(y) and y.dtype.kind != classes.dtype.kind and "U" in y.dtype.kind + classes.dtype.kind:
         raise ValueError(
-            f"The labels changed type: y now holds {y[0]!r} ({y.dtype}), the classes so far are "
-            f"{classes[:5].tolist()} ({classes.dtype})."
+            f"The labels changed type: y now holds {y.tolist()[0]!r} ({y.dtype}), the classes so "
+            f"far are {classes[:5].tolist()} ({classes.dtype})."
         )
     place = classes.searchsorted(y)
     label = place.astype(np.int32)

@@ -21,7 +21,7 @@ concept Row = requires(const R& row, const float* w, std::int64_t k) {
     { row.value(k) } -> std::convertible_to<double>;
     { row.weights(w, k) } -> std::same_as<Line<float>>;  // of non-zeros k ... k + P - 1
     { row.template values<float>(k) } -> std::same_as<Line<float>>;
-    { row.only_zeros(k) } -> std::same_as<bool>;
+    { row.template only_zeros<float>(k) } -> std::same_as<bool>;
 };
 
 template <class F>
@@ -67,7 +67,11 @@ struct Dense {
         Line<T> last_products(const T* w, std::int64_t k) const {
             return load_products(w + k, x + k, static_cast<int>(n - k));
         }
-        bool only_zeros(std::int64_t k) const { return !Line<Value>::load(x + k).any(); }
+        // Whether non-zeros k ... k + P - 1 are all 0, P being that of T.
+        template <class T>
+        bool only_zeros(std::int64_t k) const {
+            return !Line<T>::load(x + k).any();
+        }
         template <class T>
         void prefetch_weights(const T*, std::int64_t, int) const {}  // the hardware sees a stream
         void prefetch() const { prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value))); }
@@ -115,9 +119,10 @@ struct Csr {
         Line<T> last_products(const T* w, std::int64_t k) const {
             return gather_products(w, j + k, x + k, static_cast<int>(n - k));
         }
+        template <class T>
         bool only_zeros(std::int64_t) const {
-            return false;
-        }  // stored values are taken as they are
+            return false;  // stored values are taken as they are
+        }
         template <class T>
         void prefetch_weights(const T* w, std::int64_t k, int width) const {
             __builtin_prefetch(w + static_cast<std::int64_t>(j[k]) * width);

@@ -287,7 +287,8 @@ struct Lanes {
         const std::int64_t n = row.size();
         std::int64_t k = 0;
         for (; k + P <= n; k += P) {
-            if (row.only_zeros(k)) continue;  // adding 0 to a partial sum changes nothing
+            if (row.template only_zeros<T>(k))
+                continue;  // adding 0 to a partial sum changes nothing
 #pragma GCC unroll 16
             for (int p = 0; p < P; ++p) {
                 row.prefetch_weights(W, std::min(k + p + kAhead, n - 1), kWidth);
@@ -340,7 +341,7 @@ struct Lanes {
         const std::int64_t n = row.size();
         std::int64_t k = 0;
         for (; k + P <= n; k += P) {
-            if (row.only_zeros(k)) continue;
+            if (row.template only_zeros<T>(k)) continue;
             for (int p = 0; p < P; ++p) visit(k + p);
         }
         for (; k < n; ++k) visit(k);

@@ -224,7 +224,11 @@ class ArgmaxPocket {
 
     ArgmaxPocket(const Products<Lane>& x, const OnlineProblem& problem,
                  std::span<const std::int64_t> rows, Heartbeat& heartbeat)
-        : x_(x), problem_(problem), rows_(rows), budget_(rows.size()), heartbeat_(heartbeat) {}
+        : x_(x),
+          problem_(problem),
+          rows_(rows),
+          budget_(rows.size(), x.n_values),
+          heartbeat_(heartbeat) {}
 
     void end_run(const ArgmaxState<Lane>& state) {
         if (budget_.allows(run_, record_)) look_at(state);

@@ -8,9 +8,9 @@
 //             3. fewer than the pocket's: the weights go into the pocket
 //             The last weights are looked at too.
 //
-// Every run is looked at while looking has cost no more than four times the training, so on small
-// data all weights met are; beyond that only runs that set a record, which happens about log(n)
-// times.
+// Every run is looked at while looking is cheap: fifty million numbers read, or four times what the
+// training has read. So on small data all weights met are looked at; beyond that only runs that set
+// a record, which happens about log(n) times.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,9 @@ namespace separable {
 // When the pocket looks: step 2.
 class LookBudget {
    public:
-    explicit LookBudget(std::size_t n_rows) : n_rows_(static_cast<std::int64_t>(n_rows)) {}
+    LookBudget(std::size_t n_rows, std::int64_t n_values)
+        : n_rows_(static_cast<std::int64_t>(n_rows)),
+          cheap_rows_(kCheapValues / std::max<std::int64_t>(1, n_values) * n_rows_) {}
 
     void row_presented() { ++presented_; }
     void row_looked_at() { ++looked_; }
@@ -38,12 +40,12 @@ class LookBudget {
     bool allows(std::int64_t run, std::int64_t& record) const {
         const bool sets_record = run > record;
         record = std::max(record, run);
-        return sets_record || looked_ + n_rows_ <= kTimes * presented_;
+        return sets_record || looked_ + n_rows_ <= std::max(cheap_rows_, kTimes * presented_);
     }
 
    private:
-    static constexpr std::int64_t kTimes = 4;
-    std::int64_t n_rows_, presented_ = 0, looked_ = 0;
+    static constexpr std::int64_t kTimes = 4, kCheapValues = 50'000'000;
+    std::int64_t n_rows_, cheap_rows_, presented_ = 0, looked_ = 0;
 };
 
 template <class Lane>
@@ -61,7 +63,7 @@ class Pocket {
           rows_(rows),
           targets_(std::move(targets)),
           n_lanes_(n_lanes),
-          budget_(rows.size()),
+          budget_(rows.size(), x.n_values),
           heartbeat_(heartbeat),
           run_(Lane::kWidth, 0),
           record_(Lane::kWidth, 0),
