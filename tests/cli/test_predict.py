@@ -66,7 +66,7 @@ def test_json_lines(separable, binary):
 def test_to_a_file(separable, binary):
     Path("d.csv").write_text("x,city\n3,Rome\n")
     result = separable("predict", binary, "d.csv", "-o", "out.csv")
-    assert (result.out, result.err) == ("", "Wrote 1 predictions to out.csv\n")
+    assert (result.out, result.err) == ("", "Wrote 1 prediction to out.csv\n")
     assert Path("out.csv").read_text() == separable("predict", binary, "d.csv").out
     assert sorted(path.name for path in Path().iterdir() if path.suffix == ".csv") == [
         "d.csv",
@@ -88,6 +88,27 @@ def test_what_was_missing_or_unseen_is_counted(separable, binary):
         "Note: city: 3 of a level not met in training: no effect "
         "('Lima' in data row 1, 'Quito' in data row 4)",
     ]
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+@pytest.mark.parametrize("part_rows", [1, 2, 3])
+def test_parts_of_a_table_make_the_same_predictions(
+    separable, binary, monkeypatch, part_rows, flags
+):
+    Path("d.csv").write_text("x,city\n,Rome\n3,Lima\n3,\n1,Quito\n,Lima\n2,Oslo\n9,Rome\n")
+    whole = separable("predict", binary, "d.csv", *flags)
+    monkeypatch.setattr("separable.cli.predict.PART_ROWS", part_rows)
+    assert separable("predict", binary, "d.csv", *flags) == whole
+    assert "x: 2 missing (data row 1, 5; none" in whole.err
+    assert "('Lima' in data row 2, 'Quito' in data row 4)" in whole.err
+
+
+def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, monkeypatch):
+    monkeypatch.setattr("separable.cli.predict.PART_ROWS", 2)
+    Path("d.csv").write_text("x,city\n1,Rome\n3,Lima\n3,\n1,Quito\n1e999,Lima\n")
+    result = separable("predict", binary, "d.csv")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("Error: d.csv, data row 5, column 'x': infinity")
 
 
 def test_a_category_keeps_its_text_even_if_all_of_it_looks_like_numbers(separable):
@@ -147,7 +168,11 @@ def test_a_line_each_where_the_only_value_is_missing(separable):
     ("text", "message"),
     [
         ("x\n3\n", "Error: d.csv: The table lacks 1 column(s)"),
-        ("x,city\n3,Rome\nabc,Rome\n", "Error: d.csv, line 3, column 'x': 'abc' is not a number."),
+        (
+            "x,city\n3,Rome\nabc,Rome\n",
+            "Error: d.csv, line 3, column 'x': 'abc' is not a number. Correct it, or leave it "
+            "empty if it is missing.\n",
+        ),
         ("x,city\n3,Rome\n1e999,Rome\n", "Error: d.csv, data row 2, column 'x': infinity"),
         ("", "Error: d.csv: the file is empty"),
     ],

@@ -9,9 +9,10 @@ from separable.cli.target import read_target
 from separable.data.table import TableError, read_csv
 
 
-def target(values, **types):
+def target(values, kind=None):
     text = "y\n" + "".join(f'"{value}"\n' for value in values)
-    return read_target(read_csv(io.BytesIO(text.encode()), types), "y", "data.csv")
+    table = read_csv(io.BytesIO(text.encode()), {"y": "category"})
+    return read_target(table, "y", "data.csv", kind)
 
 
 def test_text_labels_and_missing_ones():
@@ -23,9 +24,26 @@ def test_text_labels_and_missing_ones():
 
 
 def test_whole_numbers_are_numbers_and_others_are_text():
-    assert target([0, "1.0", 0]).labels.dtype == np.int64
-    assert target([0, 1, 0], y="category").labels.tolist() == ["0", "1", "0"]
+    assert target([0, 1, "NA", 0]).labels.dtype == np.int64
+    assert target([0, 1, 0], "category").labels.tolist() == ["0", "1", "0"]
     assert target([0.5, 1, 0.5]).labels.tolist() == ["0.5", "1", "0.5"]
+
+
+@pytest.mark.parametrize(
+    "values", [[2**53 + 1, 2**53 + 2], [-(2**63), 2**63 - 1], [-1, 1], [0, 10, -20]]
+)
+def test_plain_whole_numbers_are_kept_to_the_last_digit(values):
+    assert target(values).labels.dtype == np.int64
+    assert target(values).labels.tolist() == values
+
+
+@pytest.mark.parametrize(
+    "odd", ["00", "01", "+1", "1.0", "-0", "inf", "1e3", str(2**63), str(-(2**63) - 1), "9" * 20]
+)
+def test_what_int64_would_write_otherwise_stays_as_written(odd):
+    assert target(["7", odd]).labels.tolist() == ["7", odd]
+    with pytest.raises(TableError, match=r"'y' holds '.*' in data row 2, .* leave out --number y"):
+        target(["7", odd], "number")
 
 
 @pytest.mark.parametrize(
@@ -34,6 +52,7 @@ def test_whole_numbers_are_numbers_and_others_are_text():
         (["?", "NA"], "'y' is empty in every row"),
         (["yes", "yes", "NA"], "'y' holds a single class, 'yes', in all 2 rows.*two classes"),
         ([1, 1], "holds a single class, 1,"),
+        (["a"], "'y' holds a single class, 'a', in its only row. A classifier"),
         (np.arange(400) / 10, "'y' looks like a quantity: 400 different values.*classifier"),
         (range(21), "looks like a quantity: 21"),
         ([f"id{i}" for i in range(30)], "looks like an identifier or free text: 30"),

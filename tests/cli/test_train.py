@@ -115,8 +115,42 @@ def test_unconverged_is_one_line_on_standard_error(separable):
     result = separable("train", write(flipped), "--target", "y", "--model", "perceptron")
     assert result.code == 0
     assert result.err.count("\n") == 1
-    assert result.err.startswith("Warning: Perceptron stopped after")
-    assert "may not be linearly separable" in result.err
+    assert result.err.startswith("Warning: Perceptron stopped after 10000 epochs and has not")
+    assert "may not be linearly separable: --model averaged-perceptron makes" in result.err
+    for untypeable in ("AveragedPerceptron", "pocket", "limit", "one-vs-rest"):
+        assert untypeable not in result.err
+    assert (
+        separable("train", "data.csv", "--target", "y", "--model", "averaged-perceptron").code == 0
+    )
+
+
+def test_of_several_models_it_is_said_what_is_counted(separable):
+    lines = [f"{i % 7},{i % 5},{'abc'[i % 3]}" for i in range(60)]
+    args = ["train", write("\n".join(["x,z,y", *lines])), "--target", "y", "--model", "perceptron"]
+    result = separable(*args)
+    told = json.loads(separable(*args, "--json").out)
+    wrong, last = told["evidence"]["training_mistakes"], told["evidence"]["mistakes"][-1]
+    assert (
+        f" {wrong} of 60 training rows are on the wrong side for at least one of its 3 one-vs"
+        in (result.err)
+    )
+    assert f"{told['training_mistakes']} of 60 training rows predicted wrongly" in result.out
+    assert f"{last} mistakes of the 3 one-vs-rest models together on the way through" in result.out
+
+
+def test_other_warnings_are_passed_on():
+    told = module._warning(UserWarning("two\nlines"), None, np.zeros(1))
+    assert told == "two lines"
+
+
+def test_one_of_a_thing(separable):
+    result = separable("train", write("x,y\n1,a\n2,b\n"), "--target", "y")
+    assert "on all 2 rows with 1 feature:" in result.out
+    told = separable("explain", "data.safetensors").out
+    assert ": 1 feature from 1 column. Numbers" in told
+    write("x\n1\n", "one.csv")
+    told = separable("explain", "data.safetensors", "one.csv", "--row", 2).err
+    assert "one.csv has 1 data row, so there is no row 2. Rows are counted from 1" in told
 
 
 def test_rows_without_a_target_are_left_out_and_counted(separable):
@@ -142,6 +176,51 @@ def test_number_targets_are_whole_numbers(separable):
     result = separable("train", "data.csv", "--target", "y", "-o", "m.safetensors", *category)
     assert (result.code, result.err) == (0, "")
     assert load("m.safetensors").classes.tolist() == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "labels", [[9007199254740993, 9007199254740994], ["00", "01"], ["1", "inf"], ["1.0", "2"]]
+)
+def test_labels_go_through_unchanged(separable, labels):
+    text = points().replace("yes", str(labels[1])).replace("no", str(labels[0]))
+    separable("train", write(text), "--target", "y", "-o", "m.safetensors")
+    assert load("m.safetensors").classes.tolist() == labels
+    predicted = separable("predict", "m.safetensors", "data.csv").out.splitlines()[1:]
+    assert {line.partition(",")[0] for line in predicted} == {str(label) for label in labels}
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ({30: "oops"}, "1 of its 40 values is not a plain number (first 'oops' in data row 31)"),
+        ({30: "1,5"}, "1 of its 40 values is not a plain number (first '1,5' in data row 31)"),
+        (
+            {8: "1,000", 9: "x", 10: "NA"},
+            "2 of its 39 values are not plain numbers (first '1,000' in data row 9)",
+        ),
+        (
+            {i: f"{i},5" for i in range(40)},
+            "40 of its 40 values are not plain numbers (first '0,5' in data row 1)",
+        ),
+    ],
+)
+def test_a_slip_among_numbers_is_told_and_can_be_meant(separable, cells, told):
+    lines = [f'"{cells.get(i, i)}",{i},{"yes" if i > 20 else "no"}' for i in range(40)]
+    args = ["train", write("\n".join(["a b,z,y", *lines])), "--target", "y"]
+    result = separable(*args)
+    assert result.code == 0
+    assert result.err.count("\n") == 1
+    assert result.err.startswith(f"Note: a b: taken as text because {told}. Write numbers")
+    assert result.err.endswith("keep it as a category with --category 'a b'.\n")
+    assert json.loads(separable(*args, "--json").out)["notes"][0] in result.err
+    assert separable(*args, "--category", "a b").err == ""
+    assert separable(*args, "--drop", "a b").err == ""
+
+
+def test_categories_with_numbers_among_them_are_nothing_to_tell(separable):
+    cells = ["a", "b", "?", *range(8)] * 4
+    lines = [f"{cell},{i},{'yes' if i > 20 else 'no'}" for i, cell in enumerate(cells)]
+    assert separable("train", write("\n".join(["x,z,y", *lines])), "--target", "y").err == ""
 
 
 def test_many_classes_show_the_weights_of_the_first(separable):
@@ -175,13 +254,19 @@ def test_standard_input(separable, monkeypatch):
         ("x,y\n1,a\n2,a\n", ["--target", "y"], "holds a single class, 'a'"),
         ("x,y\n1,a\n2\n", ["--target", "y"], "data.csv, line 3: expected 2 values"),
         ("x,y\n1,a\n1,b\n", ["--target", "y"], "data.csv: No column is left to learn from"),
-        ("y\na\nb\n", ["--target", "y"], "No column is left to learn from"),
+        ("y\na\nb\n", ["--target", "y"], "data.csv: there is no column to learn from: the target"),
+        ("y\na\n\nb\n", ["--target", "y"], "there is no column to learn from: the target 'y'"),
         (
             "x,y\n1,\n2,a\ninf,b\n3,a\n4,b\n",
             ["--target", "y"],
             "data.csv, data row 3, column 'x': infinity",
         ),
         ("x,y\n1,a\nq,b\n", ["--target", "y", "--number", "x"], "line 3, column 'x': 'q' is not"),
+        (
+            "a b,y\n1,a\nq,b\n",
+            ["--target", "y", "--number", "a b"],
+            "leave it empty if it is missing. Or use it as a category: --category 'a b' instead of",
+        ),
         ("x,y\n1,a\n2,b\n", ["--target", "y", "--drop", "z"], "has no column 'z'"),
         (
             "x,y\n1,a\n2,b\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from separable.data.table import (
     BLOCK_BYTES,
     MISSING,
+    NotANumberError,
     TableError,
     missing_counts,
     read_csv,
@@ -75,8 +77,10 @@ def test_column_types_override_what_a_column_looks_like():
 
 def test_a_column_asked_for_as_a_number_names_the_line_of_the_text():
     text = 'x,note\n1,"two\nlines"\n\n2,a\nabc,b\n'
-    with pytest.raises(TableError, match=r"line 6, column 'x': 'abc' is not a number.*category"):
+    with pytest.raises(NotANumberError, match=r"line 6, column 'x': 'abc' .*missing.$") as caught:
         read(text, column_types={"x": "number"})
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.column, str(again)) == ("x", str(caught.value))
 
 
 # --- missing values ---

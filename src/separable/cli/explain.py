@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.output import file_name, json_bytes, report_lines, say, write_data
+from separable.cli.output import counted, file_name, json_bytes, report_lines, say, write_data
 from separable.cli.predict import encode_table, load_model, read_table
 
 if TYPE_CHECKING:
@@ -56,22 +56,21 @@ def _explain_model(model: LinearModel, top: int, as_json: bool) -> None:
     assert model.encoder is not None
     n_columns = len(set(model.encoder.sources))
     click.echo(
-        f"{model.learner}: {model.n_features} features from {n_columns} columns. Numbers are "
-        "standardised: a weight is for one standard deviation."
+        f"{model.learner}: {counted(model.n_features, 'feature')} from "
+        f"{counted(n_columns, 'column')}. Numbers are standardised: a weight is for one standard "
+        "deviation."
     )
     click.echo(str(weights))
 
 
 def _explain_row(model: LinearModel, data: str, row: int, top: int, as_json: bool) -> None:
-    import numpy as np
-
     table = read_table(model, data)
     if row >= table.num_rows:
         raise ValueError(
-            f"{file_name(data)} has {table.num_rows} data rows, so there is no row {row + 1}. "
-            "Rows are counted from 1, the header line not counted."
+            f"{file_name(data)} has {counted(table.num_rows, 'data row')}, so there is no row "
+            f"{row + 1}. Rows are counted from 1, the header line not counted."
         )
-    rows, report = encode_table(model, table.slice(row, 1), data, np.array([row]))
+    rows, report = encode_table(model, table.slice(row, 1), data, row)
     for line in report_lines(report, row):
         say(f"Note: {line}")
     explanation = model.explain(rows)
@@ -107,7 +106,9 @@ def _term_lines(
         cell = _cell(raw[sources[term.feature]])
         lines.append((shown(term.feature), cell, number(term.weight), signed(term.contribution)))
     if terms.other_contribution:
-        lines.append((f"({terms.other_count} others)", "", "", signed(terms.other_contribution)))
+        lines.append(
+            (f"({counted(terms.other_count, 'other')})", "", "", signed(terms.other_contribution))
+        )
     lines.append(("intercept", "", "", signed(terms.intercept)))
     lines.append(("score", "", "", signed(terms.score)))
     return lines

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_output",
+    "counted",
     "file_name",
     "json_bytes",
     "naming_file",
@@ -30,6 +31,11 @@ __all__ = [
 def say(text: str) -> None:
     """Tell the user something, on standard error."""
     click.echo(text, err=True)
+
+
+def counted(number: Any, noun: str) -> str:
+    """Return a number of things in words: 1 row, 2 rows."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def json_bytes(value: Any) -> bytes:
@@ -72,14 +78,14 @@ def check_output(output: str, **inputs: str) -> None:
 
 
 @contextmanager
-def naming_file(source: str, rows: NDArray[Any] | None = None) -> Iterator[None]:
+def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterator[None]:
     """Name the file in an error about its table, and count rows as the user does, from 1.
 
     Parameters
     ----------
     source : str
         The file.
-    rows : ndarray of int, optional
+    rows : ndarray of int or range, optional
         For each row in use, its place in the file, counted from 0.
     """
     from separable.data.table import CellError, TableError

@@ -10,6 +10,7 @@ import click
 
 from separable.cli.output import (
     check_output,
+    counted,
     json_bytes,
     naming_file,
     report_lines,
@@ -18,14 +19,18 @@ from separable.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from separable.data.rows import Rows
     from separable.features.encoding_report import EncodingReport
     from separable.model.linear_model import LinearModel
 
 __all__ = ["encode_table", "load_model", "predict", "read_table"]
+
+#: How many rows are encoded and scored at a time.
+PART_ROWS = 1 << 14
 
 
 @click.command(
@@ -47,15 +52,12 @@ def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
     if output is not None and output != "-":
         check_output(output, data=data, model=model)
     linear = load_model(model)
-    rows, report = encode_table(linear, read_table(linear, data), data)
+    text, report = _predictions(linear, read_table(linear, data), data, as_json)
     for line in report_lines(report):
         say(f"Note: {line}")
-    predicted, scores = _predict(linear, rows)
-    names = score_names(linear)
-    text = _json_lines(names, predicted, scores) if as_json else _csv(names, predicted, scores)
     write_data(text, output)
     if output not in (None, "-"):
-        say(f"Wrote {len(predicted)} predictions to {output}")
+        say(f"Wrote {counted(report.n_rows, 'prediction')} to {output}")
 
 
 def load_model(path: str) -> LinearModel:
@@ -82,13 +84,13 @@ def read_table(model: LinearModel, data: str) -> pa.Table:
 
 
 def encode_table(
-    model: LinearModel, table: Any, data: str, rows: NDArray[Any] | None = None
+    model: LinearModel, table: pa.Table, data: str, first_row: int
 ) -> tuple[Rows, EncodingReport]:
-    """Encode a table, all of ``data`` or the given rows of it, as the rows of a model."""
+    """Encode a table, the rows of ``data`` from ``first_row`` on, as the rows of a model."""
     from separable.features.table_encoder import TableEncoder
 
     assert isinstance(model.encoder, TableEncoder)
-    with naming_file(data, rows):
+    with naming_file(data, range(first_row, first_row + table.num_rows)):
         return model.encoder.encode_with_report(table)
 
 
@@ -100,23 +102,36 @@ def score_names(model: LinearModel) -> list[str]:
     return [f"score_{label}" for label in labels]
 
 
-def _predict(model: LinearModel, rows: Rows) -> tuple[list[Any], NDArray[Any]]:
-    """Return predictions and scores; the scores are computed once."""
+def _predictions(
+    model: LinearModel, table: pa.Table, data: str, as_json: bool
+) -> tuple[bytes, EncodingReport]:
+    """Return what is to be written, and what was met; a part of the rows is encoded at a time."""
+    from separable.features.encoding_report import EncodingReport
+
+    assert model.encoder is not None
+    out, reports, keys = io.BytesIO(), [], ["prediction", *score_names(model)]
+    if not as_json:
+        out.write(_csv([keys]))
+    for first_row in range(0, table.num_rows, PART_ROWS):
+        rows, report = encode_table(model, table.slice(first_row, PART_ROWS), data, first_row)
+        out.write(_json_lines(keys, _lines(model, rows)) if as_json else _csv(_lines(model, rows)))
+        reports.append(report)
+    return out.getvalue(), EncodingReport.joined(reports, model.encoder.sources)
+
+
+def _lines(model: LinearModel, rows: Rows) -> Iterator[list[Any]]:
+    """Give the prediction and the scores of each row; the scores are computed once."""
     explanation = model.explain(rows)
-    return explanation.predicted.tolist(), explanation.all_scores
+    scores = explanation.all_scores.tolist()
+    for label, row in zip(explanation.predicted.tolist(), scores, strict=True):
+        yield [label, *row]
 
 
-def _csv(names: list[str], predicted: list[Any], scores: NDArray[Any]) -> bytes:
+def _csv(lines: Iterable[list[Any]]) -> bytes:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["prediction", *names])
-    writer.writerows([label, *row] for label, row in zip(predicted, scores.tolist(), strict=True))
+    csv.writer(out, lineterminator="\n").writerows(lines)
     return out.getvalue().encode()
 
 
-def _json_lines(names: list[str], predicted: list[Any], scores: NDArray[Any]) -> bytes:
-    keys = ["prediction", *names]
-    return b"".join(
-        json_bytes(dict(zip(keys, [label, *row], strict=True)))
-        for label, row in zip(predicted, scores.tolist(), strict=True)
-    )
+def _json_lines(keys: list[str], lines: Iterable[list[Any]]) -> bytes:
+    return b"".join(json_bytes(dict(zip(keys, line, strict=True))) for line in lines)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.columns import Numbers, as_columns, number_text
-from separable.data.table import TableError
+from separable.data.columns import Categories, as_columns
+from separable.data.table import TableError, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from separable.data.table import ColumnType
 
 __all__ = ["Target", "read_target"]
 
@@ -20,6 +23,9 @@ __all__ = ["Target", "read_target"]
 MANY_CLASSES = 20
 NUMBER_SHARE = 0.05
 TEXT_SHARE = 0.5
+
+#: A whole number as int64 writes it, if it is not too large.
+PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 @dataclass(frozen=True)
@@ -45,51 +51,61 @@ class Target:
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
 
-def read_target(table: pa.Table, name: str, where: str) -> Target:
-    """Return the labels of a table: whole numbers as int64, everything else as text.
+def read_target(table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Target:
+    """Return the labels of a table: plain whole numbers as int64, everything else as written.
 
     Parameters
     ----------
     table : pyarrow.Table
     name : str
-        The target column.
+        The target column, read as text.
     where : str
         The file, to begin error messages.
+    kind : {"number", "category"}, optional
+        Whole numbers or nothing; or text whatever it looks like.
 
     Returns
     -------
     Target
     """
     column = as_columns(table)[name]
-    if isinstance(column, Numbers):
-        there = ~np.isnan(column.values)
-        labels = _number_labels(column.values[there])
-    else:
-        there = column.codes >= 0
-        labels = np.array(column.levels, dtype=np.str_)[column.codes[there]]
-    target = Target(labels, np.flatnonzero(there), int(np.count_nonzero(~there)))
-    _refuse(target, f"{where}: the target column {name!r}", isinstance(column, Numbers))
+    assert isinstance(column, Categories)
+    levels, codes = column.levels, column.codes
+    there = codes >= 0
+    what = f"{where}: the target column {name!r}"
+    odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
+    if kind == "number" and odd is not None:
+        row = int(np.flatnonzero(codes == odd)[0])
+        raise TableError(
+            f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
+            f"number. Correct it, or leave out --number {name}: the classes are then texts."
+        )
+    labels = np.array(levels, dtype=np.str_)
+    if kind != "category" and odd is None:
+        labels = labels.astype(np.int64)
+    target = Target(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
+    _refuse(target, what, all(is_number(level) for level in levels))
     return target
 
 
-def _number_labels(values: NDArray[np.float64]) -> NDArray[Any]:
-    if bool((np.abs(values) < 2**53).all()) and bool((values == np.rint(values)).all()):
-        return values.astype(np.int64)
-    return np.array([number_text(value) for value in values.tolist()], dtype=np.str_)
+def _is_plain(text: str) -> bool:
+    """Whether int64 gives a text back as it was written."""
+    return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
 
 
-def _refuse(target: Target, what: str, is_number: bool) -> None:
+def _refuse(target: Target, what: str, numbers: bool) -> None:
     counts = target.counts()
     if not counts:
         raise TableError(f"{what} is empty in every row.")
     if len(counts) == 1:
+        rows = f"all {len(target.labels)} rows" if len(target.labels) > 1 else "its only row"
         raise TableError(
-            f"{what} holds a single class, {next(iter(counts))!r}, in all {len(target.labels)} "
-            "rows. A classifier needs rows of two classes or more."
+            f"{what} holds a single class, {next(iter(counts))!r}, in {rows}. A classifier needs "
+            "rows of two classes or more."
         )
-    share = NUMBER_SHARE if is_number else TEXT_SHARE
+    share = NUMBER_SHARE if numbers else TEXT_SHARE
     if len(counts) > max(MANY_CLASSES, share * len(target.labels)):
-        looks = "a quantity" if is_number else "an identifier or free text"
+        looks = "a quantity" if numbers else "an identifier or free text"
         raise TableError(
             f"{what} looks like {looks}: {len(counts)} different values in {len(target.labels)} "
             "rows. This learner is a classifier: name a column of classes, or group the values "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, learner_class
 from separable.cli.output import (
     check_output,
+    counted,
     file_name,
     json_bytes,
     naming_file,
@@ -76,6 +78,7 @@ class Training:
     encoder: TableEncoder
     model: LinearModel
     mistakes: int
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
@@ -149,6 +152,8 @@ def train(
     options = {"number": list(number), "category": list(category), "drop": list(drop)}
     training = _train(data, target, learner, options, test_size, seed)
     training.model.save(path)
+    for note in training.notes:
+        say(f"Note: {note}")
     for warning in training.warnings:
         say(f"Warning: {warning}")
     if as_json:
@@ -166,11 +171,14 @@ def _train(
     seed: int,
 ) -> Training:
     from separable.cli.holdout import stratified_split
+    from separable.cli.mixed_columns import mixed_columns
     from separable.cli.target import read_target
 
-    table = _read(data, target_name, options)
-    target = read_target(table, target_name, file_name(data))
-    fitter = _Fitter(data, table.drop_columns([target_name]), target, learner, options, seed)
+    table, kind = _read(data, target_name, options)
+    target = read_target(table, target_name, file_name(data), kind)
+    columns = table.drop_columns([target_name])
+    _refuse_no_columns(columns, target_name, data)
+    fitter = _Fitter(data, columns, target, learner, options, seed)
     train_rows, test_rows = stratified_split(target.labels, test_size, seed)
     encoder, model = fitter.fit(None)  # first: what fails here is not due to the hold-out
     held_out = fitter.test(train_rows, test_rows) if len(test_rows) else None
@@ -191,6 +199,7 @@ def _train(
         encoder,
         model,
         mistakes,
+        tuple(mixed_columns(columns, {name for names in options.values() for name in names})),
         tuple(fitter.warnings),
     )
 
@@ -225,7 +234,7 @@ class _Fitter:
             warnings.simplefilter("always")
             estimator.fit(encoded, labels)
         if chosen is None:
-            self.warnings += [" ".join(str(warning.message).split()) for warning in caught]
+            self.warnings += [_warning(one.message, estimator.model_, labels) for one in caught]
         return encoder, estimator.model_
 
     def predict(
@@ -268,16 +277,41 @@ class _Fitter:
         return self.table if len(rows) == self.table.num_rows else self.table.take(pa.array(rows))
 
 
-def _read(data: str, target: str, options: dict[str, list[str]]) -> pa.Table:
-    from separable.data.table import read_csv, require_columns
+def _warning(message: Warning | str, model: LinearModel, labels: NDArray[Any]) -> str:
+    """Return a warning of a learner in one line, and for what can be typed here."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    if not isinstance(message, ConvergenceWarning):
+        return " ".join(str(message).split())
+    evidence, k = model.evidence, len(model.weights)
+    which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
+    return (
+        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and has not "
+        f"converged: {evidence['training_mistakes']} of {len(labels)} training rows are on the "
+        f"wrong side{which}. The classes may not be linearly separable: "
+        f"--model {DEFAULT_LEARNER} makes the best of that."
+    )
+
+
+def _read(
+    data: str, target: str, options: dict[str, list[str]]
+) -> tuple[pa.Table, ColumnType | None]:
+    """Return the table, its target as text, and what the options say of the target."""
+    from separable.data.table import NotANumberError, TableError, read_csv, require_columns
 
     types: dict[str, ColumnType] = dict.fromkeys(options["number"], "number")
     types |= dict.fromkeys(options["category"], "category")
-    table = read_csv(data, types)
+    try:
+        table = read_csv(data, {**types, target: "category"})
+    except NotANumberError as error:
+        raise TableError(
+            f"{error} Or use it as a category: --category {shlex.quote(error.column)} instead of "
+            "--number."
+        ) from None
     for names in ([target], *options.values()):
         require_columns(names, table.column_names, file_name(data))
     _set_target_apart(target, options)
-    return table
+    return table, types.get(target)
 
 
 def _set_target_apart(target: str, options: dict[str, list[str]]) -> None:
@@ -290,6 +324,16 @@ def _set_target_apart(target: str, options: dict[str, list[str]]) -> None:
         )
     for option, names in options.items():
         options[option] = [name for name in names if name != target]
+
+
+def _refuse_no_columns(columns: pa.Table, target: str, data: str) -> None:
+    from separable.data.table import TableError
+
+    if not columns.column_names:
+        raise TableError(
+            f"{file_name(data)}: there is no column to learn from: the target {target!r} is the "
+            "only one. Add the columns that it is to be predicted from."
+        )
 
 
 def _default_output(data: str) -> str:

@@ -6,13 +6,14 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.output import file_name
+from separable.cli.output import counted, file_name
 from separable.data.table import missing_counts
 from separable.model.top_weights import TopWeights
 from separable.model.words import shown
 
 if TYPE_CHECKING:
     from separable.cli.train import Training
+    from separable.model.linear_model import LinearModel
 
 __all__ = ["training_dict", "training_text"]
 
@@ -37,6 +38,7 @@ def training_dict(training: Training) -> dict[str, Any]:
         "training_mistakes": training.mistakes,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
         "top_weights": model.top_weights(TOP_WEIGHTS).to_dict(),
+        "notes": list(training.notes),
         "warnings": list(training.warnings),
     }
 
@@ -74,14 +76,14 @@ def _columns(training: Training) -> list[dict[str, Any]]:
 def _columns_text(training: Training) -> str:
     columns = _columns(training)
     width = max(len(shown(column["name"])) for column in columns)
-    lines = [f"{file_name(training.data)}: {training.table.num_rows} rows"]
+    lines = [f"{file_name(training.data)}: {counted(training.table.num_rows, 'row')}"]
     for column in columns:
         notes = []
         if column["type"] == "target":
             notes.append(_classes_text(training))
         if column["type"] == "category":
             levels = column["features"] - (column["missing"] > 0)
-            notes.append(f"{levels} level{'s' * (levels != 1)}")
+            notes.append(counted(levels, "level"))
         if "reason" in column:
             notes.append(shown(column["reason"], 150))
         if column["missing"]:
@@ -121,15 +123,23 @@ def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
     total = len(training.target.labels)
     lines = [
-        f"{model.learner}, trained again on all {total} rows with {model.n_features} features:",
+        f"{model.learner}, trained again on all {total} rows with "
+        f"{counted(model.n_features, 'feature')}:",
         f"  {training.mistakes} of {total} training rows predicted wrongly",
     ]
     if "epochs" in evidence:
-        last = evidence.get("mistakes")
-        left = f"{last[-1]} mistakes in the last" if isinstance(last, list) and last else ""
-        end = "converged: an epoch without a mistake" if evidence.get("converged") else left
-        lines.append(f"  {evidence['epochs']} epochs{', ' * bool(end)}{end}")
+        end = "converged: an epoch without a mistake" if evidence.get("converged") else _left(model)
+        lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
+
+
+def _left(model: LinearModel) -> str:
+    """Return what the last epoch had to correct, of all models where there are several."""
+    mistakes, k = model.evidence.get("mistakes"), len(model.weights)
+    if not isinstance(mistakes, list) or not mistakes:
+        return ""
+    models = f" of the {k} one-vs-rest models together" if k > 1 else ""
+    return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
 
 
 def _weights_text(training: Training) -> str:

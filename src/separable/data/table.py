@@ -32,6 +32,7 @@ __all__ = [
     "MISSING",
     "CellError",
     "ColumnType",
+    "NotANumberError",
     "TableError",
     "did_you_mean",
     "is_number",
@@ -91,6 +92,24 @@ class CellError(TableError):
 
     def __reduce__(self) -> tuple[type[CellError], tuple[str, int, str]]:
         return type(self), (self.column, self.row, self.problem)
+
+
+class NotANumberError(TableError):
+    """A text in a column that is to be read as numbers.
+
+    Parameters
+    ----------
+    message : str
+    column : str
+        The column it is in.
+    """
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message, column)
+        self.column = column
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def read_csv(
@@ -305,11 +324,10 @@ class _CsvText:
     def table(self, column_types: Mapping[str, ColumnType]) -> pa.Table:
         import pyarrow as pa
 
-        raw = self._parse()
-        columns = [
-            self._typed(name, raw.column(place), column_types.get(name))
-            for place, name in enumerate(self.header)
-        ]
+        raw, columns = self._parse(), []
+        for name in self.header:
+            columns.append(self._typed(name, raw.column(0), column_types.get(name)))
+            raw = raw.remove_column(0)  # its text is not needed any more
         return pa.Table.from_arrays(columns, names=self.header)
 
     def _parse(self) -> pa.Table:
@@ -408,14 +426,15 @@ class _CsvText:
                 raise self._not_a_number(name, text) from None
             return text
 
-    def _not_a_number(self, name: str, text: Texts) -> TableError:
+    def _not_a_number(self, name: str, text: Texts) -> NotANumberError:
         bad = ((i, v) for i, v in enumerate(text.to_pylist()) if v is not None)
         place, value = next((i, v) for i, v in bad if not is_number(v))
         records = islice(self._records(self._text()), place + 1, None)
         line, _ = next(records)
-        return TableError(
-            f"{self.name}, line {line}, column {name!r}: {value!r} is not a number. Correct it, "
-            "leave it empty if it is missing, or treat the column as a category."
+        return NotANumberError(
+            f"{self.name}, line {line}, column {name!r}: {value!r} is not a number. Correct it, or "
+            "leave it empty if it is missing.",
+            name,
         )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["ColumnReport", "EncodingReport"]
 
@@ -39,6 +42,20 @@ class ColumnReport:
     unseen: int = 0
     unseen_examples: tuple[tuple[int, str], ...] = ()
 
+    def followed_by(self, later: ColumnReport, first_row: int) -> ColumnReport:
+        """Return this report and that of later rows, the first of them ``first_row``, as one."""
+        seen = {level for _, level in self.unseen_examples}
+        rows = (*self.missing_rows, *(row + first_row for row in later.missing_rows))
+        new = ((r + first_row, level) for r, level in later.unseen_examples if level not in seen)
+        return ColumnReport(
+            self.column,
+            self.missing + later.missing,
+            rows[:EXAMPLES],
+            later.missing_trained,
+            self.unseen + later.unseen,
+            (*self.unseen_examples, *new)[:EXAMPLES],
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""
         return {
@@ -65,6 +82,24 @@ class EncodingReport:
 
     n_rows: int
     columns: tuple[ColumnReport, ...]
+
+    @classmethod
+    def joined(cls, parts: Iterable[EncodingReport], order: Iterable[str]) -> EncodingReport:
+        """Return the reports of the parts of one table, one below the other, as one report.
+
+        Parameters
+        ----------
+        parts : iterable of EncodingReport
+        order : iterable of str
+            The raw columns in the encoder's order; names may come again.
+        """
+        columns = {name: ColumnReport(name) for name in order}
+        n_rows = 0
+        for part in parts:
+            for column in part.columns:
+                columns[column.column] = columns[column.column].followed_by(column, n_rows)
+            n_rows += part.n_rows
+        return cls(n_rows, tuple(c for c in columns.values() if c.missing or c.unseen))
 
     @property
     def missing(self) -> int:

@@ -256,12 +256,7 @@ class TableEncoder:
         output = asked.get("transform", default_output())
         if output != "default":
             return as_frame(rows, self.feature_names, output, data)
-        if not rows.is_sparse:
-            return rows.values
-        from scipy.sparse import csr_array
-
-        parts: Any = (rows.values, rows.indices, rows.indptr)
-        return csr_array(parts, shape=rows.shape)
+        return rows.to_matrix()
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.rows import Rows, as_rows, column_names
+from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
@@ -38,16 +37,16 @@ def model_rows(model: LinearModel, X: Any) -> Rows:
 
 
 def _is_matrix(X: Any) -> bool:
-    sparse = sys.modules.get("scipy.sparse")  # a SciPy matrix exists only once SciPy is imported
-    return isinstance(X, (Rows, np.ndarray)) or (sparse is not None and bool(sparse.issparse(X)))
+    return isinstance(X, (Rows, np.ndarray)) or is_scipy_sparse(X)
 
 
 def _check_names(model: LinearModel, found: tuple[str, ...] | None) -> None:
     expected = model.feature_names
     if found is None or expected is None or found == expected:
         return
-    missing = [name for name in expected if name not in set(found)]
-    extra = [name for name in found if name not in set(expected)]
+    here, wanted = set(found), set(expected)
+    missing = [name for name in expected if name not in here]
+    extra = [name for name in found if name not in wanted]
     if len(found) != len(expected):
         start = (
             f"X has {len(found)} features, but this {model.learner} model expects {len(expected)}"

@@ -142,7 +142,8 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> None:
     """Refuse weights of classes that do not exist, where all classes are known."""
     if not isinstance(class_weight, Mapping):
         return
-    unknown = [c for c in class_weight if c not in set(classes.tolist())]
+    known = set(classes.tolist())
+    unknown = [c for c in class_weight if c not in known]
     if unknown:
         raise ValueError(
             f"class_weight names {unknown[0]!r}, which is not among the classes: "
