@@ -324,10 +324,11 @@ class _CsvText:
     def table(self, column_types: Mapping[str, ColumnType]) -> pa.Table:
         import pyarrow as pa
 
-        raw, columns = self._parse(), []
-        for name in self.header:
-            columns.append(self._typed(name, raw.column(0), column_types.get(name)))
-            raw = raw.remove_column(0)  # its text is not needed any more
+        texts = self._parse().columns[::-1]
+        columns = [
+            self._typed(name, texts.pop(), column_types.get(name))  # its text is then let go
+            for name in self.header
+        ]
         return pa.Table.from_arrays(columns, names=self.header)
 
     def _parse(self) -> pa.Table:
