@@ -153,7 +153,7 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
         block.n_lanes = n_lanes;
         block.prepare();
 
-        EpochOrder order(chosen, plan.shuffle, plan.seed);
+        EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
         std::optional<Pocket<Lane>> pocket;
         if (plan.pocket)
@@ -193,7 +193,7 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
         state.n_features = rows.n_features;
         check(state.n_blocks() <= weights.n_blocks(), "more classes than lanes");
 
-        EpochOrder order(chosen, plan.shuffle, plan.seed);
+        EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows, state.n_blocks());
         std::optional<ArgmaxPocket<Lane>> pocket;
         if (plan.pocket) pocket.emplace(*x, problem, chosen, heartbeat);

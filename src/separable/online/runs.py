@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Lesson", "Rule", "Run", "core_rows", "run_epochs"]
 
 
-#: Shuffled rows are copied for at least so many epochs, from so many bytes on, dense ones only if
-#: they are short.
+#: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
 COPY_EPOCHS = 4
 COPY_BYTES = 8_000_000
-COPY_DENSE_ROW_BYTES = 1024
+COPY_ROW_BYTES = 1024
 
 
 class Lesson(NamedTuple):
@@ -53,15 +52,15 @@ class Lesson(NamedTuple):
     def shuffled(self, seed: int, epochs: int) -> Lesson:
         """Return the rows that count in a shuffled order, as a list or, for speed, as a copy.
 
-        An epoch reads a copy in stretches, which memory delivers faster than scattered rows. It
-        pays after a few epochs, on rows that no cache holds, and is not made where it would take
-        more than a quarter of the memory that is free. It changes no bit.
+        An epoch reads a copy in stretches, which memory delivers faster than scattered short
+        rows. It pays after a few epochs, on rows that no cache holds, and is not made where it
+        would take more than a quarter of the memory that is free. It changes no bit.
         """
         order = np.empty(self.n_counted, dtype=np.int64)
         native.shuffled(self.rows.n_rows, self.counted.rows, seed, order)
         size = sum(array.nbytes for array in self.rows.arrays())
         pays = epochs >= COPY_EPOCHS and size >= COPY_BYTES
-        pays &= self.rows.is_sparse or size <= COPY_DENSE_ROW_BYTES * self.rows.n_rows
+        pays &= size <= COPY_ROW_BYTES * self.rows.n_rows
         if not pays or 4 * size > _free_bytes():
             return self._replace(counted=self.counted._replace(rows=order))
         rows = self.rows.empty_like(order)

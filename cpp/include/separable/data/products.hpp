@@ -37,6 +37,9 @@ class Products {
     std::int64_t n_rows = 0;
     std::int64_t n_features = 0;
     std::int64_t n_values = 0;  // stored numbers in all rows
+
+    // What a row takes in memory, roughly: a value and a column of 4 bytes each.
+    std::int64_t row_bytes() const { return 8 * n_values / std::max<std::int64_t>(1, n_rows); }
 };
 
 template <class Lane, RowFormat Format>

@@ -44,14 +44,20 @@ class Shuffle {
 // The order of rows in each epoch: as given, or shuffled. A shuffled epoch cuts the rows into
 // windows at a random place, takes the windows in a random order and the rows of each window in a
 // random order. The caller has shuffled the rows themselves, once; where they are copied in that
-// order, fetching one window ahead asks memory for one stretch after the other. Few rows are one
-// window.
+// order and short, fetching one window ahead asks memory for one stretch after the other. Few rows
+// are one window. (Windows of 128 rows leave the last weights of a perceptron visibly worse,
+// windows of 1024 do not.)
 class EpochOrder {
    public:
-    EpochOrder(std::vector<std::int64_t> rows, bool shuffle, std::uint64_t seed)
-        : rows_(std::move(rows)), shuffle_(shuffle), seed_(seed), order_(rows_), fetched_(rows_) {
-        ahead_ = std::min(kRowsAhead, rows_.size());
-    }
+    EpochOrder(std::vector<std::int64_t> rows, bool shuffle, std::uint64_t seed,
+               std::int64_t row_bytes)
+        : rows_(std::move(rows)),
+          shuffle_(shuffle),
+          seed_(seed),
+          fetch_windows_(row_bytes * static_cast<std::int64_t>(kWindowRows) <= kCachedBytes),
+          order_(rows_),
+          fetched_(rows_),
+          ahead_(kRowsAhead) {}
 
     void start(std::int64_t epoch) {
         if (!shuffle_) return;
@@ -73,7 +79,7 @@ class EpochOrder {
             shuffle(std::span(order_).subspan(first, size));
             first += size;
         }
-        if (window < n)
+        if (window < n && fetch_windows_)
             ahead_ = window;
         else
             fetched_ = order_;
@@ -87,10 +93,12 @@ class EpochOrder {
     std::int64_t to_fetch(std::size_t t) const { return fetched_[t + ahead_]; }
 
    private:
-    static constexpr std::size_t kWindowRows = 128, kFewRows = 16 * kWindowRows, kRowsAhead = 4;
+    static constexpr std::size_t kWindowRows = 1024, kFewRows = 16 * kWindowRows, kRowsAhead = 4;
+    static constexpr std::int64_t kCachedBytes = 1 << 20;
     std::vector<std::int64_t> rows_;
     bool shuffle_;
     std::uint64_t seed_;
+    bool fetch_windows_;
     std::vector<std::int64_t> order_, fetched_;
     std::size_t ahead_;
 };
