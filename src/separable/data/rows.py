@@ -162,13 +162,10 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_values: bool = 
         rows = _rows_from_scipy(X)
     else:
         rows = _rows_from_array(X)
-    if rows.n_rows == 0:
+    if rows.n_rows == 0 or rows.n_features == 0:
+        what = "0 sample(s)" if rows.n_rows == 0 else "0 feature(s)"
         raise ValueError(
-            f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required."
-        )
-    if rows.n_features == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
+            f"Found array with {what} (shape={rows.shape}) while a minimum of 1 is required."
         )
     if check_values:
         check_indices(rows)
@@ -199,8 +196,8 @@ def is_scipy_sparse(X: Any) -> bool:
 def _rows_from_scipy(X: Any) -> Rows:
     if X.ndim != 2:
         raise ValueError(f"Expected a 2D matrix, got a {X.ndim}D sparse array.")
-    _refuse_complex(X.dtype)
     csr = X.tocsr()
+    _refuse_complex(csr.data.dtype)
     values = csr.data if _is_float(csr.data.dtype) else csr.data.astype(np.float64)
     indices, indptr = csr.indices, csr.indptr
     if indices.dtype.kind != "i" or indptr.dtype != indices.dtype:

@@ -328,7 +328,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         nameless = type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
-        if not nameless or hasattr(self, "feature_names_in_"):
+        if not nameless or "feature_names_in_" in self.__dict__:
             validate_data(self, X, reset=False, skip_check_array=True)
         return rows
 
