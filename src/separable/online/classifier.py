@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (  # type: ignore[attr-defined]  # newer than the stubs
     check_is_fitted,
     validate_data,
@@ -59,6 +60,16 @@ if TYPE_CHECKING:
 __all__ = ["PerceptronBase"]
 
 DOUBLE = np.dtype(np.float64)
+
+
+def _can_stream(learner: PerceptronBase) -> bool:
+    if getattr(learner, "pocket", False):
+        raise AttributeError(
+            "pocket=True compares weights on all rows, which a stream does not have: "
+            "partial_fit needs pocket=False. AveragedPerceptron serves streams that are not "
+            "separable."
+        )
+    return True
 
 
 class PerceptronBase(ClassifierMixin, BaseEstimator):
@@ -165,11 +176,12 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         self.n_iter_ = len(run.mistakes)
         return self
 
+    @available_if(_can_stream)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next rows of a stream, once, in the given order.
 
         Any chunking of the same rows, and ``fit`` with ``shuffle=False, max_iter=1``, give the
-        same bits.
+        same bits. Not with ``pocket=True``.
 
         Parameters
         ----------
@@ -205,7 +217,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         label, eta = find_classes(y, state.classes), float(self.eta0)
         steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
         reach = state.reach_after(largest, steps, eta)
-        new_classes = label.min() < 0
+        new_classes = np.minimum.reduce(label) < 0
         if new_classes or not state.is_safe(reach, largest, rows.values.size):
             state = state.copy()  # what fails half way leaves the stream as it was
         if new_classes:
@@ -389,7 +401,8 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:
         """Check the parameters at the first call and whenever they changed."""
-        now = tuple([getattr(self, name) for name in self._requirements])
+        values = self.__dict__
+        now = [values[name] for name in self._requirements]
         if now == getattr(self, "_checked", None):
             return
         check_parameters(self, self._requirements)

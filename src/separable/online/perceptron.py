@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
-
-from sklearn.utils.metaestimators import available_if
+from typing import Any, ClassVar
 
 from separable.model.parameters import BOOL, Requirement
 from separable.online.classifier import PerceptronBase
 
 __all__ = ["Perceptron"]
-
-
-def _can_stream(learner: Perceptron) -> bool:
-    if learner.pocket:
-        raise AttributeError(
-            "pocket=True compares weights on all rows, which a stream does not have: "
-            "partial_fit needs pocket=False. AveragedPerceptron serves streams that are not "
-            "separable."
-        )
-    return True
 
 
 class Perceptron(PerceptronBase):
@@ -113,21 +101,3 @@ class Perceptron(PerceptronBase):
         self.pocket = pocket
         self.class_weight = class_weight
         self.warm_start = warm_start
-
-    @available_if(_can_stream)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from the next rows of a stream, once, in the given order.
-
-        Any chunking of the same rows, and ``fit`` with ``shuffle=False, max_iter=1``, give the
-        same bits. Not with ``pocket=True``.
-
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-            As ``AveragedPerceptron.partial_fit``.
-
-        Returns
-        -------
-        self
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
