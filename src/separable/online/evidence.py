@@ -34,7 +34,7 @@ def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
         lesson.core,
         state.native_weights(),
         lesson.label,
-        lesson.counted.rows,
+        lesson.present,
         first_class=state.first_class,
         n_models=state.n_models,
         argmax=state.rule == "argmax",

@@ -30,19 +30,22 @@ COPY_ROW_BYTES = 1024
 class Lesson(NamedTuple):
     """What is learned from: rows, the class index of each, and how much each counts.
 
-    ``origin`` gives the caller's number of each row where rows are a copy in another order.
+    ``present`` are the rows that count in the order of memory, None for all; ``counted`` has them
+    in the order of learning. ``origin`` gives the caller's number of each row where rows are a
+    copy in another order.
     """
 
     rows: Rows
     label: NDArray[np.int32]
     counted: RowWeights
     core: native.Rows
+    present: NDArray[np.int64] | None = None
     origin: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, rows: Rows, label: NDArray[np.int32], counted: RowWeights) -> Lesson:
         """Hand the rows to the core."""
-        return cls(rows, label, counted, core_rows(rows))
+        return cls(rows, label, counted, core_rows(rows), counted.rows)
 
     @property
     def n_counted(self) -> int:
@@ -67,7 +70,7 @@ class Lesson(NamedTuple):
         self.core.copy_rows(order, *rows.arrays())
         weight = None if self.counted.weight is None else self.counted.weight[order]
         core = core_rows(rows)
-        return Lesson(rows, self.label[order], RowWeights(None, weight), core, order)
+        return Lesson(rows, self.label[order], RowWeights(None, weight), core, None, order)
 
 
 class Rule(NamedTuple):
