@@ -41,6 +41,7 @@ from separable.online.evidence import (
     describe_run,
     largest_norm,
     measure_margins,
+    unconverged_message,
 )
 from separable.online.runs import Lesson, Rule, Run, core_rows, run_epochs
 from separable.online.state import OnlineState
@@ -169,7 +170,11 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
             )
             model = replace(model, evidence=evidence)
             if not evidence["converged"]:
-                self._warn_unconverged(evidence, lesson.n_counted)
+                warnings.warn(
+                    unconverged_message(self, evidence, lesson.n_counted),
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         self._remember_columns(X)
         self._encoder = None
         self._state, self._model = state, model
@@ -223,7 +228,7 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         if new_classes:
             label = self._meet_classes(state, y, label < 0)
         if rows.values.dtype != state.dtype:
-            rows = self._cast(rows, state, largest)
+            rows = state.cast(rows, largest)
         lesson = Lesson.of(rows, label, counted)
         runs = run_epochs(state, lesson, Rule(eta, bool(self.fit_intercept)))
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
@@ -381,23 +386,9 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         if self.warm_start and previous is not None:
             state.continue_from(previous)
         k = 1 if len(classes) == 2 else len(classes)
-        self._take_start(state, "w", "coef_init", coef_init, (k, rows.n_features))
-        self._take_start(state, "b", "intercept_init", intercept_init, (k,))
+        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (k,))
         return state
-
-    def _take_start(
-        self, state: OnlineState, name: str, parameter: str, value: Any, shape: tuple[int, ...]
-    ) -> None:
-        if value is None:
-            return
-        start = np.asarray(value, dtype=np.float64)
-        if shape[0] == 1 and start.ndim == len(shape) - 1:  # one model may come without its axis
-            start = start[None]
-        if start.shape != shape or not np.isfinite(start).all():
-            raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
-        if state.rule == "argmax" and len(state.classes) == 2:  # they share it half and half
-            start = np.concatenate([-start / 2, start / 2])
-        state.set_arrays({name: start})
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:
         """Check the parameters at the first call and whenever they changed."""
@@ -465,15 +456,6 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         state.add_classes(np.unique(y[new]))
         return find_classes(y, state.classes)
 
-    def _cast(self, rows: Rows, state: OnlineState, largest: float) -> Rows:
-        """Return the rows in the float type the stream began with."""
-        if largest > state.most:
-            raise ValueError(
-                f"The stream began in {state.dtype}, which cannot hold {largest:.3g}. Scale the "
-                "columns, or begin the stream with float64 rows."
-            )
-        return rows.astype(state.dtype)
-
     def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
         """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
         work = max(1, rows.values.size) * state.w.shape[0]
@@ -498,27 +480,6 @@ class PerceptronBase(ClassifierMixin, BaseEstimator):
         done = len(run.mistakes)
         later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
         return double, run.followed_by(Run(run_epochs(double, lesson, later)))
-
-    def _warn_unconverged(self, evidence: dict[str, Any], n_rows: int) -> None:
-        if evidence["mistakes"][-1] == 0:
-            limit = "an epoch without a mistake; what is left is within rounding of the boundary"
-        elif evidence["epochs"] >= self.max_iter:
-            limit = f"max_iter={self.max_iter}"
-        else:
-            limit = f"max_work={self.max_work:.3g}"
-        pocket = "" if getattr(self, "pocket", False) else " or pocket=True"
-        sides = (
-            " of one of its one-vs-rest models" if len(evidence["updates_per_model"]) > 1 else ""
-        )
-        warnings.warn(
-            f"{type(self).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
-            f"{evidence['training_mistakes']} of {n_rows} training rows still on the wrong side"
-            f"{sides}: the data may not be linearly separable, or its columns are so far from 0 "
-            "or of such different sizes that more steps are needed. Use AveragedPerceptron"
-            f"{pocket} to make the best of it, scale the columns, or raise the limit.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
 
     def _build_model(
         self,

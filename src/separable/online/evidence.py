@@ -14,10 +14,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
+    from separable.online.classifier import PerceptronBase
     from separable.online.runs import Lesson, Run
     from separable.online.state import OnlineState
 
-__all__ = ["describe_margins", "describe_run", "largest_norm", "measure_margins"]
+__all__ = [
+    "describe_margins",
+    "describe_run",
+    "largest_norm",
+    "measure_margins",
+    "unconverged_message",
+]
 
 
 def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
@@ -83,6 +90,25 @@ def describe_margins(
         told["radius"] = radius()
         told |= {"gamma": _plain(gamma), "bound": _plain((told["radius"] / gamma) ** 2)}
     return told
+
+
+def unconverged_message(learner: PerceptronBase, evidence: dict[str, Any], n_rows: int) -> str:
+    """Return what a fit that was stopped with mistakes left should say."""
+    if evidence["mistakes"][-1] == 0:
+        limit = "an epoch without a mistake; what is left is within rounding of the boundary"
+    elif evidence["epochs"] >= learner.max_iter:
+        limit = f"max_iter={learner.max_iter}"
+    else:
+        limit = f"max_work={learner.max_work:.3g}"
+    pocket = "" if getattr(learner, "pocket", False) else " or pocket=True"
+    sides = " of one of its one-vs-rest models" if len(evidence["updates_per_model"]) > 1 else ""
+    return (
+        f"{type(learner).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
+        f"{evidence['training_mistakes']} of {n_rows} training rows still on the wrong side"
+        f"{sides}: the data may not be linearly separable, or its columns are so far from 0 or of "
+        f"such different sizes that more steps are needed. Use AveragedPerceptron{pocket} to make "
+        "the best of it, scale the columns, or raise the limit."
+    )
 
 
 def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:

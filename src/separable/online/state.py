@@ -22,6 +22,8 @@ from separable.model.linear_model import TrainingState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
+
 __all__ = ["OnlineState", "aligned_zeros"]
 
 LINE_BYTES = 64
@@ -137,6 +139,28 @@ class OnlineState:
         self.met = previous.met.copy()
         self.presented, self.rows_seen = previous.presented, previous.rows_seen
         self.updates = previous.updates
+
+    def take_start(self, name: str, parameter: str, value: Any, shape: tuple[int, ...]) -> None:
+        """Take a start that the caller may have given for w or b, checking its shape."""
+        if value is None:
+            return
+        start = np.asarray(value, dtype=np.float64)
+        if shape[0] == 1 and start.ndim == len(shape) - 1:  # one model may come without its axis
+            start = start[None]
+        if start.shape != shape or not np.isfinite(start).all():
+            raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
+        if self.rule == "argmax" and len(self.classes) == 2:  # they share it half and half
+            start = np.concatenate([-start / 2, start / 2])
+        self.set_arrays({name: start})
+
+    def cast(self, rows: Rows, largest: float) -> Rows:
+        """Return rows whose values go up to ``largest`` in the float type of the weights."""
+        if largest > self.most:
+            raise ValueError(
+                f"The stream began in {self.dtype}, which cannot hold {largest:.3g}. Scale the "
+                "columns, or begin the stream with float64 rows."
+            )
+        return rows.astype(self.dtype)
 
     def copy(self) -> OnlineState:
         """Return a state of its own."""
