@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.linear_model import Perceptron as PeerPerceptron
 
 from benchmarks.datasets import load_mnist
 from benchmarks.harness import Contender, fastest, measure_fits
+from benchmarks.perceptrons import perceptrons
 from benchmarks.report import Section, compare, details
-from separable import Perceptron
 
 if TYPE_CHECKING:
     from benchmarks.datasets import Data
@@ -37,19 +36,7 @@ def run_on(data: Data, settings: Settings) -> Section:
 def _run_order(
     data: Data, double: Data, settings: Settings, section: Section, *, shuffle: bool
 ) -> None:
-    def ours(seed: int) -> Any:
-        return Perceptron(max_iter=settings.epochs, shuffle=shuffle, random_state=seed)
-
-    def peer(seed: int) -> Any:
-        return PeerPerceptron(
-            max_iter=settings.epochs,
-            tol=None,
-            penalty=None,
-            shuffle=shuffle,
-            random_state=seed,
-            n_jobs=1,
-        )
-
+    ours, peer = perceptrons(settings.epochs, shuffle=shuffle)
     contenders = [
         Contender("separable float32", ours, data),
         Contender("scikit-learn float32", peer, data),

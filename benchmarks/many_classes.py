@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-from sklearn.linear_model import Perceptron as PeerPerceptron
+from typing import TYPE_CHECKING
 
 from benchmarks.datasets import load_imdb, make_zipf, with_classes
 from benchmarks.harness import Contender, measure_fits
+from benchmarks.perceptrons import perceptrons
 from benchmarks.report import Line, Section, compare, details, judge, show_seconds
-from separable import Perceptron
 
 if TYPE_CHECKING:
     from benchmarks.datasets import Data
@@ -46,19 +44,7 @@ def run_on(data: Data, target: float, settings: Settings) -> Section:
 def _run_order(
     many: Data, one: Data, target: float, settings: Settings, section: Section, *, shuffle: bool
 ) -> None:
-    def ours(seed: int) -> Any:
-        return Perceptron(max_iter=settings.epochs, shuffle=shuffle, random_state=seed)
-
-    def peer(seed: int) -> Any:
-        return PeerPerceptron(
-            max_iter=settings.epochs,
-            tol=None,
-            penalty=None,
-            shuffle=shuffle,
-            random_state=seed,
-            n_jobs=1,
-        )
-
+    ours, peer = perceptrons(settings.epochs, shuffle=shuffle)
     order = "shuffled" if shuffle else "given order"
     contenders = [
         Contender(f"separable, {CLASSES} classes", ours, many),

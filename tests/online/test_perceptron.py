@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import Perceptron
-from separable.online import runs
+from separable.online import classifier, runs
 from tests.online.problems import DTYPES, FORMATS, integer_problems, separable_problem
 from tests.reference import perceptron as reference
 
@@ -237,12 +237,27 @@ def test_float32_agrees_with_float64():
         assert (single.predict(X) == double.predict(X)).all()
 
 
-def test_float32_convergence_is_confirmed_in_double():
-    # Rows whose float32 score rounds to the right side although the true score does not.
-    X = np.array([[1e8, 1.0], [1e8, -1.0], [-1e8, 3.0], [1e8, 2.0]], dtype=np.float32)
-    y = np.array([1, 0, 0, 1])
-    fitted = Perceptron(max_iter=10**6).fit(X, y)
+@pytest.mark.parametrize("max_iter", [200, 400, 10**6])
+def test_float32_convergence_is_confirmed_in_double(monkeypatch, max_iter):
+    # float32 puts every row on its side although float64 does not: learning goes on in float64
+    rng = np.random.default_rng(566)
+    n, d = rng.integers(4, 30), rng.integers(1, 4)
+    offsets = 1e4 * rng.integers(1, 3)
+    X = offsets + rng.integers(-3, 4, size=(n, d)) * rng.choice([0.001, 0.01, 1])
+    X = X.astype(np.float32)
+    y = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    types = []
+    run_epochs = classifier.run_epochs
+    monkeypatch.setattr(
+        classifier,
+        "run_epochs",
+        lambda state, *rest: (types.append(state.dtype.name), run_epochs(state, *rest))[1],
+    )
+    fitted = Perceptron(max_iter=max_iter, max_work=np.inf).fit(X, y)
+    assert types == ["float32", "float64"]
+    assert fitted.n_iter_ <= max_iter + 1  # at least one epoch follows in float64
     exact = X.astype(np.float64) @ fitted.coef_[0] + fitted.intercept_[0]
+    assert fitted.evidence_["training_mistakes"] == ((2 * y - 1) * exact <= 0).sum()
     assert fitted.evidence_["converged"] == ((2 * y - 1) * exact > 0).all()
 
 
