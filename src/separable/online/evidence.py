@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
-    from separable.online.classifier import PerceptronBase
+    from separable.online.perceptron_base import PerceptronBase
     from separable.online.runs import Lesson, Run
     from separable.online.state import OnlineState
 

@@ -134,7 +134,7 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
                 state.first_class + block * state.width,
                 min(state.width, state.n_models - block * state.width),
             )
-            for block in range(state.w.shape[0])
+            for block in range(state.n_blocks)
         ]
     for run in runs:
         if run.overflow_row >= 0:

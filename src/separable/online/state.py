@@ -1,9 +1,11 @@
-"""The training state of the online classifiers: weights in lanes, and room for new classes.
+"""The training state of the online learners: weights in lanes, and room for new classes.
 
-One-vs-rest keeps one model a class. Two classes share one model (that of the second; the first is
-its negative), and an open stream carries one model more, the ghost: it is trained with every label
-negative, which is what the model of a class not met yet would have learned so far. A new class
-starts as its copy. The argmax rule needs no ghost: a class not met yet has weights 0.
+A learner says in a ``Layout`` what it keeps beside the weights of each model. A regressor has one
+model. Of the classifiers, one-vs-rest keeps one model a class. Two classes share one model (that of
+the second; the first is its negative), and an open stream carries one model more, the ghost: it is
+trained with every label negative, which is what the model of a class not met yet would have learned
+so far. A new class starts as its copy. The argmax rule needs no ghost: a class not met yet has
+weights 0.
 
 Models stand in blocks of lanes, ``w[block][feature][lane]``; a few models (one-vs-rest on one or
 two classes) each have a block of width 1.
@@ -12,7 +14,7 @@ two classes) each have a block of width 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,11 +26,30 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
 
-__all__ = ["OnlineState", "aligned_zeros"]
+__all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState", "aligned_zeros"]
 
 LINE_BYTES = 64
 #: Runs that read fewer numbers end before the compiled core first asks whether to stop.
 LEAST_POLLED = 1 << 20
+
+
+class ModelArray(NamedTuple):
+    """An array that each model has one of.
+
+    ``size``: how many numbers a model has, None for one a feature, 0 for a single number.
+    ``double``: float64 whatever the data is. ``odd``: it turns its sign when all labels do.
+    """
+
+    size: int | None
+    double: bool = False
+    odd: bool = True
+
+
+#: What the models of a learner have, by name.
+Layout: TypeAlias = dict[str, ModelArray]
+WEIGHTS: Layout = {"w": ModelArray(None), "b": ModelArray(0)}
+#: The sums u from which the mean of all weights is computed.
+AVERAGED: Layout = {**WEIGHTS, "u": ModelArray(None, double=True), "u_b": ModelArray(0, True)}
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -45,44 +66,56 @@ class OnlineState:
 
     Parameters
     ----------
-    classes : ndarray
-        The classes met or announced, sorted.
+    classes : ndarray or None
+        The classes met or announced, sorted; None for a regressor.
     n_features : int
         The number of features d.
     dtype : dtype
         float32 or float64, the type of the data.
     rule : {"ovr", "argmax"}
         How classes share the learning.
-    averaged : bool
-        Whether the mean of all weights is kept.
+    layout : Layout
+        What each model has.
     open_classes : bool
         Whether unannounced classes may still come.
     """
 
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     n_features: int
     dtype: np.dtype[Any]
     rule: str
-    averaged: bool
-    open_classes: bool
+    layout: Layout
+    open_classes: bool = False
     presented: float = 0.0
     rows_seen: int = 0
     updates: int = 0
     met: NDArray[np.bool_] = field(init=False)
-    w: NDArray[Any] = field(init=False)
-    b: NDArray[Any] = field(init=False)
-    u: NDArray[np.float64] | None = field(init=False, default=None)
-    u_b: NDArray[np.float64] | None = field(init=False, default=None)
+    #: The arrays of the layout as [block][number][lane], or [block][lane] for single numbers.
+    lanes: dict[str, NDArray[Any]] = field(init=False)
+    #: What all models share: arrays, and numbers that move with the learning.
+    shared: dict[str, NDArray[Any]] = field(default_factory=dict)
+    clock: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         #: No |weight| is above it; None: not known.
         self.reach: float | None = 0.0
-        self.met = np.zeros(len(self.classes), dtype=np.bool_)
+        self.met = np.zeros(0 if self.classes is None else len(self.classes), dtype=np.bool_)
         self._allocate()
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The classes of a classifier."""
+        assert self.classes is not None
+        return self.classes
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the mean of all weights is kept."""
+        return "u" in self.layout
 
     def _lay_out(self) -> None:
         """Find which models there are and how wide their blocks are."""
-        n_classes = len(self.classes)
+        n_classes = 2 if self.classes is None else len(self.classes)
         #: The index of the class that model 0 learns.
         self.first_class = 0 if self.rule == "argmax" or n_classes > 2 else 1
         #: 1 if there is a ghost, the last of the models, else 0.
@@ -94,51 +127,67 @@ class OnlineState:
         self.width = 1 if self.first_class else native.lane_width(self.dtype == np.float64)
 
     def _allocate(self) -> None:
-        self.classes.setflags(write=False)
+        if self.classes is not None:
+            self.classes.setflags(write=False)
         self._lay_out()
         blocks = max(1, -(-self.n_models // self.width))
-        self.w = aligned_zeros((blocks, self.n_features, self.width), self.dtype)
-        self.b = aligned_zeros((blocks, self.width), self.dtype)
-        if self.averaged:
-            double = np.dtype(np.float64)
-            self.u = aligned_zeros(self.w.shape, double)
-            self.u_b = aligned_zeros(self.b.shape, double)
+        self.lanes = {}
+        for name, (size, double, _) in self.layout.items():
+            inner = (self.n_features if size is None else size,) if size != 0 else ()
+            dtype = np.dtype(np.float64) if double else self.dtype
+            self.lanes[name] = aligned_zeros((blocks, *inner, self.width), dtype)
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks of lanes."""
+        return len(self.lanes["w"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return w, b and the sums by model: shapes (models, d) and (models,)."""
-        kept = {"w": self.w, "b": self.b, "u": self.u, "u_b": self.u_b}
+        """Return the arrays by model: w of shape (models, d), b of shape (models,)."""
         return {
             name: lanes.swapaxes(1, -1).reshape(-1, *lanes.shape[1:-1])[: self.n_models]
-            for name, lanes in kept.items()
-            if lanes is not None
+            for name, lanes in self.lanes.items()
         }
 
     def set_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over w, b and the sums given by model."""
+        """Take over arrays given by model."""
         self.reach = None
         for name, by_model in arrays.items():
-            lanes = getattr(self, name)
+            lanes = self.lanes[name]
             for model, row in enumerate(by_model):
                 lanes[model // self.width, ..., model % self.width] = row
 
     def continue_from(self, previous: OnlineState) -> None:
         """Take over the weights of an earlier fit on the same classes and features."""
-        for what in ("n_features", "rule", "averaged"):
-            if getattr(self, what) != getattr(previous, what):
+        changed = {
+            "n_features": (previous.n_features, self.n_features),
+            "rule": (previous.rule, self.rule),
+            "what is kept": (sorted(previous.layout), sorted(self.layout)),
+        }
+        for what, (before, now) in changed.items():
+            if before != now:
                 raise ValueError(
                     f"warm_start=True continues the previous fit, but {what} changed from "
-                    f"{getattr(previous, what)} to {getattr(self, what)}. Fit a new estimator."
+                    f"{before} to {now}. Fit a new estimator."
                 )
-        if not np.array_equal(self.classes, previous.classes):
-            raise ValueError(
-                "warm_start=True continues the previous fit, but the classes changed from "
-                f"{previous.classes.tolist()} to {self.classes.tolist()}. Fit a new estimator."
-            )
-        by_class = previous.by_class()
-        self.set_arrays({k: np.stack(rows[self.first_class :]) for k, rows in by_class.items()})
+        if self.classes is not None:
+            self._continue_classes(previous)
+        else:
+            self.set_arrays(previous.arrays())
         self.met = previous.met.copy()
         self.presented, self.rows_seen = previous.presented, previous.rows_seen
         self.updates = previous.updates
+        self.shared = {name: array.copy() for name, array in previous.shared.items()}
+        self.clock = dict(previous.clock)
+
+    def _continue_classes(self, previous: OnlineState) -> None:
+        if not np.array_equal(self.labels, previous.labels):
+            raise ValueError(
+                "warm_start=True continues the previous fit, but the classes changed from "
+                f"{previous.labels.tolist()} to {self.labels.tolist()}. Fit a new estimator."
+            )
+        by_class = previous.by_class()
+        self.set_arrays({k: np.stack(rows[self.first_class :]) for k, rows in by_class.items()})
 
     def take_start(self, name: str, parameter: str, value: Any, shape: tuple[int, ...]) -> None:
         """Take a start that the caller may have given for w or b, checking its shape."""
@@ -149,7 +198,7 @@ class OnlineState:
             start = start[None]
         if start.shape != shape or not np.isfinite(start).all():
             raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
-        if self.rule == "argmax" and len(self.classes) == 2:  # they share it half and half
+        if self.rule == "argmax" and len(self.labels) == 2:  # they share it half and half
             start = np.concatenate([-start / 2, start / 2])
         self.set_arrays({name: start})
 
@@ -164,25 +213,23 @@ class OnlineState:
 
     def copy(self) -> OnlineState:
         """Return a state of its own."""
-        other = replace(self)
-        other.met = self.met.copy()
-        for name in ("w", "b", "u", "u_b"):
-            lanes = getattr(self, name)
-            if lanes is not None:
-                getattr(other, name)[:] = lanes
+        other = replace(self, shared={k: a.copy() for k, a in self.shared.items()})
+        other.met, other.clock = self.met.copy(), dict(self.clock)
+        for name, lanes in self.lanes.items():
+            other.lanes[name][:] = lanes
         other.reach = self.reach
         return other
 
     def reach_after(self, largest: float, steps: float, eta: float) -> float:
         """Return a bound on every |weight| after so many steps on values up to ``largest``."""
         if self.reach is None:
-            self.reach = float(max(np.abs(self.w).max(), np.abs(self.b).max()))
+            self.reach = max(float(np.abs(self.lanes[name]).max()) for name in ("w", "b"))
         return self.reach + eta * steps * max(largest, 1.0)
 
     def is_safe(self, reach: float, largest: float, n_values: int) -> bool:
         """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
         scores = reach * max(largest, 1.0) * (self.n_features + 1)
-        short = n_values * len(self.w) < LEAST_POLLED
+        short = n_values * self.n_blocks < LEAST_POLLED
         return short and scores < self.most / 4
 
     def astype(self, dtype: np.dtype[Any]) -> OnlineState:
@@ -196,13 +243,14 @@ class OnlineState:
 
     def native_weights(self) -> native.OnlineWeights:
         """Return the view of the arrays that the compiled core trains."""
-        return native.OnlineWeights(self.w, self.b, self.u, self.u_b)
+        lanes = self.lanes
+        return native.OnlineWeights(lanes["w"], lanes["b"], lanes.get("u"), lanes.get("u_b"))
 
     def add_classes(self, new: NDArray[Any]) -> None:
         """Make room for classes met for the first time, each a copy of the ghost."""
         old, arrays = self.by_class(), self.arrays()
-        old_classes, old_met = self.classes.tolist(), dict(zip(self.classes, self.met, strict=True))
-        self.classes = np.unique(np.concatenate([self.classes, new]))
+        old_classes, old_met = self.labels.tolist(), dict(zip(self.labels, self.met, strict=True))
+        self.classes = np.unique(np.concatenate([self.labels, new]))
         self.met = np.array([old_met.get(c, False) for c in self.classes], dtype=np.bool_)
         self._allocate()
         moved: dict[str, NDArray[Any]] = {}
@@ -215,23 +263,33 @@ class OnlineState:
 
     def by_class(self) -> dict[str, list[NDArray[Any]]]:
         """Return w, b and the sums of each class, the ghost left out."""
-        arrays, n = self.arrays(), len(self.classes)
+        arrays, n = self.arrays(), len(self.labels)
         if self.first_class == 0:
             return {name: list(a[:n]) for name, a in arrays.items()}
         # One class: the negative of the ghost. Two: the model of the second, and its negative.
-        return {name: [0 - a[0], *a[: n - 1]] for name, a in arrays.items()}  # never -0.0
+        return {
+            name: [0 - a[0] if self.layout[name].odd else a[0], *a[: n - 1]]  # never -0.0
+            for name, a in arrays.items()
+        }
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return weights (k, d) and intercepts (k,) as a ``LinearModel`` holds them."""
+        """Return weights (k, d) and intercepts (k,), or their means, as a ``LinearModel`` has."""
         n_models = self.n_models - self.n_ghosts or 1
-        w = np.empty((n_models, self.n_features))
+        w, lanes = np.empty((n_models, self.n_features)), self.lanes
         native.unpack(self.native_weights(), self.presented or 1.0, w)
-        b = self.b.reshape(-1)[:n_models].astype(np.float64)
-        if self.u_b is not None:
-            b -= self.u_b.reshape(-1)[:n_models] / (self.presented or 1.0)
-        if len(self.classes) == 1 and self.rule == "ovr":
+        b = lanes["b"].reshape(-1)[:n_models].astype(np.float64)
+        if self.averaged:
+            b -= lanes["u_b"].reshape(-1)[:n_models] / (self.presented or 1.0)
+        return self.as_model(w, b)
+
+    def as_model(
+        self, w: NDArray[np.float64], b: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights of all models but the ghost as a ``LinearModel`` holds them."""
+        n_classes = 0 if self.classes is None else len(self.classes)
+        if n_classes == 1 and self.rule == "ovr":
             w, b = 0 - w, 0 - b  # the ghost was trained on what is not this class
-        if len(self.classes) == 2 and self.rule == "argmax":
+        if n_classes == 2 and self.rule == "argmax":
             w, b = w[1:] - w[:1], b[1:] - b[:1]
         w.setflags(write=False)  # a model keeps read-only arrays without a copy
         b.setflags(write=False)
@@ -239,53 +297,55 @@ class OnlineState:
 
     def to_training_state(self) -> TrainingState:
         """Return the state as a model file keeps it."""
-        tensors = {name: np.array(a) for name, a in self.arrays().items()}
+        tensors = {name: np.array(a) for name, a in (self.arrays() | self.shared).items()}
         for tensor in tensors.values():
             tensor.setflags(write=False)
         values = {
             "rule": self.rule,
-            "averaged": self.averaged,
             "open_classes": self.open_classes,
             "presented": self.presented,
             "rows_seen": self.rows_seen,
             "updates": self.updates,
             "met": self.met.tolist(),
+            "clock": dict(self.clock),
         }
         return TrainingState(tensors, values)
 
-    @classmethod
-    def from_training_state(
-        cls, saved: TrainingState, classes: NDArray[Any], n_features: int
-    ) -> OnlineState:
-        """Return the state that ``to_training_state`` wrote, checked against the model's shape."""
+    def restore(self, saved: TrainingState) -> None:
+        """Take over what ``to_training_state`` wrote, checked against this, an empty state."""
         values = saved.values
         try:
-            state = cls(
-                classes=np.array(classes),
-                n_features=n_features,
-                dtype=saved.tensors["w"].dtype,
-                rule=str(values["rule"]),
-                averaged=bool(values["averaged"]),
-                open_classes=bool(values["open_classes"]),
-                presented=float(values["presented"]),  # type: ignore[arg-type]
-                rows_seen=int(values["rows_seen"]),  # type: ignore[arg-type]
-                updates=int(values["updates"]),  # type: ignore[arg-type]
-            )
-            expected = state.arrays()
-            for name, array in expected.items():
-                found = saved.tensors[name]
-                if found.shape != array.shape or found.dtype != array.dtype:
-                    raise ValueError(f"{name} is {found.dtype} {found.shape}")
-                if not np.isfinite(found).all():
-                    raise ValueError(f"{name} is not finite")
+            if values["rule"] != self.rule:
+                raise ValueError(f"rule is {values['rule']!r:.80}, not {self.rule!r}")
+            arrays, shared = self.arrays(), self.shared
+            for name, array in (arrays | shared).items():
+                _check_tensor(name, saved.tensors[name], array)
             met = np.array(values["met"], dtype=np.bool_)
-            if met.shape != state.met.shape:
+            if met.shape != self.met.shape:
                 raise ValueError("met does not fit the classes")
+            clock = {name: _finite(values["clock"], name) for name in self.clock}
+            self.presented = _finite(values, "presented")
+            self.rows_seen = int(values["rows_seen"])  # type: ignore[arg-type]
+            self.updates = int(values["updates"])  # type: ignore[arg-type]
         except (KeyError, ValueError, TypeError) as error:
             raise ValueError(
                 f"The model's training state does not fit the model: {error}. Save it again from "
                 "an estimator with include_state=True."
             ) from error
-        state.met = met
-        state.set_arrays({name: saved.tensors[name] for name in expected})
-        return state
+        self.met, self.clock = met, clock
+        self.shared = {name: np.array(saved.tensors[name]) for name in shared}
+        self.set_arrays({name: saved.tensors[name] for name in arrays})
+
+
+def _check_tensor(name: str, found: NDArray[Any], expected: NDArray[Any]) -> None:
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        raise ValueError(f"{name} is {found.dtype} {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} is not finite")
+
+
+def _finite(values: Any, name: str) -> float:
+    number = float(values[name])
+    if not np.isfinite(number):
+        raise ValueError(f"{name} is {number}")
+    return number

@@ -1,0 +1,212 @@
+"""What the perceptrons share: the run of epochs, its convergence, its evidence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from separable.data.rows import as_rows, column_names
+from separable.model.parameters import (
+    BOOL,
+    CLASS_WEIGHT,
+    COUNT,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    RANDOM_STATE,
+    Requirement,
+    check_parameters,
+    one_of,
+)
+from separable.online.classifier import OnlineClassifier
+from separable.online.evidence import (
+    describe_margins,
+    describe_run,
+    largest_norm,
+    measure_margins,
+    unconverged_message,
+)
+from separable.online.runs import Lesson, Rule, Run, core_rows, run_epochs
+from separable.online.state import AVERAGED, WEIGHTS, OnlineState
+from separable.online.targets import check_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+__all__ = ["PerceptronBase"]
+
+DOUBLE = np.dtype(np.float64)
+
+
+class PerceptronBase(OnlineClassifier):
+    """The perceptron family. See ``Perceptron`` and ``AveragedPerceptron``."""
+
+    _averaged: ClassVar[bool] = False
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "eta0": POSITIVE,
+        "fit_intercept": BOOL,
+        "max_iter": COUNT,
+        "max_work": POSITIVE_OR_INF,
+        "shuffle": BOOL,
+        "random_state": RANDOM_STATE,
+        "multi_class": one_of("ovr", "argmax"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOL,
+    }
+
+    max_iter: int
+    max_work: float
+    shuffle: bool
+    multi_class: str
+    warm_start: bool
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from all rows, epoch after epoch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+            float32 and float64 are learned from as they are.
+        y : array-like of shape (n,)
+            The class of each row; at least two classes.
+        coef_init : array-like of shape (k, d), optional
+            The starting point w; default zeros.
+        intercept_init : array-like of shape (k,), optional
+            The starting point b; default zeros.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
+            more with its step scaled by f; a row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, self._requirements)
+        rows = as_rows(X)
+        y = check_labels(y, rows.n_rows, type(self).__name__)
+        classes, label, counted = self._weigh(y, sample_weight)
+        self._check_eta(rows.values.dtype)
+        lesson = Lesson.of(rows, label, counted)
+        state = self._start(rows, classes, coef_init, intercept_init)
+        zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
+        state.reach = None
+        rule = self._fit_rule(state, rows)
+        if rule.shuffle:
+            lesson = lesson.shuffled(rule.seed, rule.max_epochs)
+        run = Run(run_epochs(state, lesson, rule))
+        if run.converged and state.dtype == np.float32 and not self._averaged:
+            state, run = self._confirm_in_double(state, run, lesson, rule)
+        state.rows_seen += lesson.n_counted
+        state.updates += int(run.mistakes.sum())
+        names = column_names(X)
+        evidence = describe_run(run, state.rows_seen)
+        model = self._build_model(state, names, evidence)
+        if not self._averaged:
+            bounded = zero_start and counted.weight is None and state.rule == "ovr"
+            evidence |= describe_margins(
+                model,
+                # what is claimed to separate is looked at in float64
+                measure_margins(state.astype(DOUBLE) if run.converged else state, lesson),
+                run,
+                (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept))
+                if bounded
+                else None,
+            )
+            model = replace(model, evidence=evidence)
+            if not evidence["converged"]:
+                warnings.warn(
+                    unconverged_message(self, evidence, lesson.n_counted),
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = len(run.mistakes)
+        return self
+
+    # ------------------------------------------------------------------ steps
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> OnlineState:
+        layout = AVERAGED if self._averaged else WEIGHTS
+        return OnlineState(classes, n_features, dtype, self.multi_class, layout, open_classes)
+
+    def _start(
+        self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
+    ) -> OnlineState:
+        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        state = self._make_state(classes, rows.n_features, rows.values.dtype)
+        previous: OnlineState | None = getattr(self, "_state", None)
+        if self.warm_start and previous is not None:
+            state.continue_from(previous)
+        k = 1 if len(classes) == 2 else len(classes)
+        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (k,))
+        return state
+
+    def _can_stream(self) -> bool:
+        if getattr(self, "pocket", False):
+            raise AttributeError(
+                "pocket=True compares weights on all rows, which a stream does not have: "
+                "partial_fit needs pocket=False. AveragedPerceptron serves streams that are not "
+                "separable."
+            )
+        return True
+
+    def _check_continuation(self, state: OnlineState) -> None:
+        if state.rule != self.multi_class:
+            raise ValueError(
+                f"multi_class was {state.rule!r} when the learning began and cannot become "
+                f"{self.multi_class!r}. Start a new estimator."
+            )
+
+    def _chunk_reach(self, state: OnlineState, largest: float, steps: float) -> float:
+        return state.reach_after(largest, steps, float(self.eta0))
+
+    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+        runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
+        made = [mistakes for run in runs for mistakes in run.mistakes[0]]
+        state.updates += sum(made[: state.n_models - state.n_ghosts])
+
+    def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
+        """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
+        work = max(1, rows.values.size) * state.n_blocks
+        return Rule(
+            eta=float(self.eta0),
+            fit_intercept=bool(self.fit_intercept),
+            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            shuffle=bool(self.shuffle),
+            seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
+            pocket=bool(getattr(self, "pocket", False)),
+        )
+
+    def _confirm_in_double(
+        self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
+    ) -> tuple[OnlineState, Run]:
+        """Go on in float64 if rows that float32 puts on their side are not there in truth."""
+        double = state.astype(DOUBLE)
+        if measure_margins(double, lesson).wrong_rows == 0:
+            return state, run
+        rows = lesson.rows.astype(DOUBLE)
+        lesson = lesson._replace(rows=rows, core=core_rows(rows))
+        done = len(run.mistakes)
+        later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
+        return double, run.followed_by(Run(run_epochs(double, lesson, later)))
