@@ -40,7 +40,7 @@ def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
     return native.margins(
         lesson.core,
         state.native_weights(),
-        lesson.label,
+        lesson.target,
         lesson.present,
         first_class=state.first_class,
         n_models=state.n_models,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ COPY_ROW_BYTES = 1024
 
 
 class Lesson(NamedTuple):
-    """What is learned from: rows, the class index of each, and how much each counts.
+    """What is learned from: rows, the class index or number of each, how much each counts.
 
     ``present`` are the rows that count in the order of memory, None for all; ``counted`` has them
     in the order of learning. ``origin`` gives the caller's number of each row where rows are a
@@ -36,16 +36,16 @@ class Lesson(NamedTuple):
     """
 
     rows: Rows
-    label: NDArray[np.int32]
+    target: NDArray[Any]
     counted: RowWeights
     core: native.Rows
     present: NDArray[np.int64] | None = None
     origin: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, rows: Rows, label: NDArray[np.int32], counted: RowWeights) -> Lesson:
+    def of(cls, rows: Rows, target: NDArray[Any], counted: RowWeights) -> Lesson:
         """Hand the rows to the core."""
-        return cls(rows, label, counted, core_rows(rows), counted.rows)
+        return cls(rows, target, counted, core_rows(rows), counted.rows)
 
     @property
     def n_counted(self) -> int:
@@ -70,7 +70,7 @@ class Lesson(NamedTuple):
         self.core.copy_rows(order, *rows.arrays())
         weight = None if self.counted.weight is None else self.counted.weight[order]
         core = core_rows(rows)
-        return Lesson(rows, self.label[order], RowWeights(None, weight), core, None, order)
+        return Lesson(rows, self.target[order], RowWeights(None, weight), core, None, order)
 
 
 class Rule(NamedTuple):
@@ -110,7 +110,7 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
     """Train the state in place, one block of lanes after the other."""
     rows, weights = lesson.core, state.native_weights()
     plan = native.OnlinePlan(
-        label=lesson.label,
+        label=lesson.target,
         weight=lesson.counted.weight,
         rows=lesson.counted.rows,
         eta=rule.eta,

@@ -10,7 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RowWeights", "check_class_weight", "check_labels", "find_classes", "weigh_rows"]
+__all__ = [
+    "RowWeights",
+    "check_class_weight",
+    "check_labels",
+    "check_numbers",
+    "find_classes",
+    "weigh_rows",
+]
 
 #: Presentations are counted in float64, exactly up to here.
 MOST_WEIGHT = 2.0**53
@@ -18,16 +25,45 @@ MOST_WEIGHT = 2.0**53
 
 def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
     """Return the labels as a one-dimensional array of ``n_rows`` known values."""
-    if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    _refuse_none(y, owner)
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU"):
         y = _plain_labels(y)
+    _check_length(y, n_rows)
+    return y  # type: ignore[no-any-return]
+
+
+def check_numbers(y: Any, n_rows: int, owner: str) -> NDArray[np.float64]:
+    """Return the numbers to predict as a one-dimensional array of ``n_rows`` finite float64."""
+    _refuse_none(y, owner)
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubf"):
+        from sklearn.utils.validation import column_or_1d
+
+        y = column_or_1d(y, warn=True)
+        try:
+            y = np.asarray(y, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{owner} predicts numbers, but y holds something else: {error}. Use a classifier "
+                "for classes."
+            ) from None
+    numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
+    _check_length(numbers, n_rows)
+    if not np.isfinite(numbers).all():
+        _refuse(~np.isfinite(numbers), numbers, "Input y contains NaN or infinity")
+    return numbers
+
+
+def _refuse_none(y: Any, owner: str) -> None:
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+
+
+def _check_length(y: NDArray[Any], n_rows: int) -> None:
     if len(y) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
             f"y has {len(y)}."
         )
-    return y  # type: ignore[no-any-return]
 
 
 def _plain_labels(y: Any) -> NDArray[Any]:
@@ -57,7 +93,7 @@ def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         found = y.tolist()[row]
-        raise ValueError(f"{what}: row {row} holds {found!r}. Drop the row or give it a label.")
+        raise ValueError(f"{what}: row {row} holds {found!r}. Drop the row or give it a value.")
 
 
 def find_classes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
