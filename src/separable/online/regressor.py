@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from separable.data.rows import as_rows, largest_magnitude
@@ -13,6 +12,7 @@ from separable.online.runs import Lesson
 from separable.online.targets import RowWeights, check_numbers, weigh_rows
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
