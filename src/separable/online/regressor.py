@@ -96,7 +96,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights, (d,)."""
-        return self._weights_only().weights[0]
+        weights: NDArray[np.float64] = self._weights_only().weights[0]
+        return weights
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return w.x + b for each row."""
