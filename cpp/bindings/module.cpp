@@ -9,4 +9,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     m.doc() = "The compiled core of separable.";
     bind_data(m);
     bind_online(m);
+    bind_descent(m);
 }

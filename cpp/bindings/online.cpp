@@ -9,28 +9,16 @@
 #include <type_traits>
 #include <vector>
 
+#include "arrays.hpp"
 #include "rows.hpp"
 #include "separable/online/argmax_perceptron.hpp"
 #include "separable/online/margins.hpp"
 #include "separable/online/perceptron.hpp"
+#include "weights.hpp"
 
 using namespace separable;
 
 namespace {
-
-template <class T>
-using Const = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T, int N>
-using Mutable = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-using AnyWeights = nb::ndarray<nb::c_contig, nb::device::cpu>;
-
-std::vector<std::int64_t> rows_or_all(const std::optional<Const<std::int64_t>>& rows,
-                                      std::int64_t n_rows) {
-    if (rows) return {rows->data(), rows->data() + rows->size()};
-    std::vector<std::int64_t> all(static_cast<std::size_t>(n_rows));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
 
 // Everything a run needs besides weights, gathered from keywords.
 struct Plan {
@@ -59,10 +47,6 @@ struct Plan {
     }
 };
 
-void check(bool fits, const char* message) {
-    if (!fits) throw std::invalid_argument(message);
-}
-
 // Labels are 0 ... n_classes - 1, chosen rows are there.
 void check_labels(const BoundRows& rows, const Const<std::int32_t>& label,
                   const std::optional<Const<std::int64_t>>& chosen, std::int64_t n_classes) {
@@ -78,45 +62,6 @@ void check_plan(const BoundRows& rows, const Plan& plan, std::int64_t n_classes)
     check_labels(rows, plan.label, plan.rows, n_classes);
     check(!plan.weight || plan.weight->size() == plan.label.size(), "one weight a row is needed");
 }
-
-void poll_signals() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
-// Weights as [block][feature][lane]; the lane type is told by the dtype and the last dimension.
-struct Weights {
-    AnyWeights w, b;
-    std::optional<Mutable<double, 3>> u;
-    std::optional<Mutable<double, 2>> u_b;
-
-    std::int64_t n_blocks() const { return static_cast<std::int64_t>(w.shape(0)); }
-
-    void check_shapes(std::int64_t n_features) const {
-        check(w.ndim() == 3 && b.ndim() == 2, "weights have 3 dimensions, intercepts 2");
-        check(static_cast<std::int64_t>(w.shape(1)) == n_features, "weights have another width");
-        check(b.shape(0) == w.shape(0) && b.shape(1) == w.shape(2), "intercepts do not fit");
-        check(b.dtype() == w.dtype(), "weights and intercepts must have the same dtype");
-        check(u.has_value() == u_b.has_value(), "sums of weights and of intercepts go together");
-        if (u)
-            for (int d = 0; d < 3; ++d) check(u->shape(d) == w.shape(d), "sums do not fit");
-        if (u) check(u_b->shape(0) == b.shape(0) && u_b->shape(1) == b.shape(1), "sums do not fit");
-    }
-
-    // Calls run.template operator()<Lane>().
-    template <class Run>
-    auto with_lane(Run&& run) const {
-        const auto width = static_cast<int>(w.shape(2));
-        if (w.dtype() == nb::dtype<float>()) {
-            if (width == 1) return run.template operator()<Single<float>>();
-            if (width == Lanes<float>::kWidth) return run.template operator()<Lanes<float>>();
-        } else if (w.dtype() == nb::dtype<double>()) {
-            if (width == 1) return run.template operator()<Single<double>>();
-            if (width == Lanes<double>::kWidth) return run.template operator()<Lanes<double>>();
-        }
-        throw std::invalid_argument("weights are 1 lane, 16 lanes of float32 or 8 of float64");
-    }
-};
 
 struct Result {
     OnlineRun run;
@@ -145,8 +90,8 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
         const auto x = make_products<Lane>(rows.rows);
         const std::int64_t size = rows.n_features * Lane::kWidth;
         PerceptronBlock<Lane> block;
-        block.w = static_cast<T*>(weights.w.data()) + block_index * size;
-        block.b = static_cast<T*>(weights.b.data()) + block_index * Lane::kWidth;
+        block.w = weights.template block_weights<Lane>(block_index);
+        block.b = weights.template block_intercepts<Lane>(block_index);
         if (weights.u) block.u = weights.u->data() + block_index * size;
         if (weights.u) block.u_b = weights.u_b->data() + block_index * Lane::kWidth;
         block.first_class = first_class;
@@ -230,14 +175,14 @@ Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::in
     });
 }
 
-void unpack(const Weights& weights, double presented, Mutable<double, 2> out) {
+void unpack(const Weights& weights, double scale, double presented, Mutable<double, 2> out) {
     check(out.shape(1) == weights.w.shape(1), "weights have another width");
     nb::gil_scoped_release no_gil;
     weights.with_lane([&]<class Lane>() {
         const auto n_models = static_cast<std::int64_t>(out.shape(0));
         check(n_models <= weights.n_blocks() * Lane::kWidth, "no such models");
         unpack_lanes<Lane>(static_cast<const typename Lane::T*>(weights.w.data()),
-                           weights.u ? weights.u->data() : nullptr, presented, n_models,
+                           weights.u ? weights.u->data() : nullptr, scale, presented, n_models,
                            static_cast<std::int64_t>(out.shape(1)), out.data());
     });
 }
@@ -287,8 +232,9 @@ void bind_online(nb::module_& m) {
         },
         nb::arg("n_rows"), nb::arg("rows").none(), nb::arg("seed"), nb::arg("out"),
         "Write the given rows, or all, in a shuffled order.");
-    m.def("unpack", &unpack, nb::arg("weights"), nb::arg("presented"), nb::arg("out"),
-          "Write weights, or their mean after so many presentations, as (models, features).");
+    m.def("unpack", &unpack, nb::arg("weights"), nb::arg("scale"), nb::arg("presented"),
+          nb::arg("out"),
+          "Write scale w, or the mean scale w - u / presented, as (models, features).");
 
     nb::class_<Result>(m, "OnlineRun", "What a run of epochs did.")
         .def_prop_ro(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.perceptron import Perceptron
+    from separable.online.sgd_classifier import SGDClassifier
+    from separable.online.sgd_regressor import SGDRegressor
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
@@ -24,6 +26,8 @@ _HOMES = {
     "Explanation": "separable.model.explanation",
     "LinearModel": "separable.model.linear_model",
     "Perceptron": "separable.online.perceptron",
+    "SGDClassifier": "separable.online.sgd_classifier",
+    "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
     "load": "separable.model.file",
 }
@@ -33,6 +37,8 @@ __all__ = [
     "Explanation",
     "LinearModel",
     "Perceptron",
+    "SGDClassifier",
+    "SGDRegressor",
     "TableEncoder",
     "__version__",
     "load",

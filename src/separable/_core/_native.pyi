@@ -41,9 +41,9 @@ class OnlineWeights:
 def shuffled(n_rows: int, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, seed: int, out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Write the given rows, or all, in a shuffled order."""
 
-def unpack(weights: OnlineWeights, presented: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def unpack(weights: OnlineWeights, scale: float, presented: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
-    Write weights, or their mean after so many presentations, as (models, features).
+    Write scale w, or the mean scale w - u / presented, as (models, features).
     """
 
 class OnlineRun:
@@ -88,3 +88,63 @@ def perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int,
 
 def argmax_perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, met: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> OnlineRun:
     """Run the multi-class perceptron on all classes."""
+
+def losses() -> list[tuple[str, bool, bool]]:
+    """Every loss: its name, whether it is for classes only, convex."""
+
+def write_loss(name: str, epsilon: float, s: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slope: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Write the value, or the slope in s, of a loss for each score and target.
+    """
+
+class DescentPlan:
+    """Targets, loss, penalty, steps and order of a descent."""
+
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: str, epsilon: float, l1: float, l2: float, schedule: str, eta0: float, power: float, alpha: float, t0: float, mean_from: float, fit_intercept: bool, shuffle: bool, seed: int, first_epoch: int, max_epochs: int, measure: bool) -> None: ...
+
+class DescentProgress:
+    """The losses of rows before they were learned from, and their counts."""
+
+    def __init__(self, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], marks: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], mark_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], examples: float, weight: float) -> None: ...
+
+    @property
+    def examples(self) -> float: ...
+
+    @property
+    def weight(self) -> float: ...
+
+PROGRESS_MARKS: int = 63
+
+class SgdClock:
+    """The numbers that move with the steps."""
+
+    def __init__(self, steps: float, scale: float, threshold: float, mean_scale: float, mean_count: float) -> None: ...
+
+    @property
+    def steps(self) -> float: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def threshold(self) -> float: ...
+
+    @property
+    def mean_scale(self) -> float: ...
+
+    @property
+    def mean_count(self) -> float: ...
+
+class DescentRun:
+    """What a run of epochs did."""
+
+    @property
+    def losses(self) -> list[list[float]]:
+        """Sums of weight x loss by epoch and model."""
+
+    @property
+    def overflow_row(self) -> int:
+        """The row whose score was not finite, or -1."""
+
+def sgd(rows: Rows, weights: OnlineWeights, last: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
+    """Descend with one step size for all weights, on one block of lanes."""

@@ -170,9 +170,9 @@ def _train(
     test_size: float,
     seed: int,
 ) -> Training:
-    from separable.cli.holdout import stratified_split
     from separable.cli.mixed_columns import mixed_columns
     from separable.cli.target import read_target
+    from separable.data.split import stratified_split
 
     table, kind = _read(data, target_name, options)
     target = read_target(table, target_name, file_name(data), kind)

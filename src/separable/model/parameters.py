@@ -39,6 +39,12 @@ def one_of(*values: str) -> Requirement:
     return Requirement(" or ".join(map(repr, values)), lambda v: isinstance(v, str) and v in values)
 
 
+def one_of_or_none(*values: str) -> Requirement:
+    """Return the requirement that a parameter is None or one of the given words."""
+    word = one_of(*values)
+    return Requirement(f"None or {word.words}", lambda v: v is None or word.holds(v))
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
@@ -55,10 +61,26 @@ def _is_number(value: Any) -> bool:
 BOOL = Requirement("a bool", _is_bool)
 #: A finite float above 0.
 POSITIVE = Requirement("a finite float > 0", lambda v: _is_number(v) and 0 < v < math.inf)
+#: A finite float above 0, or None.
+POSITIVE_OR_NONE = Requirement(
+    "None or a finite float > 0", lambda v: v is None or POSITIVE.holds(v)
+)
+#: A finite float.
+FINITE = Requirement("a finite float", lambda v: _is_number(v) and math.isfinite(v))
+#: A finite float of at least 0.
+NOT_NEGATIVE = Requirement("a finite float >= 0", lambda v: FINITE.holds(v) and v >= 0)
+#: None, or a finite float of at least 0.
+TOLERANCE = Requirement("None or a finite float >= 0", lambda v: v is None or NOT_NEGATIVE.holds(v))
+#: A float from 0 to 1.
+UNIT_INTERVAL = Requirement("a float from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)
+#: A float between 0 and 1.
+SHARE = Requirement("a float above 0 and below 1", lambda v: _is_number(v) and 0 < v < 1)
 #: A float above 0, infinity included.
 POSITIVE_OR_INF = Requirement("a float > 0", lambda v: _is_number(v) and v > 0)
 #: An int of at least 1.
 COUNT = Requirement("an int >= 1", lambda v: _is_whole(v) and v >= 1)
+#: A bool, or the number of steps before a mean begins.
+AVERAGE = Requirement("a bool or an int >= 0", lambda v: _is_bool(v) or (_is_whole(v) and v >= 0))
 #: None, "balanced" or a dict from class to weight.
 CLASS_WEIGHT = Requirement(
     "None, 'balanced' or a dict from class to weight",

@@ -232,7 +232,8 @@ class OnlineEstimator(BaseEstimator):
             if isinstance(value, np.generic):
                 parameters[name] = value.item()
         for name in {"eta0", "max_work"} & parameters.keys():
-            parameters[name] = float(parameters[name])
+            if parameters[name] is not None:
+                parameters[name] = float(parameters[name])
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters

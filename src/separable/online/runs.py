@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.online.state import OnlineState
 
-__all__ = ["Lesson", "Rule", "Run", "core_rows", "run_epochs"]
+__all__ = ["Lesson", "Rule", "Run", "core_rows", "refuse_overflow", "run_epochs"]
 
 
 #: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
@@ -138,10 +138,7 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
         ]
     for run in runs:
         if run.overflow_row >= 0:
-            row = run.overflow_row
-            _refuse_overflow(
-                lesson.rows, row if lesson.origin is None else int(lesson.origin[row]), rule.eta
-            )
+            refuse_overflow(lesson, run.overflow_row, rule.eta)
     # A block that stopped early keeps its weights, so the longest count serves every mean.
     state.presented = max([run.presented for run in runs])
     return runs
@@ -164,10 +161,13 @@ def _free_bytes() -> int:
         return sys.maxsize
 
 
-def _refuse_overflow(rows: Rows, row: int, eta: float) -> None:
+def refuse_overflow(lesson: Lesson, row: int, eta: float) -> NoReturn:
+    """Say which row's score overflowed, and what to do."""
+    caller_row = row if lesson.origin is None else int(lesson.origin[row])
+    values = lesson.rows.values
     raise ValueError(
-        f"The score of row {row} overflowed to infinity while training: the largest |x| is "
-        f"{np.abs(rows.values).max():.3g} in {rows.values.dtype}. Scale the columns first, for "
-        "example with sklearn.preprocessing.StandardScaler or separable.TableEncoder, or lower "
-        f"eta0 ({eta:g})."
+        f"The score of row {caller_row} overflowed to infinity while training: the largest |x| is "
+        f"{np.abs(values).max():.3g} in {values.dtype}. Scale the columns first, for example with "
+        "sklearn.preprocessing.StandardScaler or separable.TableEncoder, or lower eta0 "
+        f"({eta:g})."
     )

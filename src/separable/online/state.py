@@ -14,7 +14,7 @@ two classes) each have a block of width 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -211,7 +211,7 @@ class OnlineState:
             )
         return rows.astype(self.dtype)
 
-    def copy(self) -> OnlineState:
+    def copy(self) -> Self:
         """Return a state of its own."""
         other = replace(self, shared={k: a.copy() for k, a in self.shared.items()})
         other.met, other.clock = self.met.copy(), dict(self.clock)
@@ -232,7 +232,7 @@ class OnlineState:
         short = n_values * self.n_blocks < LEAST_POLLED
         return short and scores < self.most / 4
 
-    def astype(self, dtype: np.dtype[Any]) -> OnlineState:
+    def astype(self, dtype: np.dtype[Any]) -> Self:
         """Return the same state with weights of another float type; itself if it has it."""
         if self.dtype == dtype:
             return self
@@ -276,7 +276,7 @@ class OnlineState:
         """Return weights (k, d) and intercepts (k,), or their means, as a ``LinearModel`` has."""
         n_models = self.n_models - self.n_ghosts or 1
         w, lanes = np.empty((n_models, self.n_features)), self.lanes
-        native.unpack(self.native_weights(), self.presented or 1.0, w)
+        native.unpack(self.native_weights(), 1.0, self.presented or 1.0, w)
         b = lanes["b"].reshape(-1)[:n_models].astype(np.float64)
         if self.averaged:
             b -= lanes["u_b"].reshape(-1)[:n_models] / (self.presented or 1.0)

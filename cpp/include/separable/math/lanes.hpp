@@ -206,6 +206,17 @@ inline Line<T> load_products(const T* w, const Value* x, int n) {
     return Line<T>::load(products);
 }
 
+// The weights of one feature move towards 0, and stop there, by threshold - last.
+template <int width, class T>
+inline void shrink_weights(double threshold, double& last, T* w) {
+    const T by = static_cast<T>(threshold - last);
+    last = threshold;
+    for (int lane = 0; lane < width; ++lane) {
+        const T size = std::abs(w[lane]) - by;
+        w[lane] = size > T(0) ? std::copysign(size, w[lane]) : T(0);
+    }
+}
+
 // One model: a score is a number.
 template <class Number>
 struct Single {
@@ -251,6 +262,15 @@ struct Single {
             const T before = weight;
             weight += step * static_cast<T>(row.value(k));
             u[row.index(k)] += *time * (static_cast<double>(weight) - static_cast<double>(before));
+        }
+    }
+
+    // w_j moves towards 0 by what the threshold has grown since j's last turn.
+    template <class Row>
+    static void shrink(const Row& row, double threshold, double* last, T* w) {
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            const std::int64_t j = row.index(k);
+            shrink_weights<1>(threshold, last[j], w + j);
         }
     }
 
@@ -327,6 +347,14 @@ struct Lanes {
         });
     }
 
+    template <class Row>
+    static void shrink(const Row& row, double threshold, double* last, T* W) {
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            const std::int64_t j = row.index(k);
+            shrink_weights<kWidth>(threshold, last[j], W + j * kWidth);
+        }
+    }
+
     // Fetch the weights of a row's first non-zeros, which dot() has no time to fetch ahead.
     template <class Row>
     static void prefetch(const Row& row, const T* W) {
@@ -354,17 +382,17 @@ struct Lanes {
     }
 };
 
-// Weights W[block][feature][lane] as [model][feature], in float64; with a mean to take,
-// W - u / presented.
+// Weights W[block][feature][lane] as [model][feature], in float64: scale W, or with a mean to
+// take, scale W - u / presented.
 template <class Lane>
-void unpack_lanes(const typename Lane::T* W, const double* u, double presented,
+void unpack_lanes(const typename Lane::T* W, const double* u, double scale, double presented,
                   std::int64_t n_models, std::int64_t n_features, double* out) {
     for (std::int64_t first = 0; first < n_models; first += Lane::kWidth) {
         const std::int64_t lanes = std::min<std::int64_t>(Lane::kWidth, n_models - first);
         for (std::int64_t j = 0; j < n_features; ++j) {
             const std::int64_t at = (first * n_features) + j * Lane::kWidth;
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                const double w = W[at + lane];
+                const double w = scale * static_cast<double>(W[at + lane]);
                 out[(first + lane) * n_features + j] = u ? w - u[at + lane] / presented : w;
             }
         }

@@ -1,4 +1,4 @@
-"""A held-out part of the rows, each class in proportion."""
+"""A held-out part of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["stratified_split"]
+__all__ = ["random_split", "stratified_split"]
+
+
+def random_split(
+    n_rows: int, test_size: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose rows to hold out at random; at least one stays in training.
+
+    Parameters
+    ----------
+    n_rows : int
+    test_size : float
+        The share to hold out, 0 <= test_size < 1.
+    seed : int
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        Rows, ascending.
+    """
+    order = np.random.default_rng(seed).permutation(n_rows)
+    held = min(int(n_rows * test_size + 0.5), n_rows - 1)
+    return np.sort(order[held:]), np.sort(order[:held])
 
 
 def stratified_split(

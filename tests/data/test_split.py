@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable.cli.holdout import stratified_split
+from separable.data.split import stratified_split
 
 
 @given(

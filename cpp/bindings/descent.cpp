@@ -1,0 +1,216 @@
+#include "separable/online/descent.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rows.hpp"
+#include "separable/loss/losses.hpp"
+#include "separable/online/sgd.hpp"
+#include "weights.hpp"
+
+using namespace separable;
+
+namespace {
+
+// Everything a run needs besides weights, gathered from keywords.
+struct DescentPlan {
+    std::optional<Const<std::int32_t>> label;
+    std::optional<Const<double>> number, weight;
+    std::optional<Const<std::int64_t>> rows;
+    std::string loss;
+    double epsilon;
+    double l1, l2;
+    Schedule schedule;
+    double mean_from;
+    bool fit_intercept, shuffle;
+    std::uint64_t seed;
+    std::int64_t first_epoch, max_epochs;
+    bool measure;
+
+    void check_sizes(const BoundRows& bound) const {
+        const auto n = static_cast<std::size_t>(bound.n_rows);
+        check(label.has_value() != number.has_value(), "either labels or numbers are needed");
+        check(!label || label->size() == n, "one label a row is needed");
+        check(!number || number->size() == n, "one number a row is needed");
+        check(!weight || weight->size() == n, "one weight a row is needed");
+        if (!rows) return;
+        for (std::size_t k = 0; k < rows->size(); ++k)
+            check((*rows)(k) >= 0 && (*rows)(k) < bound.n_rows, "a chosen row is outside");
+    }
+
+    DescentProblem problem(std::int64_t first_class, int n_lanes) const {
+        DescentProblem p;
+        if (label) p.label = {label->data(), label->size()};
+        if (number) p.number = {number->data(), number->size()};
+        if (weight) p.weight = {weight->data(), weight->size()};
+        p.first_class = first_class;
+        p.n_lanes = n_lanes;
+        return p;
+    }
+};
+
+// Where progressive validation is written; the counts move on with every run.
+struct ProgressArrays {
+    Mutable<double, 2> loss;
+    Mutable<double, 3> marks;
+    Mutable<double, 1> mark_weight;
+    double examples, weight;
+
+    Progress of_block(std::int64_t block, int width) {
+        const auto b = static_cast<std::size_t>(block);
+        check(loss.shape(0) > b && loss.shape(1) == static_cast<std::size_t>(width) &&
+                  marks.shape(0) > b && marks.shape(1) == Progress::kMarks &&
+                  marks.shape(2) == static_cast<std::size_t>(width) &&
+                  mark_weight.shape(0) == Progress::kMarks,
+              "progress does not fit");
+        return {loss.data() + block * width, marks.data() + block * Progress::kMarks * width,
+                mark_weight.data(), examples, weight};
+    }
+};
+
+DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
+                   std::optional<Mutable<double, 1>> last, const DescentPlan& plan,
+                   ProgressArrays* progress, SgdClock& clock, std::int64_t block,
+                   std::int64_t first_class, int n_lanes) {
+    weights.check_shapes(rows.n_features);
+    plan.check_sizes(rows);
+    check(block >= 0 && block < weights.n_blocks(), "no such block of lanes");
+    check(!last || static_cast<std::int64_t>(last->size()) == rows.n_features,
+          "thresholds do not fit");
+    const auto chosen = rows_or_all(plan.rows, rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() {
+        check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
+        const auto x = make_products<Lane>(rows.rows);
+        const auto loss = make_loss<Lane>(plan.loss, plan.epsilon);
+        const std::int64_t size = rows.n_features * Lane::kWidth;
+        typename SgdDescent<Lane>::Arrays arrays;
+        arrays.v = weights.template block_weights<Lane>(block);
+        arrays.b = weights.template block_intercepts<Lane>(block);
+        if (weights.u) arrays.u = weights.u->data() + block * size;
+        if (weights.u) arrays.u_b = weights.u_b->data() + block * Lane::kWidth;
+        if (last) arrays.last = last->data();
+        SgdDescent<Lane> descent(arrays, rows.n_features, plan.schedule, plan.l1, plan.l2,
+                                 plan.mean_from, plan.fit_intercept, clock);
+        EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
+        Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
+        Progress before = progress ? progress->of_block(block, Lane::kWidth) : Progress{};
+        auto run =
+            descend<Lane>(*x, plan.problem(first_class, n_lanes), *loss, descent, order,
+                          plan.first_epoch, plan.max_epochs, before, plan.measure, heartbeat);
+        if (progress) progress->examples = before.examples, progress->weight = before.weight;
+        return run;
+    });
+}
+
+Schedule::Kind schedule_kind(const std::string& name) {
+    if (name == "constant") return Schedule::Kind::constant;
+    if (name == "invscaling") return Schedule::Kind::inverse_scaling;
+    if (name == "optimal") return Schedule::Kind::optimal;
+    throw std::invalid_argument("there is no schedule " + name);
+}
+
+void write_loss(const std::string& name, double epsilon, Const<double> s, Const<double> y,
+                bool slope, Mutable<double, 1> out) {
+    check(s.size() == y.size() && s.size() == out.size(), "scores and targets do not fit");
+    with_loss(name, epsilon, [&](const auto& loss) {
+        for (std::size_t i = 0; i < s.size(); ++i)
+            out(i) = slope ? loss.slope(s(i), y(i)) : loss.value(s(i), y(i));
+        return true;
+    });
+}
+
+std::vector<std::tuple<std::string, bool, bool>> list_losses() {
+    std::vector<std::tuple<std::string, bool, bool>> list;
+    [&]<class... L>(std::tuple<L...>*) {
+        (list.emplace_back(L::kName, L::kClassesOnly, L::kConvex), ...);
+    }(static_cast<Losses*>(nullptr));
+    return list;
+}
+
+}  // namespace
+
+void bind_descent(nb::module_& m) {
+    m.def("losses", &list_losses, "Every loss: its name, whether it is for classes only, convex.");
+    m.def("write_loss", &write_loss, nb::arg("name"), nb::arg("epsilon"), nb::arg("s"),
+          nb::arg("y"), nb::arg("slope"), nb::arg("out"),
+          "Write the value, or the slope in s, of a loss for each score and target.");
+
+    nb::class_<DescentPlan>(m, "DescentPlan",
+                            "Targets, loss, penalty, steps and order of a descent.")
+        .def(
+            "__init__",
+            [](DescentPlan* plan, std::optional<Const<std::int32_t>> label,
+               std::optional<Const<double>> number, std::optional<Const<double>> weight,
+               std::optional<Const<std::int64_t>> rows, std::string loss, double epsilon, double l1,
+               double l2, const std::string& schedule, double eta0, double power, double alpha,
+               double t0, double mean_from, bool fit_intercept, bool shuffle, std::uint64_t seed,
+               std::int64_t first_epoch, std::int64_t max_epochs, bool measure) {
+                new (plan) DescentPlan{label,
+                                       number,
+                                       weight,
+                                       rows,
+                                       std::move(loss),
+                                       epsilon,
+                                       l1,
+                                       l2,
+                                       {schedule_kind(schedule), eta0, power, alpha, t0},
+                                       mean_from,
+                                       fit_intercept,
+                                       shuffle,
+                                       seed,
+                                       first_epoch,
+                                       max_epochs,
+                                       measure};
+            },
+            nb::kw_only(), nb::arg("label").none(), nb::arg("number").none(),
+            nb::arg("weight").none(), nb::arg("rows").none(), nb::arg("loss"), nb::arg("epsilon"),
+            nb::arg("l1"), nb::arg("l2"), nb::arg("schedule"), nb::arg("eta0"), nb::arg("power"),
+            nb::arg("alpha"), nb::arg("t0"), nb::arg("mean_from"), nb::arg("fit_intercept"),
+            nb::arg("shuffle"), nb::arg("seed"), nb::arg("first_epoch"), nb::arg("max_epochs"),
+            nb::arg("measure"));
+
+    nb::class_<ProgressArrays>(
+        m, "DescentProgress", "The losses of rows before they were learned from, and their counts.")
+        .def(
+            "__init__",
+            [](ProgressArrays* progress, Mutable<double, 2> loss, Mutable<double, 3> marks,
+               Mutable<double, 1> mark_weight, double examples, double weight) {
+                new (progress) ProgressArrays{loss, marks, mark_weight, examples, weight};
+            },
+            nb::arg("loss"), nb::arg("marks"), nb::arg("mark_weight"), nb::arg("examples"),
+            nb::arg("weight"))
+        .def_ro("examples", &ProgressArrays::examples)
+        .def_ro("weight", &ProgressArrays::weight);
+    m.attr("PROGRESS_MARKS") = Progress::kMarks;
+
+    nb::class_<SgdClock>(m, "SgdClock", "The numbers that move with the steps.")
+        .def(nb::init<double, double, double, double, double>(), nb::arg("steps"), nb::arg("scale"),
+             nb::arg("threshold"), nb::arg("mean_scale"), nb::arg("mean_count"))
+        .def_ro("steps", &SgdClock::steps)
+        .def_ro("scale", &SgdClock::scale)
+        .def_ro("threshold", &SgdClock::threshold)
+        .def_ro("mean_scale", &SgdClock::mean_scale)
+        .def_ro("mean_count", &SgdClock::mean_count);
+
+    nb::class_<DescentRun>(m, "DescentRun", "What a run of epochs did.")
+        .def_ro("losses", &DescentRun::losses, "Sums of weight x loss by epoch and model.")
+        .def_ro("overflow_row", &DescentRun::overflow_row,
+                "The row whose score was not finite, or -1.");
+
+    m.def("sgd", &run_sgd, nb::arg("rows"), nb::arg("weights"), nb::arg("last").none(),
+          nb::arg("plan"), nb::arg("progress").none(), nb::arg("clock"), nb::arg("block"),
+          nb::arg("first_class"), nb::arg("n_lanes"),
+          "Descend with one step size for all weights, on one block of lanes.");
+}

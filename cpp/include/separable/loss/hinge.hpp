@@ -1,0 +1,21 @@
+// max(0, 1 - y s): the loss of the linear support vector machine.
+#pragma once
+
+namespace separable {
+
+struct HingeLoss {
+    static constexpr const char* kName = "hinge";
+    static constexpr bool kClassesOnly = true, kConvex = true;
+
+    template <class T>
+    T value(T s, T y) const {
+        const T short_of = T(1) - y * s;
+        return short_of > T(0) ? short_of : T(0);
+    }
+    template <class T>
+    T slope(T s, T y) const {
+        return y * s < T(1) ? -y : T(0);
+    }
+};
+
+}  // namespace separable

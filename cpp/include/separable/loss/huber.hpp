@@ -1,0 +1,25 @@
+// With r = s - y: r^2 / 2 while |r| <= epsilon, beyond that the straight line that goes on from
+// there, epsilon |r| - epsilon^2 / 2. Large residuals pull no more than epsilon.
+#pragma once
+
+namespace separable {
+
+struct HuberLoss {
+    static constexpr const char* kName = "huber";
+    static constexpr bool kClassesOnly = false, kConvex = true;
+
+    double epsilon;
+
+    template <class T>
+    T value(T s, T y) const {
+        const T e = static_cast<T>(epsilon), r = s - y, size = r < T(0) ? -r : r;
+        return size <= e ? r * r * T(0.5) : e * size - e * e * T(0.5);
+    }
+    template <class T>
+    T slope(T s, T y) const {
+        const T e = static_cast<T>(epsilon), r = s - y;
+        return r > e ? e : (r < -e ? -e : r);
+    }
+};
+
+}  // namespace separable

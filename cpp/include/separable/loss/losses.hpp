@@ -1,0 +1,91 @@
+// The list of losses. A new one is a header beside this and an entry in Losses.
+//
+// A loss is a function of the score s and the target y: -1 or +1 for two classes, a number in
+// regression. It has a name, says whether it is for classes only and whether it is convex in s,
+// and gives value(s, y) and slope(s, y), the derivative in s (at a kink, one of its one-sided
+// derivatives). Both are templates of the float type and have no branches that a vector minds.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "separable/loss/epsilon_insensitive.hpp"
+#include "separable/loss/hinge.hpp"
+#include "separable/loss/huber.hpp"
+#include "separable/loss/log_loss.hpp"
+#include "separable/loss/perceptron_loss.hpp"
+#include "separable/loss/sigmoid_mse.hpp"
+#include "separable/loss/squared_error.hpp"
+#include "separable/loss/squared_hinge.hpp"
+
+namespace separable {
+
+using Losses = std::tuple<PerceptronLoss, HingeLoss, SquaredHingeLoss, LogLoss, SigmoidMse,
+                          SquaredErrorLoss, HuberLoss, EpsilonInsensitiveLoss>;
+
+// A loss of one row in every lane, behind one virtual call.
+template <class Lane>
+class LanesLoss {
+   public:
+    using T = typename Lane::T;
+    virtual ~LanesLoss() = default;
+    // out[lane] = slope(s[lane], y[lane])
+    virtual void slopes(const T* s, const T* y, T* out) const = 0;
+    // sum[lane] += weight x value(s[lane], y[lane])
+    virtual void add_values(const T* s, const T* y, double weight, double* sum) const = 0;
+};
+
+template <class Lane, class Loss>
+class LanesLossOf final : public LanesLoss<Lane> {
+   public:
+    using typename LanesLoss<Lane>::T;
+
+    explicit LanesLossOf(const Loss& loss) : loss_(loss) {}
+
+    void slopes(const T* s, const T* y, T* out) const override {
+        for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.slope(s[lane], y[lane]);
+    }
+
+    void add_values(const T* s, const T* y, double weight, double* sum) const override {
+        T value[Lane::kWidth];
+        for (int lane = 0; lane < Lane::kWidth; ++lane) value[lane] = loss_.value(s[lane], y[lane]);
+        for (int lane = 0; lane < Lane::kWidth; ++lane) sum[lane] += weight * value[lane];
+    }
+
+   private:
+    Loss loss_;
+};
+
+// Calls use(loss) with the loss of that name, with its parameter where it has one.
+template <class Use>
+auto with_loss(std::string_view name, double epsilon, Use&& use) {
+    using Result = decltype(use(std::declval<HingeLoss>()));
+    Result result{};
+    bool found = false;
+    const auto try_one = [&]<class Loss>() {
+        if (found || name != Loss::kName) return;
+        found = true;
+        if constexpr (requires { Loss{epsilon}; })
+            result = use(Loss{epsilon});
+        else
+            result = use(Loss{});
+    };
+    [&]<class... L>(std::tuple<L...>*) {
+        (try_one.template operator()<L>(), ...);
+    }(static_cast<Losses*>(nullptr));
+    if (!found) throw std::invalid_argument("there is no loss " + std::string(name));
+    return result;
+}
+
+template <class Lane>
+std::unique_ptr<LanesLoss<Lane>> make_loss(std::string_view name, double epsilon) {
+    return with_loss(name, epsilon, [](const auto& loss) -> std::unique_ptr<LanesLoss<Lane>> {
+        return std::make_unique<LanesLossOf<Lane, std::decay_t<decltype(loss)>>>(loss);
+    });
+}
+
+}  // namespace separable

@@ -1,0 +1,20 @@
+// max(0, -y s): what the perceptron's rule is the gradient step of, a score of 0 being a mistake.
+#pragma once
+
+namespace separable {
+
+struct PerceptronLoss {
+    static constexpr const char* kName = "perceptron";
+    static constexpr bool kClassesOnly = true, kConvex = true;
+
+    template <class T>
+    T value(T s, T y) const {
+        return y * s <= T(0) ? -y * s : T(0);
+    }
+    template <class T>
+    T slope(T s, T y) const {
+        return y * s <= T(0) ? -y : T(0);
+    }
+};
+
+}  // namespace separable

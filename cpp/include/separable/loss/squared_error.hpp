@@ -1,0 +1,20 @@
+// (s - y)^2 / 2: least squares.
+#pragma once
+
+namespace separable {
+
+struct SquaredErrorLoss {
+    static constexpr const char* kName = "squared_error";
+    static constexpr bool kClassesOnly = false, kConvex = true;
+
+    template <class T>
+    T value(T s, T y) const {
+        return (s - y) * (s - y) * T(0.5);
+    }
+    template <class T>
+    T slope(T s, T y) const {
+        return s - y;
+    }
+};
+
+}  // namespace separable

@@ -1,0 +1,22 @@
+// max(0, 1 - y s)^2, without a factor 1/2, as scikit-learn has it.
+#pragma once
+
+namespace separable {
+
+struct SquaredHingeLoss {
+    static constexpr const char* kName = "squared_hinge";
+    static constexpr bool kClassesOnly = true, kConvex = true;
+
+    template <class T>
+    T value(T s, T y) const {
+        const T short_of = T(1) - y * s;
+        return short_of > T(0) ? short_of * short_of : T(0);
+    }
+    template <class T>
+    T slope(T s, T y) const {
+        const T short_of = T(1) - y * s;
+        return short_of > T(0) ? T(-2) * y * short_of : T(0);
+    }
+};
+
+}  // namespace separable

@@ -1,0 +1,119 @@
+// Stochastic gradient descent: the loop over rows that every schedule shares.
+//
+//   problem   minimise (1/n) sum of loss(w.x_i + b, y_i) + penalty(w), one model a lane; in the
+//             lane of class c, y_i = +1 if row i is of class c, else -1; in regression a number
+//   given     rows, targets, weights, a loss, and a descent, which knows the steps to take
+//   returns   what the descent made of w and b; the sum of losses before learning, by epoch
+//   steps     for each row in the epoch's order, as often as its weight says:
+//             1. s = w.x + b
+//             2. g = d loss / d s, for the last presentation of a weight k + f times f
+//             3. a step along -g x, which is the descent's own
+//   source    Robbins, Monro 1951; Bottou 2012, Stochastic gradient descent tricks
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "separable/data/products.hpp"
+#include "separable/loss/losses.hpp"
+#include "separable/math/lanes.hpp"
+#include "separable/online/epochs.hpp"
+
+namespace separable {
+
+// Who is who: rows, targets, weights.
+struct DescentProblem {
+    std::span<const std::int32_t> label;  // classes of rows; empty in regression
+    std::span<const double> number;       // numbers to predict; empty for classes
+    std::span<const double> weight;       // sample weights; empty: all 1
+    std::int64_t first_class = 0;         // the class of lane 0
+    int n_lanes = 1;                      // lanes in use; the targets of the others are 0
+
+    double weight_of(std::int64_t i) const { return weight.empty() ? 1.0 : weight[i]; }
+
+    template <class T, int width>
+    void targets(std::int64_t i, T (&y)[width]) const {
+        if (label.empty()) {
+            y[0] = static_cast<T>(number[i]);
+            return;
+        }
+        const std::int64_t own = label[i] - first_class;
+        for (int lane = 0; lane < width; ++lane)
+            y[lane] = lane == own ? T(1) : (lane < n_lanes ? T(-1) : T(0));
+    }
+};
+
+// Progressive validation: the loss of each row before it was learned from, summed up.
+struct Progress {
+    static constexpr int kMarks = 63;
+    double* loss = nullptr;         // [lane], the sum of weight x loss so far; null: not kept
+    double* marks = nullptr;        // [mark][lane], the sum after 1, 2, 4, 8, ... rows
+    double* mark_weight = nullptr;  // [mark], the sum of weights there
+    double examples = 0;            // rows so far
+    double weight = 0;              // their weights
+
+    // A row was scored; its loss is in the sum already.
+    void count_row(double row_weight, int width) {
+        weight += row_weight;
+        examples += 1;
+        int exponent = 0;
+        if (std::frexp(examples, &exponent) != 0.5) return;  // not a power of two
+        const int mark = exponent - 1;
+        for (int lane = 0; lane < width; ++lane) marks[mark * width + lane] = loss[lane];
+        mark_weight[mark] = weight;
+    }
+};
+
+// What a run of epochs returns.
+struct DescentRun {
+    std::vector<std::vector<double>> losses;  // [epoch][lane], sums of weight x loss
+    std::int64_t overflow_row = -1;           // the row whose score was not finite
+};
+
+template <class Lane, class Descent>
+DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
+                   const LanesLoss<Lane>& loss, Descent& descent, EpochOrder& order,
+                   std::int64_t first_epoch, std::int64_t max_epochs, Progress& progress,
+                   bool measure, Heartbeat& heartbeat) {
+    using T = typename Lane::T;
+    using Score = typename Lane::Score;
+    constexpr int width = Lane::kWidth;
+    DescentRun run;
+    T s[width], y[width] = {}, g[width];
+    for (std::int64_t epoch = 0; epoch < max_epochs; ++epoch) {
+        order.start(first_epoch + epoch);
+        double losses[width] = {};
+        for (std::size_t t = 0; t < order.size(); ++t) {
+            const std::int64_t i = order[t];
+            if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], descent.weights());
+            problem.targets(i, y);
+            const double weight = problem.weight_of(i);
+            for (double left = weight; left > 0; left -= 1) {
+                const Score score = descent.score(x, i);  // 1
+                if (!Lane::all_finite(score)) {
+                    run.overflow_row = i;
+                    return run;
+                }
+                Lane::store(score, s);
+                if (left == weight && progress.loss) {
+                    loss.add_values(s, y, weight, progress.loss);
+                    progress.count_row(weight, width);
+                }
+                if (measure) loss.add_values(s, y, left < 1 ? left : 1, losses);
+                loss.slopes(s, y, g);  // 2
+                if (left < 1)
+                    for (int lane = 0; lane < width; ++lane) g[lane] *= static_cast<T>(left);
+                descent.step(x, i, Lane::load(g));  // 3
+                heartbeat.row();
+            }
+        }
+        run.losses.emplace_back(losses, losses + problem.n_lanes);
+    }
+    return run;
+}
+
+}  // namespace separable

@@ -1,0 +1,376 @@
+"""What SGDClassifier and SGDRegressor share: parameters, epochs, when to stop, evidence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from separable._core import native
+from separable.data.rows import column_names
+from separable.data.split import random_split, stratified_split
+from separable.model.parameters import (
+    AVERAGE,
+    BOOL,
+    COUNT,
+    FINITE,
+    NOT_NEGATIVE,
+    POSITIVE_OR_NONE,
+    RANDOM_STATE,
+    SHARE,
+    TOLERANCE,
+    UNIT_INTERVAL,
+    ParameterError,
+    Requirement,
+    one_of,
+    one_of_or_none,
+)
+from separable.model.scores import linear_scores
+from separable.online.descent import DescentState, Order, Steps, run_descent
+from separable.online.estimator import OnlineEstimator
+from separable.online.runs import Lesson
+from separable.online.targets import RowWeights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.online.state import OnlineState
+
+__all__ = ["LOSSES", "Answers", "SGDBase"]
+
+
+class LossTraits(NamedTuple):
+    """What is known of a loss besides its values."""
+
+    classes_only: bool
+    convex: bool
+
+
+#: Every loss there is, by name.
+LOSSES = {name: LossTraits(*traits) for name, *traits in native.losses()}
+#: The step where none is given, by schedule.
+DEFAULT_ETA = {"adaptive": 0.5, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
+#: Weights are presentations, which take their time.
+MOST_PRESENTATIONS = 1e9
+
+
+class SGDBase(OnlineEstimator):
+    """Stochastic gradient descent. See ``SGDClassifier`` and ``SGDRegressor``."""
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "penalty": one_of_or_none("l2", "l1", "elasticnet"),
+        "alpha": NOT_NEGATIVE,
+        "l1_ratio": UNIT_INTERVAL,
+        "fit_intercept": BOOL,
+        "max_iter": COUNT,
+        "tol": TOLERANCE,
+        "shuffle": BOOL,
+        "epsilon": NOT_NEGATIVE,
+        "random_state": RANDOM_STATE,
+        "learning_rate": one_of("adaptive", "constant", "invscaling", "optimal"),
+        "eta0": POSITIVE_OR_NONE,
+        "power_t": FINITE,
+        "early_stopping": BOOL,
+        "validation_fraction": SHARE,
+        "n_iter_no_change": COUNT,
+        "warm_start": BOOL,
+        "average": AVERAGE,
+    }
+
+    loss: str
+    penalty: str | None
+    alpha: float
+    l1_ratio: float
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    epsilon: float
+    learning_rate: str
+    eta0: float | None  # type: ignore[assignment]
+    power_t: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    warm_start: bool
+    average: bool | int
+
+    # ------------------------------------------------------------------ learning
+
+    def _fit_rows(
+        self, X: Any, rows: Rows, answers: Answers, coef_init: Any, intercept_init: Any
+    ) -> Self:
+        """Learn from all rows, epoch after epoch, until the stopping rule says so."""
+        steps, seed = self._steps(), check_random_state(self.random_state).randint(0, 2**31 - 1)
+        self._check_eta(rows.values.dtype)
+        _refuse_heavy(answers.counted.weight)
+        state = self._start(rows, answers.classes, coef_init, intercept_init)
+        counted, held = answers.counted, None
+        if self.early_stopping:
+            counted, held = self._hold_out(rows, answers, seed)
+        lesson = Lesson.of(rows, answers.target, counted)
+        if self.shuffle:
+            lesson = lesson.shuffled(seed, self.max_iter)
+        run = _Epochs(self, state, lesson, steps, seed, held)
+        state = run.run()
+        state.rows_seen += lesson.n_counted
+        if run.unconverged:
+            warnings.warn(run.unconverged, ConvergenceWarning, stacklevel=3)
+        self._remember_columns(X)
+        self._state = state
+        self._model = self._build_model(
+            state, column_names(X), run.evidence() | self._describe_stream(state)
+        )
+        self.n_iter_ = len(run.losses)
+        return self
+
+    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+        assert isinstance(state, DescentState)
+        _refuse_heavy(lesson.counted.weight)
+        run_descent(state, lesson, self._steps(), Order(), progressive=True, measure=False)
+
+    # ------------------------------------------------------------------ steps
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> DescentState:
+        return DescentState.before(classes, n_features, dtype, self._steps(), open_classes)
+
+    def _start(
+        self, rows: Rows, classes: NDArray[Any] | None, coef_init: Any, intercept_init: Any
+    ) -> DescentState:
+        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        state = self._make_state(classes, rows.n_features, rows.values.dtype)
+        previous: OnlineState | None = getattr(self, "_state", None)
+        if self.warm_start and previous is not None:
+            state.continue_from(previous)
+        k = 1 if classes is None or len(classes) == 2 else len(classes)
+        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (k,))
+        return state
+
+    def _steps(self) -> Steps:
+        """Return what is descended and how, from the parameters."""
+        l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(self.penalty or "", 0.0)
+        strength = 0.0 if self.penalty is None else float(self.alpha)
+        averages = not isinstance(self.average, bool | np.bool_) or bool(self.average)
+        if averages and l1_share * strength > 0:
+            raise ParameterError(
+                f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
+                "penalty: a mean of sparse weights is not sparse. Got "
+                f"{self.average!r} instead. Use penalty='l2', or no average."
+            )
+        schedule = self.learning_rate
+        return Steps(
+            loss=self.loss,
+            epsilon=float(self.epsilon),
+            l1=l1_share * strength,
+            l2=(1 - l1_share) * strength,
+            schedule=schedule,
+            eta0=DEFAULT_ETA[schedule] if self.eta0 is None else float(self.eta0),
+            power=float(self.power_t),
+            alpha=float(self.alpha),
+            t0=self._optimal_start() if schedule == "optimal" else 1.0,
+            fit_intercept=bool(self.fit_intercept),
+            mean_from=max(0.0, float(self.average) - 1) if averages else None,
+        )
+
+    def _optimal_start(self) -> float:
+        """Return t_0 of the schedule "optimal": its first step is as long as a typical weight."""
+        if self.alpha == 0:
+            raise ParameterError(
+                f"The 'alpha' parameter of {type(self).__name__} must be > 0 with "
+                "learning_rate='optimal', whose steps are 1 / (alpha (t0 + t)). Got 0 instead. Use "
+                "learning_rate='adaptive'."
+            )
+        typical = self.alpha**-0.25
+        slope = np.empty(1)
+        native.write_loss(
+            self.loss, self.epsilon, np.array([-typical]), np.ones(1), slope=True, out=slope
+        )
+        return float(max(1.0, abs(slope[0])) / (typical * self.alpha))
+
+    def _check_eta(self, dtype: np.dtype[Any]) -> None:
+        if self.eta0 is not None:
+            super()._check_eta(dtype)
+
+    def _check_continuation(self, state: OnlineState) -> None:
+        expected = self._make_state(None, 1, state.dtype)
+        if expected.layout.keys() != state.layout.keys() or (
+            expected.shared.keys() != state.shared.keys()
+        ):
+            raise ValueError(
+                "learning_rate, average, and whether the penalty has an l1 part, cannot change "
+                "while a stream goes on. Start a new estimator."
+            )
+
+    def _hold_out(self, rows: Rows, answers: Answers, seed: int) -> tuple[RowWeights, _HeldOut]:
+        """Set a part of the rows aside to stop by."""
+        counted = answers.counted
+        present = np.arange(rows.n_rows) if counted.rows is None else counted.rows
+        share = float(self.validation_fraction)
+        target = answers.target[present]
+        if answers.classes is None:
+            train, test = random_split(len(present), share, seed)
+        else:
+            train, test = stratified_split(target, share, seed)
+        if len(train) == 0 or len(test) == 0:
+            raise ValueError(
+                f"early_stopping=True holds out validation_fraction={share:g} of {len(present)} "
+                "rows, which leaves one part empty. Change the fraction, or use "
+                "early_stopping=False."
+            )
+        held = present[test]
+        weight = None if counted.weight is None else counted.weight[held]
+        scored = _HeldOut(rows.take(held), answers.target[held], weight, self._steps())
+        return RowWeights(present[train], counted.weight), scored
+
+    def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
+        assert isinstance(state, DescentState)
+        return {
+            "rows_seen": state.rows_seen,
+            "convex": LOSSES[self.loss].convex,
+            "progressive": state.progressive_losses(),
+        }
+
+
+class Answers(NamedTuple):
+    """The targets of all rows, which of them count, and the classes if there are."""
+
+    target: NDArray[Any]
+    counted: RowWeights
+    classes: NDArray[Any] | None
+
+
+class _HeldOut(NamedTuple):
+    """Rows to stop by."""
+
+    rows: Rows
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    steps: Steps
+
+    def loss(self, state: DescentState) -> float:
+        """Return the mean loss, over rows and models."""
+        w, b = state.weights()
+        scores = linear_scores(self.rows, w, b)
+        if state.classes is None:
+            targets = self.target[:, None]
+        elif len(b) == 1:
+            targets = np.where(self.target[:, None] == 1, 1.0, -1.0)
+        else:
+            targets = np.where(self.target[:, None] == np.arange(len(b)), 1.0, -1.0)
+        values = np.empty(scores.size)
+        native.write_loss(
+            self.steps.loss,
+            self.steps.epsilon,
+            scores.ravel(),
+            np.ascontiguousarray(targets).ravel(),
+            slope=False,
+            out=values,
+        )
+        by_row = values.reshape(scores.shape).mean(axis=1)
+        return float(np.average(by_row, weights=self.weight))
+
+
+class _Epochs:
+    """The epochs of a fit, and when they end.
+
+    They end when for ``n_iter_no_change`` epochs the loss (of the held-out rows, if there are any,
+    else of the training rows, each before it is learned from) was not below the best so far by
+    more than ``tol`` times the loss of the first epoch.
+    """
+
+    def __init__(
+        self,
+        learner: SGDBase,
+        state: DescentState,
+        lesson: Lesson,
+        steps: Steps,
+        seed: int,
+        held: _HeldOut | None,
+    ) -> None:
+        self.learner, self.state, self.lesson, self.steps = learner, state, lesson, steps
+        self.seed, self.held = seed, held
+        self.losses: list[float] = []
+        self.validation: list[float] = []
+        self.converged = False
+        self.unconverged = ""
+        self._best: DescentState | None = None
+
+    def run(self) -> DescentState:
+        """Run the epochs and return the state to keep."""
+        learner, best, waited = self.learner, np.inf, 0
+        for epoch in range(learner.max_iter):
+            loss = self._epoch(epoch)
+            if learner.tol is None and self.held is None:
+                continue
+            tol = 0.0 if learner.tol is None else learner.tol
+            waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
+            if loss < best:
+                best = loss
+                if self.held is not None:
+                    self._best = self.state.copy()
+            if waited >= learner.n_iter_no_change:
+                self.converged = True
+                break
+        if learner.tol is not None and not self.converged:
+            self.unconverged = (
+                f"{type(learner).__name__} made max_iter={learner.max_iter} epochs and the loss is "
+                f"still falling (from {self._followed()[0]:.4g} to {self._followed()[-1]:.4g}). "
+                "Raise max_iter, or tol."
+            )
+        return self.state if self._best is None else self._best
+
+    def evidence(self) -> dict[str, Any]:
+        """Return what the epochs did."""
+        told: dict[str, Any] = {
+            "epochs": len(self.losses),
+            "converged": self.converged,
+            "losses": self.losses,
+        }
+        if self.held is not None:
+            told |= {
+                "validation_losses": self.validation,
+                "best_epoch": int(np.argmin(self.validation)) + 1,
+            }
+        return told
+
+    def _epoch(self, epoch: int) -> float:
+        """Run one epoch and return the loss to stop by."""
+        order = Order(bool(self.learner.shuffle), self.seed, epoch)
+        sums = run_descent(
+            self.state, self.lesson, self.steps, order, progressive=epoch == 0 and self._is_new()
+        )
+        weight = self.lesson.counted.weight
+        rows = self.lesson.counted.rows
+        present = weight if weight is None or rows is None else weight[rows]
+        total = self.lesson.n_counted if present is None else float(present.sum())
+        self.losses.append(float(sums.sum()) / (total * sums.shape[1]))
+        if self.held is not None:
+            self.validation.append(self.held.loss(self.state))
+        return self._followed()[-1]
+
+    def _is_new(self) -> bool:
+        """Return whether no row was learned from before, as far as this fit knows."""
+        return not (self.learner.warm_start and self.state.rows_seen > 0)
+
+    def _followed(self) -> list[float]:
+        return self.losses if self.held is None else self.validation
+
+
+def _refuse_heavy(weight: NDArray[np.float64] | None) -> None:
+    """Refuse weights that stand for more presentations than there is time for."""
+    if weight is not None and weight.sum() > MOST_PRESENTATIONS:
+        raise ValueError(
+            f"The sample weights sum to {weight.sum():.3g}, and a row of weight k is presented k "
+            f"times: more than {MOST_PRESENTATIONS:.0e} presentations an epoch are refused. Divide "
+            "the weights by a constant."
+        )
