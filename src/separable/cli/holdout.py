@@ -1,7 +1,8 @@
-"""A held-out part of the rows, each class in proportion."""
+"""A held-out part of the rows: at random, or each class in proportion."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["stratified_split"]
+__all__ = ["random_split", "stratified_split"]
+
+
+def random_split(
+    n_rows: int, test_size: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose rows to hold out at random; at least two stay in training.
+
+    Parameters
+    ----------
+    n_rows : int
+    test_size : float
+        The share to hold out, 0 <= test_size < 1.
+    seed : int
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        Rows, ascending.
+    """
+    held = max(0, min(math.floor(n_rows * test_size + 0.5), n_rows - 2))
+    order = np.random.default_rng(seed).permutation(n_rows)
+    return np.sort(order[held:]), np.sort(order[:held])
 
 
 def stratified_split(
