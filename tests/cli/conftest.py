@@ -14,7 +14,7 @@ import pytest
 
 from separable import LinearModel
 from separable.cli.app import run
-from separable.cli.learners import LEARNERS, Learner
+from separable.cli.learners import LEARNERS, regressor
 from separable.cli.train import train
 from separable.datasets import PENGUINS
 
@@ -71,8 +71,7 @@ def regressors(monkeypatch) -> None:
     module.LeastSquares, module.Descent = LeastSquares, Descent
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for name, place in {"least-squares": "LeastSquares", "descent": "Descent"}.items():
-        learner = Learner("regression", f"{module.__name__}:{place}")
-        monkeypatch.setitem(LEARNERS, name, learner)
+        monkeypatch.setitem(LEARNERS, name, regressor(f"{module.__name__}:{place}"))
     option = next(each for each in train.params if each.name == "learner")
     monkeypatch.setattr(option, "type", click.Choice(list(LEARNERS)))
 

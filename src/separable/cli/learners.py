@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["DEFAULT_LEARNER", "LEARNERS", "Learner", "Task", "new_learner", "options_for"]
+__all__ = [
+    "DEFAULT_LEARNER",
+    "LEARNERS",
+    "Learner",
+    "Task",
+    "classifier",
+    "new_learner",
+    "options_for",
+    "regressor",
+]
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -32,13 +41,19 @@ class Learner:
         return getattr(import_module(module), name)
 
 
-def _classifier(place: str) -> Learner:
+def classifier(place: str) -> Learner:
+    """Return a learner of classes."""
     return Learner("classification", place)
 
 
+def regressor(place: str) -> Learner:
+    """Return a learner of numbers."""
+    return Learner("regression", place)
+
+
 LEARNERS = {
-    "averaged-perceptron": _classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
-    "perceptron": _classifier("separable.online.perceptron:Perceptron"),
+    "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
+    "perceptron": classifier("separable.online.perceptron:Perceptron"),
 }
 
 DEFAULT_LEARNER = "averaged-perceptron"
