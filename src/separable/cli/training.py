@@ -83,17 +83,18 @@ def train_model(
         **trained.values,
         "held_out": None if held_out is None else held_out.values,
     }
+    asked = {name for names in options.values() for name in names}
     return Training(
-        data,
-        target_name,
-        target,
-        table,
-        held_out,
-        trained,
-        encoder,
-        replace(model, encoder=encoder, evidence={**model.evidence, "train": told}),
-        tuple(mixed_columns(columns, {name for names in options.values() for name in names})),
-        tuple(dict.fromkeys(fitter.warnings)),
+        data=data,
+        target_name=target_name,
+        target=target,
+        table=table,
+        held_out=held_out,
+        trained=trained,
+        encoder=encoder,
+        model=replace(model, encoder=encoder, evidence={**model.evidence, "train": told}),
+        notes=tuple(mixed_columns(columns, asked)),
+        warnings=tuple(dict.fromkeys(fitter.warnings)),
     )
 
 
