@@ -40,5 +40,6 @@ def test_named_files_exist(page):
 def test_every_learner_has_a_page():
     from separable.cli.learners import LEARNERS
 
-    stems = {place.partition(":")[0].rpartition(".")[2] for place in LEARNERS.values()}
+    places = [learner.place for learner in LEARNERS.values()]
+    stems = {place.partition(":")[0].rpartition(".")[2] for place in places}
     assert {f"docs/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}

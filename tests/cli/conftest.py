@@ -2,12 +2,20 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+import types
+import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import click
+import numpy as np
 import pytest
 
+from separable import LinearModel
 from separable.cli.app import run
+from separable.cli.learners import LEARNERS, regressor
+from separable.cli.train import train
 from separable.datasets import PENGUINS
 
 if TYPE_CHECKING:
@@ -20,6 +28,52 @@ class Result:
     code: int
     out: str
     err: str
+
+
+class LeastSquares:
+    """A regressor without a seed and without evidence."""
+
+    #: What fit warns of, one each.
+    told: tuple[str, ...] = ()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LeastSquares:
+        A = np.column_stack([np.ones(X.n_rows), _dense(X)])
+        b, *w = np.linalg.lstsq(A, y, rcond=None)[0]
+        for text in self.told:
+            warnings.warn(text, UserWarning, stacklevel=2)
+        self.model_ = LinearModel(
+            [w], [b], None, "identity", learner="LeastSquares", evidence=self.evidence()
+        )
+        return self
+
+    def evidence(self) -> dict[str, Any]:
+        return {}
+
+
+class Descent(LeastSquares):
+    """One with a seed, and with evidence of its own."""
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def evidence(self) -> dict[str, Any]:
+        return {"epochs": 7, "converged": False, "seed": self.random_state}
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.to_matrix().todense() if X.indptr is not None else X.values)
+
+
+@pytest.fixture
+def regressors(monkeypatch) -> None:
+    """Two regressors that `--model` knows for the test only."""
+    module = types.ModuleType("regressors_of_tests")
+    module.LeastSquares, module.Descent = LeastSquares, Descent
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for name, place in {"least-squares": "LeastSquares", "descent": "Descent"}.items():
+        monkeypatch.setitem(LEARNERS, name, regressor(f"{module.__name__}:{place}"))
+    option = next(each for each in train.params if each.name == "learner")
+    monkeypatch.setattr(option, "type", click.Choice(list(LEARNERS)))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -63,6 +64,65 @@ def test_json_lines(separable, binary):
     assert told[0]["score"] == pytest.approx(1)
 
 
+@pytest.fixture
+def table() -> str:
+    """A table for the models of `saved`, whose features are x = -1 and 1."""
+    Path("d.csv").write_text("x\n1\n3\n")
+    return "d.csv"
+
+
+def saved(weights, intercept, classes, link) -> str:
+    encoder = TableEncoder().fit({"x": [1, 3]})
+    LinearModel(weights, intercept, classes, link, encoder=encoder).save("m.safetensors")
+    return "m.safetensors"
+
+
+def columns(text: str) -> dict[str, list[str]]:
+    names, *rows = csv.reader(io.StringIO(text))
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_regression_has_the_prediction_alone(separable, table):
+    model = saved([[2]], [5], None, "identity")
+    assert separable("predict", model, table).out == "prediction\n3.0\n7.0\n"
+    told = separable("predict", model, table, "--json").out
+    assert told == '{"prediction":3.0}\n{"prediction":7.0}\n'
+
+
+def test_several_targets_have_a_column_each(separable, table):
+    model = saved([[2], [-1]], [5, 0], None, "identity")
+    found = columns(separable("predict", model, table).out)
+    assert found == {"prediction_0": ["3.0", "7.0"], "prediction_1": ["1.0", "-1.0"]}
+
+
+def test_logistic_has_the_probability_of_each_class(separable, table):
+    model = saved([[2]], [1], ["no", "yes"], "logistic")
+    found = columns(separable("predict", model, table).out)
+    assert list(found) == ["prediction", "score", "probability_no", "probability_yes"]
+    assert found["prediction"] == ["no", "yes"]
+    yes = [1 / (1 + math.exp(1)), 1 / (1 + math.exp(-3))]
+    np.testing.assert_allclose(np.array(found["probability_yes"], float), yes, rtol=1e-14)
+    np.testing.assert_allclose(np.array(found["probability_no"], float), 1 - np.array(yes))
+    told = [json.loads(x) for x in separable("predict", model, table, "--json").out.splitlines()]
+    assert list(told[0]) == list(found)
+    assert [row["probability_yes"] for row in told] == [float(x) for x in found["probability_yes"]]
+
+
+@pytest.mark.parametrize("link", ["logistic", "softmax"])
+def test_probabilities_of_more_classes_are_those_of_python(separable, table, link):
+    model = saved([[2], [0], [-1]], [0, 1, 0], [1, 2, 3], link)
+    found = columns(separable("predict", model, table).out)
+    assert list(found)[4:] == ["probability_1", "probability_2", "probability_3"]
+    chances = np.array([found[name] for name in list(found)[4:]], float).T
+    np.testing.assert_array_equal(chances, load(model).predict_proba(read_csv(table)))
+    assert [int(label) for label in found["prediction"]] == (chances.argmax(axis=1) + 1).tolist()
+
+
+def test_a_margin_is_no_probability(separable, penguins_model):
+    header = separable("predict", penguins_model, PENGUINS).out.partition("\n")[0]
+    assert header == "prediction,score_Adelie,score_Chinstrap,score_Gentoo"
+
+
 def test_to_a_file(separable, binary):
     Path("d.csv").write_text("x,city\n3,Rome\n")
     result = separable("predict", binary, "d.csv", "-o", "out.csv")
@@ -107,8 +167,26 @@ def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, m
     monkeypatch.setattr("separable.cli.predict.PART_ROWS", 2)
     Path("d.csv").write_text("x,city\n1,Rome\n3,Lima\n3,\n1,Quito\n1e999,Lima\n")
     result = separable("predict", binary, "d.csv")
-    assert (result.code, result.out) == (1, "")
+    assert result.code == 1
     assert result.err.startswith("Error: d.csv, data row 5, column 'x': infinity")
+    assert len(result.out.splitlines()) == 5  # what came before it
+    Path("out.csv").write_text("old")
+    result = separable("predict", binary, "d.csv", "-o", "out.csv")
+    assert (result.code, result.out) == (1, "")
+    assert Path("out.csv").read_text() == "old"
+    assert list(Path().glob(".*.tmp")) == []
+
+
+def test_parts_reach_standard_output_as_they_are_made(separable, binary, monkeypatch):
+    monkeypatch.setattr("separable.cli.predict.PART_ROWS", 2)
+    Path("d.csv").write_text("x,city\n" + "1,Rome\n" * 6)
+    written = []
+    monkeypatch.setattr(
+        "separable.cli.predict.write_data",
+        lambda parts, path: written.extend(part.count(b"\n") for part in parts),
+    )
+    assert separable("predict", binary, "d.csv").code == 0
+    assert written == [3, 2, 2]
 
 
 def test_a_category_keeps_its_text_even_if_all_of_it_looks_like_numbers(separable):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from separable import TableEncoder, load
-from separable.cli import train as module
-from separable.cli.holdout import stratified_split
+from separable import LinearModel, TableEncoder, load
+from separable.cli import training as module
+from separable.data.split import stratified_split
 from separable.data.table import read_csv
 from separable.datasets import PENGUINS
 
@@ -139,8 +140,9 @@ def test_of_several_models_it_is_said_what_is_counted(separable):
 
 
 def test_other_warnings_are_passed_on():
-    told = module._warning(UserWarning("two\nlines"), None, np.zeros(1))
-    assert told == "two lines"
+    model = LinearModel([[1]], [0], ["no", "yes"], "score")
+    for kind in (UserWarning, ConvergenceWarning):  # a model without evidence of mistakes
+        assert module._warning(kind("two\nlines"), model, 1) == "two lines"
 
 
 def test_one_of_a_thing(separable):
@@ -359,9 +361,3 @@ def test_an_identifier_that_would_be_a_number_says_why_not(separable):
     text = "\n".join(["z,x,y", *lines, "oops,3,no"])
     result = separable("train", write(text), "--target", "y")
     assert "1 of its values, such as 'oops', keep it from being a number" in result.out
-
-
-def test_held_out_to_dict():
-    held = module.HeldOut(rows=4, correct=3, constant="a", constant_correct=2)
-    assert held.to_dict()["accuracy"] == 0.75
-    assert held.to_dict()["constant_accuracy"] == 0.5

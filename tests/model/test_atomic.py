@@ -12,7 +12,7 @@ from separable.model.atomic import check_writable, write_atomically
 from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def test_writes_and_replaces(tmp_path: Path) -> None:
@@ -20,6 +20,21 @@ def test_writes_and_replaces(tmp_path: Path) -> None:
     write_atomically(path, b"one")
     write_atomically(str(path), b"two")
     assert path.read_bytes() == b"two"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_parts_come_one_after_the_other_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, (bytes([part]) * 3 for part in b"abc"))
+    assert path.read_bytes() == b"aaabbbccc"
+
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        write_atomically(path, parts())
+    assert path.read_bytes() == b"aaabbbccc"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 

@@ -190,6 +190,23 @@ def test_dict_is_json_and_holds_the_top_n() -> None:
     }
 
 
+def test_dict_of_regression_has_predictions_and_no_scores() -> None:
+    one = LinearModel([[2, 0]], [1], None, "identity").explain([[3.0, 0.0]]).to_dict()
+    assert (one["link"], one["classes"]) == ("identity", None)
+    assert one["rows"] == [
+        {
+            "row": 0,
+            "predicted": 7.0,
+            "target": 0,
+            "intercept": 1.0,
+            "terms": [{"feature": "x0", "value": 3.0, "weight": 2.0, "contribution": 6.0}],
+            "others": {"count": 1, "contribution": 0.0},
+        }
+    ]
+    two = LinearModel([[2], [3]], [1, 0], None, "identity").explain([[3.0]]).to_dict()
+    assert two["rows"][0]["targets"] == [7.0, 9.0]
+
+
 @pytest.mark.parametrize("classes", [[False, True], [1, 2], [0.5, 1.5], ["a", "b"]])
 def test_dict_has_plain_labels(classes: list[Any]) -> None:
     found = LinearModel([[1]], [0], classes, "score").explain([[1.0]]).to_dict()

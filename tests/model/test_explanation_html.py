@@ -67,6 +67,19 @@ def test_one_row_shows_terms_bars_and_score() -> None:
     assert "left:25.00%;width:25.00%" in html  # -2 runs left, half as far
 
 
+def test_regression_shows_predictions() -> None:
+    model = LinearModel([[4, -2]], [-3], None, "identity", ["rooms", "age"], learner="Ridge")
+    words = Balance(model.explain([[1, 1]])._repr_html_()).words
+    assert words[0] == "Ridge predicts -1"
+    assert words[-2:] == ["prediction", "-1"]
+    assert Balance(model.explain([[1, 1], [2, 0]])._repr_html_()).words == [
+        "Ridge on 2 rows",
+        "row", "prediction", "largest contributions",
+        "0", "-1", "rooms +4, age -2",
+        "1", "5", "rooms +8",
+    ]  # fmt: skip
+
+
 def test_a_row_without_contributions_is_drawn() -> None:
     model = LinearModel([[0]], [-3], ["ham", "spam"], "score")
     assert "1 other feature" in Balance(model.explain([[5]])._repr_html_()).words

@@ -29,17 +29,38 @@ def test_many_rows_show_the_first_few() -> None:
     assert len(lines) == 8
 
 
+def test_classes_that_are_floats_are_shown() -> None:
+    model = LinearModel([[1]], [0], [0.5, 1.5], "score")
+    assert "  row 0: 1.5, score +1: x0 +1\n" in str(model.explain([[1], [2]]))
+
+
 def test_all_classes_are_listed_largest_first() -> None:
     model = LinearModel(np.eye(8), np.zeros(8), list("abcdefgh"), "score")
     last = str(model.explain([np.arange(8.0)])).splitlines()[-1]
     assert last == "all scores: h +7, g +6, f +5, e +4, d +3, c +2, ... 2 more"
 
 
-def test_regression_and_single_class_say_so() -> None:
+def test_regression_speaks_of_predictions() -> None:
     number = LinearModel([[2]], [1], None, "identity", learner="Ridge")
-    assert str(number.explain([[3]])).startswith("Ridge predicts 7\n")
-    two = LinearModel([[2], [3]], [1, 0], None, "identity", learner="Ridge")
-    assert str(two.explain([[3]])).startswith("Ridge predicts 7 for target 0\n")
+    assert str(number.explain([[3]])).splitlines() == [
+        "Ridge predicts 7",
+        "  feature     value  weight  contribution",
+        "  x0              3       2            +6",
+        "  intercept                            +1",
+        "  prediction                            7",
+    ]
+    assert "  row 1: prediction -1: x0 -2\n" in str(number.explain([[3], [-1]]))
+    two = LinearModel([[2], [-3]], [1, 0], None, "identity", learner="Ridge")
+    told = str(two.explain([[3]]))
+    assert told.startswith("Ridge predicts 7 for target 0\n")
+    assert told.endswith("\nall targets: 0 is 7, 1 is -9")
+    for explanation in (number.explain([[3]]), number.explain([[3], [4]]), two.explain([[3]])):
+        for word in ("score", "class"):
+            assert word not in str(explanation)
+            assert word not in explanation._repr_html_()
+
+
+def test_a_single_class_says_so() -> None:
     single = LinearModel([[2]], [1], ["only"], "score")
     assert "predicts only: score +7 (the only class met so far)" in str(single.explain([[3]]))
 

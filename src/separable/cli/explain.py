@@ -35,8 +35,8 @@ __all__ = ["explain"]
 def explain(model: str, data: str | None, row: int | None, top: int, as_json: bool) -> None:
     """Show the strongest weights of MODEL; with DATA, one prediction's exact contributions.
 
-    The contributions and the intercept sum to the score. With three or more classes the score is
-    that of the predicted class.
+    The contributions and the intercept sum to the score, or where a number is predicted to that
+    number. With three or more classes the score is that of the predicted class.
     """
     if data is None:
         if row is not None:
@@ -96,6 +96,7 @@ def _row_text(explanation: Explanation, raw: dict[str, Any], place: str, top: in
 def _term_lines(
     explanation: Explanation, terms: Terms, raw: dict[str, Any]
 ) -> list[tuple[str, ...]]:
+    from separable.model.explanation_text import total
     from separable.model.words import number, shown, signed
 
     model = explanation.model
@@ -110,7 +111,8 @@ def _term_lines(
             (f"({counted(terms.other_count, 'other')})", "", "", signed(terms.other_contribution))
         )
     lines.append(("intercept", "", "", signed(terms.intercept)))
-    lines.append(("score", "", "", signed(terms.score)))
+    name, value = total(explanation, terms)
+    lines.append((name, "", "", value))
     return lines
 
 

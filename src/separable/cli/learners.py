@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["DEFAULT_LEARNER", "LEARNERS", "learner_class"]
+__all__ = [
+    "DEFAULT_LEARNER",
+    "LEARNERS",
+    "Learner",
+    "Task",
+    "classifier",
+    "new_learner",
+    "options_for",
+    "regressor",
+]
+
+Task: TypeAlias = Literal["classification", "regression"]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner that is not imported yet.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        Whether it predicts classes or numbers.
+    place : str
+        Its module and class, ``module:Class``.
+    """
+
+    task: Task
+    place: str
+
+    def load(self) -> Any:
+        """Return its class."""
+        module, _, name = self.place.partition(":")
+        return getattr(import_module(module), name)
+
+
+def classifier(place: str) -> Learner:
+    """Return a learner of classes."""
+    return Learner("classification", place)
+
+
+def regressor(place: str) -> Learner:
+    """Return a learner of numbers."""
+    return Learner("regression", place)
+
 
 LEARNERS = {
-    "averaged-perceptron": "separable.online.averaged_perceptron:AveragedPerceptron",
-    "perceptron": "separable.online.perceptron:Perceptron",
+    "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
+    "perceptron": classifier("separable.online.perceptron:Perceptron"),
 }
 
 DEFAULT_LEARNER = "averaged-perceptron"
 
 
-def learner_class(name: str) -> Any:
-    """Return the class of a learner, a key of `LEARNERS`."""
-    module, _, attribute = LEARNERS[name].partition(":")
-    return getattr(import_module(module), attribute)
+def new_learner(name: str, seed: int) -> Any:
+    """Return a learner to be fitted, a key of `LEARNERS`; the seed goes to those that take one."""
+    import inspect
+
+    learner = LEARNERS[name].load()
+    seeded = "random_state" in inspect.signature(learner).parameters
+    return learner(random_state=seed) if seeded else learner()
+
+
+def options_for(task: Task) -> str:
+    """Return what to type for the learners of a task, with "or" between, or ''."""
+    names = (name for name, learner in LEARNERS.items() if learner.task == task)
+    return " or ".join(f"--model {name}" for name in names)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -45,11 +45,11 @@ def json_bytes(value: Any) -> bytes:
     return msgspec.json.encode(value) + b"\n"
 
 
-def write_data(data: bytes, path: str | None = None) -> None:
-    """Write data to standard output, or to a file wholly or not at all."""
+def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
+    """Write data, in parts or at once, to standard output, or to a file wholly or not at all."""
     if path is None or path == "-":
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
         sys.stdout.buffer.flush()
         return
     from separable.model.atomic import write_atomically

@@ -1,17 +1,14 @@
-"""``separable predict``: a model and a table to predictions and scores."""
+"""``separable predict``: a model and a table to predictions, scores and probabilities."""
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from separable.cli.output import (
     check_output,
     counted,
-    json_bytes,
     naming_file,
     report_lines,
     say,
@@ -19,7 +16,7 @@ from separable.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -44,18 +41,23 @@ PART_ROWS = 1 << 14
 def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
     """Predict the rows of DATA, a CSV file with a header line (- is standard input), with MODEL.
 
-    Writes one line for each row: the prediction and its score; with three or more classes the score
-    of each. With two classes a score above 0 is the second of them. Columns that the model does
-    not use, the target too, may be there or not. What was missing or not met in training is
-    counted on standard error.
+    Writes one line for each row: the prediction; of a class its score too, with three or more
+    classes the score of each; and where the scores are log-odds, as a logistic model's, the
+    probability of each class. With two classes a score above 0 is the second of them. A number
+    that is predicted has no other score.
+
+    Columns that the model does not use, the target too, may be there or not. What was missing or
+    not met in training is counted on standard error. An error leaves no file behind; on standard
+    output the rows before it may have been written, and the exit code is 1.
     """
     if output is not None and output != "-":
         check_output(output, data=data, model=model)
     linear = load_model(model)
-    text, report = _predictions(linear, read_table(linear, data), data, as_json)
+    reports: list[EncodingReport] = []
+    write_data(_parts(linear, read_table(linear, data), data, as_json, reports), output)
+    report = _joined(linear, reports)
     for line in report_lines(report):
         say(f"Note: {line}")
-    write_data(text, output)
     if output not in (None, "-"):
         say(f"Wrote {counted(report.n_rows, 'prediction')} to {output}")
 
@@ -94,44 +96,21 @@ def encode_table(
         return model.encoder.encode_with_report(table)
 
 
-def score_names(model: LinearModel) -> list[str]:
-    """Return a name for each score: one, or one for each class or target."""
-    if len(model.weights) == 1:
-        return ["score"]
-    labels = range(len(model.weights)) if model.classes is None else model.classes.tolist()
-    return [f"score_{label}" for label in labels]
+def _parts(
+    model: LinearModel, table: pa.Table, data: str, as_json: bool, reports: list[EncodingReport]
+) -> Iterator[bytes]:
+    """Give what is to be written, some rows at a time, and collect what was met in them."""
+    from separable.cli.predictions import as_csv, as_json_lines, prediction_columns
+
+    write = as_json_lines if as_json else as_csv
+    for first_row in range(0, table.num_rows, PART_ROWS):
+        rows, report = encode_table(model, table.slice(first_row, PART_ROWS), data, first_row)
+        reports.append(report)
+        yield write(prediction_columns(model, rows), header=first_row == 0)
 
 
-def _predictions(
-    model: LinearModel, table: pa.Table, data: str, as_json: bool
-) -> tuple[bytes, EncodingReport]:
-    """Return what is to be written, and what was met; a part of the rows is encoded at a time."""
+def _joined(model: LinearModel, reports: list[EncodingReport]) -> EncodingReport:
     from separable.features.encoding_report import EncodingReport
 
     assert model.encoder is not None
-    out, reports, keys = io.BytesIO(), [], ["prediction", *score_names(model)]
-    if not as_json:
-        out.write(_csv([keys]))
-    for first_row in range(0, table.num_rows, PART_ROWS):
-        rows, report = encode_table(model, table.slice(first_row, PART_ROWS), data, first_row)
-        out.write(_json_lines(keys, _lines(model, rows)) if as_json else _csv(_lines(model, rows)))
-        reports.append(report)
-    return out.getvalue(), EncodingReport.joined(reports, model.encoder.sources)
-
-
-def _lines(model: LinearModel, rows: Rows) -> Iterator[list[Any]]:
-    """Give the prediction and the scores of each row; the scores are computed once."""
-    explanation = model.explain(rows)
-    scores = explanation.all_scores.tolist()
-    for label, row in zip(explanation.predicted.tolist(), scores, strict=True):
-        yield [label, *row]
-
-
-def _csv(lines: Iterable[list[Any]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue().encode()
-
-
-def _json_lines(keys: list[str], lines: Iterable[list[Any]]) -> bytes:
-    return b"".join(json_bytes(dict(zip(keys, line, strict=True))) for line in lines)
+    return EncodingReport.joined(reports, model.encoder.sources)

@@ -1,113 +1,123 @@
-"""The target column as class labels, or the reason why it cannot be."""
+"""What is to be predicted. All that differs between the tasks is a subclass of `Target`.
+
+Each task has a file of its own, with the same few steps: read the column, split the rows, measure a
+prediction, and tell what was found in words and as JSON values.
+"""
 
 from __future__ import annotations
 
-import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-import numpy as np
-
-from separable.data.columns import Categories, as_columns
-from separable.data.table import TableError, is_number
+from separable.data.table import TableError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from separable.cli.learners import Task
     from separable.data.table import ColumnType
 
-__all__ = ["Target", "read_target"]
+    Rows: TypeAlias = NDArray[np.int64]
 
-#: More classes than this, and more than the share of rows below, are not classes.
-MANY_CLASSES = 20
-NUMBER_SHARE = 0.05
-TEXT_SHARE = 0.5
+__all__ = ["Finding", "Target", "in_all_rows", "refuse_empty", "target_class"]
 
-#: A whole number as int64 writes it, if it is not too large.
-PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
+#: Where the target of each task lives.
+TARGETS: dict[Task, str] = {
+    "classification": "separable.cli.classification:Classes",
+    "regression": "separable.cli.regression:Numbers",
+}
 
 
 @dataclass(frozen=True)
-class Target:
-    """The labels of the rows that have one.
+class Finding:
+    """Something found.
 
     Parameters
     ----------
-    labels : ndarray of int64 or str
+    values : dict
+        As JSON values.
+    text : str
+        In words, one line or several.
+    """
+
+    values: dict[str, Any]
+    text: str
+
+
+@dataclass(frozen=True)
+class Target(ABC):
+    """What is to be predicted, in the rows where it is known.
+
+    Parameters
+    ----------
+    values : ndarray
+        A label or a number for each of these rows.
     rows : ndarray of int64
         Their places in the table.
     missing : int
         How many rows had none.
     """
 
-    labels: NDArray[Any]
-    rows: NDArray[np.int64]
+    values: NDArray[Any]
+    rows: Rows
     missing: int
 
-    def counts(self) -> dict[Any, int]:
-        """Return the number of rows of each class, in order."""
-        classes, counts = np.unique(self.labels, return_counts=True)
-        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+    task: ClassVar[Task]
+
+    #: How the column is to be read, and what to add where it cannot be read so.
+    column_type: ClassVar[ColumnType]
+    remedy: ClassVar[str] = ""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Self:
+        """Return the target of a table, or refuse what it cannot be.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+        name : str
+            The target column, read as `column_type`.
+        where : str
+            The file, to begin error messages.
+        kind : {"number", "category"}, optional
+            What the user says it is.
+        """
+
+    @abstractmethod
+    def summary(self) -> Finding:
+        """Return what there is to predict, in a few words."""
+
+    @abstractmethod
+    def split(self, test_size: float, seed: int) -> tuple[Rows, Rows]:
+        """Return the rows to train on and the rows to hold out, both of `rows`."""
+
+    @abstractmethod
+    def held_out(self, train: Rows, test: Rows, predicted: NDArray[Any]) -> Finding:
+        """Measure predictions of held-out rows beside the best constant answer."""
+
+    @abstractmethod
+    def training(self, predicted: NDArray[Any]) -> Finding:
+        """Measure predictions of all rows, those the model was trained on, in one line."""
 
 
-def read_target(table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Target:
-    """Return the labels of a table: plain whole numbers as int64, everything else as written.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    name : str
-        The target column, read as text.
-    where : str
-        The file, to begin error messages.
-    kind : {"number", "category"}, optional
-        Whole numbers or nothing; or text whatever it looks like.
-
-    Returns
-    -------
-    Target
-    """
-    column = as_columns(table)[name]
-    assert isinstance(column, Categories)
-    levels, codes = column.levels, column.codes
-    there = codes >= 0
-    what = f"{where}: the target column {name!r}"
-    odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
-    if kind == "number" and odd is not None:
-        row = int(np.flatnonzero(codes == odd)[0])
-        raise TableError(
-            f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
-            f"number. Correct it, or leave out --number {name}: the classes are then texts."
-        )
-    labels = np.array(levels, dtype=np.str_)
-    if kind != "category" and odd is None:
-        labels = labels.astype(np.int64)
-    target = Target(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
-    _refuse(target, what, all(is_number(level) for level in levels))
-    return target
+def target_class(task: Task) -> type[Target]:
+    """Return the target of a task."""
+    module, _, name = TARGETS[task].partition(":")
+    found: type[Target] = getattr(import_module(module), name)
+    return found
 
 
-def _is_plain(text: str) -> bool:
-    """Whether int64 gives a text back as it was written."""
-    return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
+def refuse_empty(what: str, count: int) -> None:
+    """Refuse a target without a single value."""
+    if not count:
+        raise TableError(f"{what} is empty in every row. Name another column with --target.")
 
 
-def _refuse(target: Target, what: str, numbers: bool) -> None:
-    counts = target.counts()
-    if not counts:
-        raise TableError(f"{what} is empty in every row.")
-    if len(counts) == 1:
-        rows = f"all {len(target.labels)} rows" if len(target.labels) > 1 else "its only row"
-        raise TableError(
-            f"{what} holds a single class, {next(iter(counts))!r}, in {rows}. A classifier needs "
-            "rows of two classes or more."
-        )
-    share = NUMBER_SHARE if numbers else TEXT_SHARE
-    if len(counts) > max(MANY_CLASSES, share * len(target.labels)):
-        looks = "a quantity" if numbers else "an identifier or free text"
-        raise TableError(
-            f"{what} looks like {looks}: {len(counts)} different values in {len(target.labels)} "
-            "rows. This learner is a classifier: name a column of classes, or group the values "
-            "into a few."
-        )
+def in_all_rows(count: int) -> str:
+    """Return how to say that something is so in every row."""
+    return f"in all {count} rows" if count > 1 else "in its only row"

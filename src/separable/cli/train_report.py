@@ -6,19 +6,24 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import counted, file_name
 from separable.data.table import missing_counts
 from separable.model.top_weights import TopWeights
 from separable.model.words import shown
 
 if TYPE_CHECKING:
-    from separable.cli.train import Training
+    from separable.cli.training import Training
     from separable.model.linear_model import LinearModel
 
 __all__ = ["training_dict", "training_text"]
 
 TOP_WEIGHTS = 5
-CLASSES = 8
+
+#: Two a class.
+WEIGHT_GROUPS = 2 * SHOWN_CLASSES
+
+NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
 
 
 def training_dict(training: Training) -> dict[str, Any]:
@@ -26,16 +31,15 @@ def training_dict(training: Training) -> dict[str, Any]:
     model = training.model
     return {
         "learner": model.learner,
+        "task": training.target.task,
         "target": training.target_name,
-        "classes": [
-            {"class": label, "rows": count} for label, count in training.target.counts().items()
-        ],
-        "rows": len(training.target.labels),
+        **training.target.summary().values,
+        "rows": len(training.target.values),
         "rows_without_target": training.target.missing,
         "columns": _columns(training),
         "n_features": model.n_features,
-        "held_out": None if training.held_out is None else training.held_out.to_dict(),
-        "training_mistakes": training.mistakes,
+        "held_out": None if training.held_out is None else training.held_out.values,
+        **training.trained.values,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
         "top_weights": model.top_weights(TOP_WEIGHTS).to_dict(),
         "notes": list(training.notes),
@@ -47,7 +51,7 @@ def training_text(training: Training, path: str) -> str:
     """Return what was found as text for a terminal."""
     sections = [
         _columns_text(training),
-        _held_out_text(training),
+        NOT_HELD_OUT if training.held_out is None else training.held_out.text,
         _model_text(training),
         _weights_text(training),
         _next_text(training, path),
@@ -80,7 +84,7 @@ def _columns_text(training: Training) -> str:
     for column in columns:
         notes = []
         if column["type"] == "target":
-            notes.append(_classes_text(training))
+            notes.append(training.target.summary().text)
         if column["type"] == "category":
             levels = column["features"] - (column["missing"] > 0)
             notes.append(counted(levels, "level"))
@@ -94,58 +98,37 @@ def _columns_text(training: Training) -> str:
     return "\n".join(lines)
 
 
-def _classes_text(training: Training) -> str:
-    counts = training.target.counts()
-    listed = ", ".join(f"{shown(k)} {count}" for k, count in list(counts.items())[:CLASSES])
-    more = ", ..." if len(counts) > CLASSES else ""
-    return f"{len(counts)} classes ({listed}{more})"
-
-
-def _held_out_text(training: Training) -> str:
-    held = training.held_out
-    total = len(training.target.labels)
-    if held is None:
-        return "Nothing was held out, so the error on new rows is not known."
-    constant = f"always {shown(held.constant)}"
-    width = max(len("accuracy"), len(constant))
-    return "\n".join(
-        [
-            f"Held out {held.rows} of {total} rows, each class in proportion:",
-            f"  {'accuracy'.ljust(width)}  {held.correct / held.rows:.4f}  "
-            f"({held.correct} of {held.rows} right)",
-            f"  {constant.ljust(width)}  {held.constant_correct / held.rows:.4f}  "
-            f"({held.constant_correct} of {held.rows} right): the best constant answer",
-        ]
-    )
-
-
 def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
-    total = len(training.target.labels)
     lines = [
-        f"{model.learner}, trained again on all {total} rows with "
+        f"{model.learner}, trained again on all {len(training.target.values)} rows with "
         f"{counted(model.n_features, 'feature')}:",
-        f"  {training.mistakes} of {total} training rows predicted wrongly",
+        f"  {training.trained.text}",
     ]
     if "epochs" in evidence:
-        end = "converged: an epoch without a mistake" if evidence.get("converged") else _left(model)
+        end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
 
 
-def _left(model: LinearModel) -> str:
-    """Return what the last epoch had to correct, of all models where there are several."""
-    mistakes, k = model.evidence.get("mistakes"), len(model.weights)
-    if not isinstance(mistakes, list) or not mistakes:
+def _end(model: LinearModel) -> str:
+    """Return how the last epoch ended, in words for what the learner reports of it."""
+    converged, mistakes = model.evidence.get("converged"), model.evidence.get("mistakes")
+    if converged is None:
         return ""
+    if not isinstance(mistakes, list) or not mistakes:
+        return "converged" if converged else "not converged"
+    if converged:
+        return "converged: an epoch without a mistake"
+    k = len(model.weights)
     models = f" of the {k} one-vs-rest models together" if k > 1 else ""
     return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
 
 
 def _weights_text(training: Training) -> str:
     groups = training.model.top_weights(TOP_WEIGHTS).groups
-    shown_groups = TopWeights(groups[: 2 * CLASSES])  # two a class
-    more = "\n... and those of the other classes" if len(groups) > 2 * CLASSES else ""
+    shown_groups = TopWeights(groups[:WEIGHT_GROUPS])
+    more = "\n... and those of the other classes" if len(groups) > WEIGHT_GROUPS else ""
     return f"Most telling features\n{shown_groups}{more}"
 
 

@@ -1,7 +1,8 @@
-"""A held-out part of the rows."""
+"""A held-out part of the rows: at random, or each class in proportion."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ __all__ = ["random_split", "stratified_split"]
 def random_split(
     n_rows: int, test_size: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose rows to hold out at random; at least one stays in training.
+    """Choose rows to hold out at random; at least two stay in training.
 
     Parameters
     ----------
@@ -29,8 +30,8 @@ def random_split(
     train, test : ndarray of int64
         Rows, ascending.
     """
+    held = max(0, min(math.floor(n_rows * test_size + 0.5), n_rows - 2))
     order = np.random.default_rng(seed).permutation(n_rows)
-    held = min(int(n_rows * test_size + 0.5), n_rows - 1)
     return np.sort(order[held:]), np.sort(order[:held])
 
 

@@ -10,27 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["check_writable", "write_atomically"]
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
     """Put ``data`` at ``path``, so that a crash at any moment leaves the old file or the new one.
 
     The bytes go to a temporary file in the same folder, which is synced and renamed; then the
-    folder is synced. On failure the temporary file is removed and the old file is untouched. A
-    link is followed, and the permissions of a file that is replaced are kept.
+    folder is synced. On failure, be it to make the next part of the data, the temporary file is
+    removed and the old file is untouched. A link is followed, and the permissions of a file that
+    is replaced are kept.
 
     Parameters
     ----------
     path : str or path
-    data : bytes
+    data : bytes or iterable of bytes
+        All of it, or one part after the other.
     """
     target = Path(os.path.realpath(path))
     mode = _check_target(target)
     with _temporary_beside(target) as (temporary, file):
-        file.write(data)
+        file.writelines([data] if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(file.fileno())
         file.close()

@@ -13,12 +13,19 @@ __all__ = ["explanation_dict"]
 
 
 def explanation_dict(explanation: Explanation, n: int) -> dict[str, Any]:
-    """Return the explanation as plain lists and dicts, with the n largest terms of each row."""
+    """Return the explanation as plain lists and dicts, with the n largest terms of each row.
+
+    A row has the predicted class, the class that its score speaks for and the score; in
+    regression the predicted number and the number of the target.
+    """
     model = explanation.model
-    rows = [_row_dict(explanation.terms(row, n=n), row) for row in range(len(explanation))]
-    if len(model.weights) > 1:
-        for row, scores in zip(rows, explanation.all_scores.tolist(), strict=True):
-            row["scores"] = scores
+    told, all_name = (_class, "scores") if model.classes is not None else (_target, "targets")
+    rows: list[dict[str, Any]] = []
+    for place, scores in enumerate(explanation.all_scores.tolist()):
+        terms = explanation.terms(place, n=n)
+        rows.append({"row": place, **told(terms), **_parts(terms)})
+        if len(scores) > 1:
+            rows[-1][all_name] = scores
     if model.encoder is not None:
         columns = explanation.by_column()
         for place, row in enumerate(rows):
@@ -27,12 +34,16 @@ def explanation_dict(explanation: Explanation, n: int) -> dict[str, Any]:
     return {"learner": model.learner, "link": model.link, "classes": classes, "rows": rows}
 
 
-def _row_dict(terms: Terms, row: int) -> dict[str, Any]:
+def _class(terms: Terms) -> dict[str, Any]:
+    return {"predicted": terms.predicted, "label": terms.label, "score": terms.score}
+
+
+def _target(terms: Terms) -> dict[str, Any]:
+    return {"predicted": terms.predicted, "target": terms.label}
+
+
+def _parts(terms: Terms) -> dict[str, Any]:
     return {
-        "row": row,
-        "predicted": terms.predicted,
-        "label": terms.label,
-        "score": terms.score,
         "intercept": terms.intercept,
         "terms": [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from separable.model.explanation_text import headline, scores_line
+from separable.model.explanation_text import headline, scores_line, total
 from separable.model.words import number, shown, signed
 
 if TYPE_CHECKING:
@@ -40,20 +40,23 @@ def _one_row(explanation: Explanation) -> str:
         others = f"{terms.other_count} other feature{'s' * (terms.other_count > 1)}"
         lines.append(_line(others, "", "", signed(terms.other_contribution)))
     lines.append(_line("intercept", "", "", signed(terms.intercept)))
-    lines.append(_line("score", "", "", signed(terms.score), tag="th", extra=RULE))
+    name, value = total(explanation, terms)
+    lines.append(_line(name, "", "", value, tag="th", extra=RULE))
     return _page(headline(explanation, terms), lines, scores_line(explanation))
 
 
 def _many_rows(explanation: Explanation) -> str:
     count = min(ROWS, len(explanation))
-    lines = [_line("row", "predicted", "score", "largest contributions", tag="th", text=3)]
+    classified = explanation.model.classes is not None
+    heads = ["row", *(["predicted", "score"] if classified else ["prediction"])]
+    lines = [_line(*heads, "largest contributions", tag="th", text=len(heads))]
     for row in range(count):
         terms = explanation.terms(row, n=TERMS_A_ROW)
         parts = ", ".join(
             f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown
         )
-        predicted = "" if explanation.model.classes is None else shown(terms.predicted)
-        lines.append(_line(str(row), predicted, signed(terms.score), parts, text=3))
+        cells = [str(row), *([shown(terms.predicted)] if classified else [])]
+        lines.append(_line(*cells, total(explanation, terms)[1], parts, text=len(heads)))
     rest = len(explanation) - count
     more = f"{rest} more rows; explanation[i] shows row i in full" if rest else ""
     return _page(f"{shown(explanation.model.learner)} on {len(explanation)} rows", lines, more)

@@ -11,7 +11,7 @@ from separable.model.words import number, shown, signed, table
 if TYPE_CHECKING:
     from separable.model.explanation import Explanation, Terms
 
-__all__ = ["explanation_text", "headline", "scores_line"]
+__all__ = ["explanation_text", "headline", "scores_line", "total"]
 
 TERMS = 15
 ROWS = 5
@@ -25,7 +25,7 @@ def explanation_text(explanation: Explanation) -> str:
         return _one_row(explanation)
     count = min(ROWS, len(explanation))
     lines = [f"{shown(explanation.model.learner)} on {len(explanation)} rows"]
-    lines += [_line(explanation.terms(row, n=TERMS_A_ROW), row) for row in range(count)]
+    lines += [_line(explanation, row) for row in range(count)]
     if count < len(explanation):
         lines.append(f"... {len(explanation) - count} more rows")
     lines.append("explanation[i] shows row i in full")
@@ -47,19 +47,30 @@ def headline(explanation: Explanation, terms: Terms) -> str:
     return f"{shown(model.learner)} predicts {predicted}: score {score}{rule}"
 
 
+def total(explanation: Explanation, terms: Terms) -> tuple[str, str]:
+    """Return what intercept and contributions sum to: its name, and its value in words."""
+    if explanation.model.classes is None:
+        return "prediction", number(terms.score)
+    return "score", signed(terms.score)
+
+
 def scores_line(explanation: Explanation) -> str:
-    """Return the scores of all classes or targets of the first row, the largest first, or ''."""
-    model = explanation.model
-    if len(model.weights) == 1:
+    """Return all scores of the first row, the largest first, or the numbers of all targets.
+
+    Where there is a single one it stands elsewhere, and '' is returned.
+    """
+    model, scores = explanation.model, explanation.all_scores[0]
+    if len(scores) == 1:
         return ""
-    scores = explanation.all_scores[0]
-    order = (
-        np.argsort(-scores, kind="stable") if model.classes is not None else np.arange(len(scores))
-    )
-    names = range(len(scores)) if model.classes is None else model.classes
-    parts = [f"{shown(names[k])} {signed(float(scores[k]))}" for k in order[:CLASSES]]
+    if model.classes is None:
+        what = "all targets"
+        parts = [f"{k} is {number(each)}" for k, each in enumerate(scores[:CLASSES].tolist())]
+    else:
+        what = "all scores"
+        order = np.argsort(-scores, kind="stable")[:CLASSES]
+        parts = [f"{shown(model.classes[k])} {signed(float(scores[k]))}" for k in order]
     more = f", ... {len(scores) - CLASSES} more" if len(scores) > CLASSES else ""
-    return "all scores: " + ", ".join(parts) + more
+    return f"{what}: {', '.join(parts)}{more}"
 
 
 def _one_row(explanation: Explanation) -> str:
@@ -72,12 +83,15 @@ def _one_row(explanation: Explanation) -> str:
         others = f"{terms.other_count} other feature{'s' * (terms.other_count > 1)}"
         lines.append((f"({others})", "", "", signed(terms.other_contribution)))
     lines.append(("intercept", "", "", signed(terms.intercept)))
-    lines.append(("score", "", "", signed(terms.score)))
+    name, value = total(explanation, terms)
+    lines.append((name, "", "", value))
     parts = [headline(explanation, terms), table(lines), scores_line(explanation)]
     return "\n".join(part for part in parts if part)
 
 
-def _line(terms: Terms, row: int) -> str:
+def _line(explanation: Explanation, row: int) -> str:
+    terms = explanation.terms(row, n=TERMS_A_ROW)
     parts = ", ".join(f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown)
-    predicted = "" if isinstance(terms.predicted, float) else f"{shown(terms.predicted)}, "
-    return f"  row {row}: {predicted}score {signed(terms.score)}: {parts or 'no feature counts'}"
+    predicted = "" if explanation.model.classes is None else f"{shown(terms.predicted)}, "
+    told = f"{predicted}{' '.join(total(explanation, terms))}"
+    return f"  row {row}: {told}: {parts or 'no feature counts'}"

@@ -9,18 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import numpy as np
-
 from separable.model.arrays import checked_classes, checked_names, checked_numbers, read_only
 from separable.model.inputs import model_rows
 from separable.model.json_values import JSON, is_text, plain
-from separable.model.probability import classes_of, one_vs_rest, sigmoid, softmax
+from separable.model.probability import classes_of, probabilities
 from separable.model.scores import linear_scores
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
@@ -200,12 +199,7 @@ class LinearModel:
                 f"This {self.learner} model has no predict_proba: its link is {self.link!r}, "
                 f"whose scores are not probabilities. Use {use}, or train a logistic model."
             )
-        scores = self._scores(X)
-        if len(self.classes) == 1:
-            return np.ones((len(scores), 1))
-        if len(self.classes) == 2:
-            return sigmoid(scores * [-1.0, 1.0])
-        return softmax(scores) if self.link == "softmax" else one_vs_rest(scores)
+        return probabilities(self._scores(X), len(self.classes), self.link)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return what each feature adds to each score.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["classes_of", "one_vs_rest", "sigmoid", "softmax"]
+__all__ = ["classes_of", "one_vs_rest", "probabilities", "sigmoid", "softmax"]
 
 
 def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
@@ -26,6 +26,21 @@ def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[An
         chosen = scores.argmax(axis=1)
     answer: NDArray[Any] = classes[chosen]
     return answer
+
+
+def probabilities(
+    scores: NDArray[np.float64], n_classes: int, link: Literal["logistic", "softmax"]
+) -> NDArray[np.float64]:
+    """Return the probability of each class from ``scores``, shape (n, k).
+
+    Logistic: the sigmoid of the score; for more than two classes the sigmoids divided by their
+    sum. Softmax: the softmax of the scores.
+    """
+    if n_classes == 1:
+        return np.ones((len(scores), 1))
+    if n_classes == 2:
+        return sigmoid(scores * [-1.0, 1.0])
+    return softmax(scores) if link == "softmax" else one_vs_rest(scores)
 
 
 def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:

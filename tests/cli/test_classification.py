@@ -5,43 +5,43 @@ import io
 import numpy as np
 import pytest
 
-from separable.cli.target import read_target
+from separable.cli.classification import Classes
 from separable.data.table import TableError, read_csv
 
 
 def target(values, kind=None):
     text = "y\n" + "".join(f'"{value}"\n' for value in values)
     table = read_csv(io.BytesIO(text.encode()), {"y": "category"})
-    return read_target(table, "y", "data.csv", kind)
+    return Classes.read(table, "y", "data.csv", kind)
 
 
 def test_text_labels_and_missing_ones():
     found = target(["b", "NA", "a", "b", ""])
-    assert found.labels.tolist() == ["b", "a", "b"]
+    assert found.values.tolist() == ["b", "a", "b"]
     assert found.rows.tolist() == [0, 2, 3]
     assert found.missing == 2
     assert found.counts() == {"a": 1, "b": 2}
 
 
 def test_whole_numbers_are_numbers_and_others_are_text():
-    assert target([0, 1, "NA", 0]).labels.dtype == np.int64
-    assert target([0, 1, 0], "category").labels.tolist() == ["0", "1", "0"]
-    assert target([0.5, 1, 0.5]).labels.tolist() == ["0.5", "1", "0.5"]
+    assert target([0, 1, "NA", 0]).values.dtype == np.int64
+    assert target([0, 1, 0], "category").values.tolist() == ["0", "1", "0"]
+    assert target([0.5, 1, 0.5]).values.tolist() == ["0.5", "1", "0.5"]
 
 
 @pytest.mark.parametrize(
     "values", [[2**53 + 1, 2**53 + 2], [-(2**63), 2**63 - 1], [-1, 1], [0, 10, -20]]
 )
 def test_plain_whole_numbers_are_kept_to_the_last_digit(values):
-    assert target(values).labels.dtype == np.int64
-    assert target(values).labels.tolist() == values
+    assert target(values).values.dtype == np.int64
+    assert target(values).values.tolist() == values
 
 
 @pytest.mark.parametrize(
     "odd", ["00", "01", "+1", "1.0", "-0", "inf", "1e3", str(2**63), str(-(2**63) - 1), "9" * 20]
 )
 def test_what_int64_would_write_otherwise_stays_as_written(odd):
-    assert target(["7", odd]).labels.tolist() == ["7", odd]
+    assert target(["7", odd]).values.tolist() == ["7", odd]
     with pytest.raises(TableError, match=r"'y' holds '.*' in data row 2, .* leave out --number y"):
         target(["7", odd], "number")
 
@@ -49,7 +49,7 @@ def test_what_int64_would_write_otherwise_stays_as_written(odd):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["?", "NA"], "'y' is empty in every row"),
+        (["?", "NA"], "'y' is empty in every row. Name another column with --target."),
         (["yes", "yes", "NA"], "'y' holds a single class, 'yes', in all 2 rows.*two classes"),
         ([1, 1], "holds a single class, 1,"),
         (["a"], "'y' holds a single class, 'a', in its only row. A classifier"),
@@ -66,3 +66,31 @@ def test_what_cannot_be_classes(values, message):
 @pytest.mark.parametrize("values", [range(20), [i % 25 for i in range(600)], list("abcdefgh") * 2])
 def test_what_can_be_classes(values):
     assert len(target(values).counts()) == len(set(values))
+
+
+def test_a_quantity_is_for_the_regressors_there_are(regressors):
+    remedy = "predict the number itself with .*--model least-squares or --model descent"
+    with pytest.raises(
+        TableError, match=f"classifier: {remedy}, name a column of classes, or group"
+    ):
+        target(np.arange(400) / 10)
+    with pytest.raises(TableError, match=r"classifier: name a column of classes, or group"):
+        target([f"id{i}" for i in range(30)])
+
+
+def test_held_out_figures():
+    found = target(list("aaabbcca"))
+    held = found.held_out(np.arange(4), np.arange(4, 8), np.array(list("bccb")))
+    assert held.values == {
+        "rows": 4,
+        "correct": 3,
+        "accuracy": 0.75,
+        "constant": "a",
+        "constant_correct": 1,
+        "constant_accuracy": 0.25,
+    }
+    assert held.text.splitlines() == [
+        "Held out 4 of 8 rows, each class in proportion:",
+        "  accuracy  0.7500  (3 of 4 right)",
+        "  always a  0.2500  (1 of 4 right): the best constant answer",
+    ]

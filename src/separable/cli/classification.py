@@ -1,0 +1,148 @@
+"""Classification: the target column as class labels, and how many predictions are right."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from separable.cli.learners import options_for
+from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
+from separable.data.columns import Categories, as_columns
+from separable.data.split import stratified_split
+from separable.data.table import TableError, is_number
+from separable.model.words import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.learners import Task
+    from separable.cli.target import Rows
+    from separable.data.table import ColumnType
+
+__all__ = ["SHOWN_CLASSES", "Classes"]
+
+#: More classes than this, and more than the share of rows below, are not classes.
+MANY_CLASSES = 20
+NUMBER_SHARE = 0.05
+TEXT_SHARE = 0.5
+
+#: So many classes are shown of those there are.
+SHOWN_CLASSES = 8
+
+#: A whole number as int64 writes it, if it is not too large.
+PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
+@dataclass(frozen=True)
+class Classes(Target):
+    """A label for each row that has one, all int64 or all str."""
+
+    task: ClassVar[Task] = "classification"
+    column_type: ClassVar[ColumnType] = "category"
+
+    @classmethod
+    def read(cls, table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Self:
+        """Return the labels of a table; see `Target.read`.
+
+        Plain whole numbers become int64, everything else stays as written. Where the user says
+        "number" there must be nothing else; "category" is text whatever it looks like.
+        """
+        column = as_columns(table)[name]
+        assert isinstance(column, Categories)
+        levels, codes = column.levels, column.codes
+        there = codes >= 0
+        what = f"{where}: the target column {name!r}"
+        odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
+        if kind == "number" and odd is not None:
+            row = int(np.flatnonzero(codes == odd)[0])
+            raise TableError(
+                f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
+                f"number. Correct it, or leave out --number {name}: the classes are then texts."
+            )
+        labels = np.array(levels, dtype=np.str_)
+        if kind != "category" and odd is None:
+            labels = labels.astype(np.int64)
+        target = cls(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
+        _refuse(target, what, all(is_number(level) for level in levels))
+        return target
+
+    def counts(self) -> dict[Any, int]:
+        """Return the number of rows of each class, in order."""
+        classes, counts = np.unique(self.values, return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+    def summary(self) -> Finding:
+        """Return the classes and how many rows each has."""
+        counts = self.counts()
+        first = list(counts.items())[:SHOWN_CLASSES]
+        listed = ", ".join(f"{shown(label)} {count}" for label, count in first)
+        more = ", ..." if len(counts) > SHOWN_CLASSES else ""
+        return Finding(
+            {"classes": [{"class": label, "rows": count} for label, count in counts.items()]},
+            f"{len(counts)} classes ({listed}{more})",
+        )
+
+    def split(self, test_size: float, seed: int) -> tuple[Rows, Rows]:
+        """Return the rows to train on and the rows to hold out, the same share of each class."""
+        return stratified_split(self.values, test_size, seed)
+
+    def held_out(self, train: Rows, test: Rows, predicted: NDArray[Any]) -> Finding:
+        """Count what is right beside the most common class of the training rows."""
+        classes, counts = np.unique(self.values[train], return_counts=True)
+        common = classes[counts.argmax()]
+        actual, rows = self.values[test], len(test)
+        right, constant_right = int((predicted == actual).sum()), int((actual == common).sum())
+        values = {
+            "rows": rows,
+            "correct": right,
+            "accuracy": right / rows,
+            "constant": common.item(),
+            "constant_correct": constant_right,
+            "constant_accuracy": constant_right / rows,
+        }
+        always = f"always {shown(common)}"
+        width = max(len("accuracy"), len(always))
+        lines = [
+            f"Held out {rows} of {len(self.values)} rows, each class in proportion:",
+            f"  {'accuracy'.ljust(width)}  {right / rows:.4f}  ({right} of {rows} right)",
+            f"  {always.ljust(width)}  {constant_right / rows:.4f}  ({constant_right} of {rows} "
+            "right): the best constant answer",
+        ]
+        return Finding(values, "\n".join(lines))
+
+    def training(self, predicted: NDArray[Any]) -> Finding:
+        """Count the training rows predicted wrongly."""
+        mistakes = int((predicted != self.values).sum())
+        return Finding(
+            {"training_mistakes": mistakes},
+            f"{mistakes} of {len(self.values)} training rows predicted wrongly",
+        )
+
+
+def _is_plain(text: str) -> bool:
+    """Whether int64 gives a text back as it was written."""
+    return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
+
+
+def _refuse(target: Classes, what: str, numbers: bool) -> None:
+    counts, rows = target.counts(), len(target.values)
+    refuse_empty(what, rows)
+    if len(counts) == 1:
+        raise TableError(
+            f"{what} holds a single class, {next(iter(counts))!r}, {in_all_rows(rows)}. A "
+            "classifier needs rows of two classes or more."
+        )
+    share = NUMBER_SHARE if numbers else TEXT_SHARE
+    if len(counts) > max(MANY_CLASSES, share * rows):
+        looks = "a quantity" if numbers else "an identifier or free text"
+        regressors = options_for("regression") if numbers else ""
+        predict = f"predict the number itself with {regressors}, " if regressors else ""
+        raise TableError(
+            f"{what} looks like {looks}: {len(counts)} different values in {rows} rows. This "
+            f"learner is a classifier: {predict}name a column of classes, or group the values "
+            "into a few."
+        )

@@ -1,0 +1,298 @@
+"""Regression on the command line: the target, the split, the figures, and every command."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+from separable import TableEncoder, load
+from separable.cli.regression import Numbers
+from separable.data.table import TableError, read_csv
+from separable.datasets import PENGUINS
+
+MASS = ["--target", "body_mass_g", "--model", "least-squares"]
+
+
+def target(values) -> Numbers:
+    text = "y\n" + "".join(f"{value}\n" for value in values)
+    return Numbers.read(read_csv(io.BytesIO(text.encode()), {"y": "number"}), "y", "data.csv")
+
+
+def write(text: str, name: str = "data.csv") -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def lines(n: int = 40, **cells: str) -> str:
+    """y = 3 x + 1, but for some cells of y by row, row 1 the first."""
+    rows = [f"{i},{cells.get(f'row{i}', 3 * i + 1)}" for i in range(1, n + 1)]
+    return "\n".join(["x,y", *rows]) + "\n"
+
+
+# --- the target ---
+
+
+def test_numbers_and_missing_ones():
+    found = target(["1.5", "NA", "-2", "", "1e3"])
+    assert found.values.tolist() == [1.5, -2, 1000]
+    assert found.rows.tolist() == [0, 2, 4]
+    assert found.missing == 2
+    summary = found.summary()
+    assert summary.text == "-2 to 1000, mean 333.167"
+    assert summary.values["target_values"] == {
+        "minimum": -2,
+        "maximum": 1000,
+        "mean": found.values.mean(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["?", "NA"], "'y' is empty in every row. Name another column with --target."),
+        ([5, 5, "NA"], "'y' holds the same number, 5, in all 2 rows. A regressor needs"),
+        ([5], "'y' holds the same number, 5, in its only row."),
+    ],
+)
+def test_what_cannot_be_predicted(values, message):
+    with pytest.raises(TableError, match=f"data.csv: the target column {message}"):
+        target(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("inf", "infinity, or a number too large for float64, cannot be .* row is then left out"),
+        ("-1e999", "infinity, or a number too large"),
+        ("-1e200", r"-1e\+200 is too large to be predicted. Use a larger unit."),
+    ],
+)
+def test_numbers_beyond_measure(value, message):
+    with pytest.raises(TableError, match=f"data.csv, data row 3, column 'y': {message}"):
+        target([1, "", value, 2])
+
+
+# --- the figures ---
+
+
+def test_figures_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    found = target(rng.normal(3, 10, 50))
+    train, test = found.split(0.3, 1)
+    predicted = rng.normal(size=len(test))
+    held = found.held_out(train, test, predicted).values
+    actual, constant = found.values[test], np.full(len(test), found.values[train].mean())
+    assert (held["rows"], held["constant"]) == (15, constant[0])
+    for prefix, answer in (("", predicted), ("constant_", constant)):
+        assert held[f"{prefix}r2"] == pytest.approx(r2_score(actual, answer), rel=1e-12)
+        rmse, mae = root_mean_squared_error(actual, answer), mean_absolute_error(actual, answer)
+        assert held[f"{prefix}rmse"] == pytest.approx(rmse, rel=1e-12)
+        assert held[f"{prefix}mae"] == pytest.approx(mae, rel=1e-12)
+
+
+def test_figures_in_words():
+    found = target([0, 10, 20, 30])
+    held = found.held_out(np.array([0, 1]), np.array([2, 3]), np.array([20.0, 27.0]))
+    assert held.text.splitlines() == [
+        "Held out 2 of 4 rows at random:",
+        "                           the model  always 5",
+        "  R2                            0.82       -16",
+        "  root mean squared error    2.12132   20.6155",
+        "  mean absolute error            1.5        20",
+        "  (5: the mean of the training rows, the best constant answer)",
+    ]
+    assert found.training(np.array([0, 10, 20, 34])).text == (
+        "root mean squared error 2 on the training rows"
+    )
+
+
+def test_r2_of_equal_numbers_is_not_defined():
+    found = target([0.1, 0.3, 0.1, 0.1])
+    held = found.held_out(np.array([0, 1]), np.array([2, 3]), np.array([0.1, 0.3]))
+    assert held.values["r2"] is None
+    assert held.values["constant_r2"] is None
+    assert held.text.splitlines()[2].split() == ["R2", "-", "-"]
+
+
+def test_wild_predictions_do_not_overflow():
+    found = target([1, 2, 3, 4])
+    held = found.held_out(np.array([0, 1]), np.array([2, 3]), np.array([1e300, -1e300])).values
+    assert held["rmse"] == pytest.approx(1e300)
+    assert held["r2"] == -np.inf
+    assert found.training(np.array([1, 2, np.inf, 0])).values == {"training_rmse": np.inf}
+
+
+# --- train ---
+
+
+def test_penguins(separable, regressors):
+    result = separable("train", PENGUINS, *MASS)
+    assert (result.code, result.err) == (0, "")
+    for expected in (
+        "body_mass_g        target    2700 to 6300, mean 4201.75; 2 missing, rows left out",
+        "species            category  3 levels",
+        "Held out 86 of 342 rows at random:",
+        "always 42",
+        "LeastSquares, trained again on all 342 rows with 1",
+        "  root mean squared error 2",
+        "raises the prediction",
+        "lowers the prediction",
+        "separable explain penguins.safetensors ",
+    ):
+        assert expected in result.out
+    for word in ("class", "wrongly", "epoch", "score"):
+        assert word not in result.out
+    model = load("penguins.safetensors")
+    assert (model.classes, model.link) == (None, "identity")
+
+
+def test_json_and_evidence_by_hand(separable, regressors):
+    told = json.loads(separable("train", PENGUINS, *MASS, "--json", "--seed", 4).out)
+    assert (told["task"], told["rows"], told["rows_without_target"]) == ("regression", 342, 2)
+    assert told["target_values"]["minimum"] == 2700
+    assert "classes" not in told
+    assert "training_mistakes" not in told
+
+    from regressors_of_tests import LeastSquares
+
+    table = read_csv(PENGUINS)
+    found = Numbers.read(table, "body_mass_g", "penguins.csv")
+    train, test = found.split(0.25, 4)
+    columns, y = table.drop_columns(["body_mass_g"]), found.values
+    encoder = TableEncoder().fit(columns.take(found.rows[train]))
+    fitted = LeastSquares().fit(encoder.encode(columns.take(found.rows[train])), y[train])
+    predicted = fitted.model_.predict(encoder.encode(columns.take(found.rows[test])))
+    assert told["held_out"]["rmse"] == pytest.approx(
+        root_mean_squared_error(y[test], predicted), rel=1e-9
+    )
+    assert told["held_out"]["r2"] == pytest.approx(r2_score(y[test], predicted), rel=1e-9)
+    model = load("penguins.safetensors")
+    evidence = model.evidence["train"]
+    assert evidence == {
+        "task": "regression",
+        "target": "body_mass_g",
+        "rows": 342,
+        "training_rmse": told["training_rmse"],
+        "held_out": told["held_out"],
+    }
+    answers = model.predict(columns.take(found.rows))
+    assert told["training_rmse"] == pytest.approx(root_mean_squared_error(y, answers), rel=1e-9)
+
+
+def test_a_seed_and_evidence_of_other_kinds(separable, regressors):
+    args = ["train", write(lines()), "--target", "y", "--model", "descent", "--seed", 9]
+    assert "  7 epochs, not converged\n" in separable(*args).out
+    assert json.loads(separable(*args, "--json").out)["evidence"]["seed"] == 9
+
+
+def test_warnings_are_one_line_each_and_told_once(separable, regressors, monkeypatch):
+    from regressors_of_tests import LeastSquares
+
+    monkeypatch.setattr(LeastSquares, "told", ("nearly\n  singular", "nearly singular", "slow"))
+    result = separable("train", write(lines()), "--target", "y", "--model", "least-squares")
+    assert result.code == 0
+    assert result.err == "Warning: nearly singular\nWarning: slow\n"
+
+
+def test_three_rows(separable, regressors):
+    args = ["train", write(lines(3)), "--target", "y", "--model", "least-squares"]
+    result = separable(*args)
+    assert (result.code, result.err) == (0, "")
+    assert "Held out 1 of 3 rows at random" in result.out
+    told = json.loads(separable(*args, "--json").out)
+    assert told["held_out"]["r2"] is None
+    assert told["held_out"]["rmse"] < 1e-9
+    told = json.loads(separable("train", write(lines(2)), *args[2:], "--json").out)
+    assert told["held_out"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            lines(row7="cheap"),
+            "data.csv, line 8, column 'y': 'cheap' is not a number. Correct it, or leave it empty "
+            "if it is missing. This learner is a regressor, its target must be numbers: for "
+            "classes use --model averaged-perceptron.\n",
+        ),
+        (lines(row7="inf"), "data.csv, data row 7, column 'y': infinity, or a number too large"),
+        (
+            "x,y\n1,2\n2,2\n3,2\n",
+            "data.csv: the target column 'y' holds the same number, 2, in all 3 rows. A regressor",
+        ),
+        ("x,y\n1,\n2,NA\n", "data.csv: the target column 'y' is empty in every row. Name"),
+        ("y\n1\n2\n", "data.csv: there is no column to learn from: the target 'y'"),
+    ],
+)
+def test_bad_data(separable, regressors, text, message):
+    result = separable("train", write(text), "--target", "y", "--model", "least-squares")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(f"Error: {message}")
+    assert result.err.count("\n") == 1
+    assert not Path("data.safetensors").exists()
+
+
+def test_what_the_user_says_of_the_target(separable, regressors):
+    args = ["train", write(lines()), "--target", "y", "--model", "least-squares"]
+    assert separable(*args, "--number", "y").code == 0
+    result = separable(*args, "--category", "y")
+    assert result.code == 2
+    assert "--category y: this learner is a regressor, its target is read as numbers" in result.err
+    assert "predict categories with --model averaged-perceptron" in result.err
+
+
+def test_a_classifier_names_the_regressors(separable, regressors):
+    result = separable("train", PENGUINS, "--target", "body_mass_g")
+    assert result.code == 1
+    assert "looks like a quantity: 94 different values in 342 rows" in result.err
+    assert "predict the number itself with " in result.err
+    assert "--model least-squares or --model descent, name a column of classes" in result.err
+
+
+# --- predict and explain ---
+
+
+@pytest.fixture
+def mass_model(separable, regressors) -> str:
+    assert separable("train", PENGUINS, *MASS, "-o", "mass.safetensors").code == 0
+    return "mass.safetensors"
+
+
+def test_predict(separable, mass_model):
+    header, *found = separable("predict", mass_model, PENGUINS).out.splitlines()
+    assert header == "prediction"
+    np.testing.assert_array_equal(
+        np.array(found, float), load(mass_model).predict(read_csv(PENGUINS))
+    )
+
+
+def test_explain_speaks_of_predictions(separable, mass_model):
+    result = separable("explain", mass_model, PENGUINS, "--row", 3)
+    out = result.out.splitlines()
+    assert "data row 3: LeastSquares predicts 3" in out[0]
+    assert out[-2].split()[0] == "intercept"
+    assert out[-1].split()[0] == "prediction"
+    assert out[0].split()[-1] == out[-1].split()[-1]
+    for text in (result.out, separable("explain", mass_model).out):
+        assert "score" not in text
+        assert "class" not in text
+    assert "raises the prediction" in separable("explain", mass_model).out
+
+
+def test_contributions_sum_to_the_prediction(separable, mass_model):
+    model, table = load(mass_model), read_csv(PENGUINS)
+    for row in (1, 4, 344):
+        args = ["explain", mass_model, PENGUINS, "--row", row, "--json", "--top", 99]
+        (told,) = json.loads(separable(*args).out)["rows"]
+        parts = [told["intercept"], *(term["contribution"] for term in told["terms"])]
+        size = sum(abs(part) for part in parts)
+        assert abs(sum(parts) - told["predicted"]) <= 1e-12 * size
+        assert told["predicted"] == model.predict(table.slice(row - 1, 1))[0]
+        assert "score" not in told
+    overall = json.loads(separable("explain", mass_model, "--json").out)
+    assert overall["classes"] is None
