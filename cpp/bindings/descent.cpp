@@ -80,14 +80,13 @@ struct ProgressArrays {
 };
 
 DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
-                   std::optional<Mutable<double, 1>> last, const DescentPlan& plan,
+                   std::optional<Mutable<double, 3>> q, const DescentPlan& plan,
                    ProgressArrays* progress, SgdClock& clock, std::int64_t block,
                    std::int64_t first_class, int n_lanes) {
     weights.check_shapes(rows.n_features);
     plan.check_sizes(rows);
     check(block >= 0 && block < weights.n_blocks(), "no such block of lanes");
-    check(!last || static_cast<std::int64_t>(last->size()) == rows.n_features,
-          "thresholds do not fit");
+    check(!q || q->size() == weights.w.size(), "dues of the l1 penalty do not fit");
     const auto chosen = rows_or_all(plan.rows, rows.n_rows);
     nb::gil_scoped_release no_gil;
     return weights.with_lane([&]<class Lane>() {
@@ -100,7 +99,7 @@ DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
         arrays.b = weights.template block_intercepts<Lane>(block);
         if (weights.u) arrays.u = weights.u->data() + block * size;
         if (weights.u) arrays.u_b = weights.u_b->data() + block * Lane::kWidth;
-        if (last) arrays.last = last->data();
+        if (q) arrays.q = q->data() + block * size;
         SgdDescent<Lane> descent(arrays, rows.n_features, plan.schedule, plan.l1, plan.l2,
                                  plan.mean_from, plan.fit_intercept, clock);
         EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
@@ -197,10 +196,10 @@ void bind_descent(nb::module_& m) {
 
     nb::class_<SgdClock>(m, "SgdClock", "The numbers that move with the steps.")
         .def(nb::init<double, double, double, double, double>(), nb::arg("steps"), nb::arg("scale"),
-             nb::arg("threshold"), nb::arg("mean_scale"), nb::arg("mean_count"))
+             nb::arg("due"), nb::arg("mean_scale"), nb::arg("mean_count"))
         .def_ro("steps", &SgdClock::steps)
         .def_ro("scale", &SgdClock::scale)
-        .def_ro("threshold", &SgdClock::threshold)
+        .def_ro("due", &SgdClock::due)
         .def_ro("mean_scale", &SgdClock::mean_scale)
         .def_ro("mean_count", &SgdClock::mean_count);
 
@@ -209,7 +208,7 @@ void bind_descent(nb::module_& m) {
         .def_ro("overflow_row", &DescentRun::overflow_row,
                 "The row whose score was not finite, or -1.");
 
-    m.def("sgd", &run_sgd, nb::arg("rows"), nb::arg("weights"), nb::arg("last").none(),
+    m.def("sgd", &run_sgd, nb::arg("rows"), nb::arg("weights"), nb::arg("q").none(),
           nb::arg("plan"), nb::arg("progress").none(), nb::arg("clock"), nb::arg("block"),
           nb::arg("first_class"), nb::arg("n_lanes"),
           "Descend with one step size for all weights, on one block of lanes.");

@@ -118,7 +118,7 @@ PROGRESS_MARKS: int = 63
 class SgdClock:
     """The numbers that move with the steps."""
 
-    def __init__(self, steps: float, scale: float, threshold: float, mean_scale: float, mean_count: float) -> None: ...
+    def __init__(self, steps: float, scale: float, due: float, mean_scale: float, mean_count: float) -> None: ...
 
     @property
     def steps(self) -> float: ...
@@ -127,7 +127,7 @@ class SgdClock:
     def scale(self) -> float: ...
 
     @property
-    def threshold(self) -> float: ...
+    def due(self) -> float: ...
 
     @property
     def mean_scale(self) -> float: ...
@@ -146,5 +146,5 @@ class DescentRun:
     def overflow_row(self) -> int:
         """The row whose score was not finite, or -1."""
 
-def sgd(rows: Rows, weights: OnlineWeights, last: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
+def sgd(rows: Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with one step size for all weights, on one block of lanes."""

@@ -23,7 +23,9 @@ PROGRESS: Layout = {
     "loss": ModelArray(0, double=True, odd=False),
     "marks": ModelArray(native.PROGRESS_MARKS, double=True, odd=False),
 }
-CLOCK = ("steps", "scale", "threshold", "mean_scale", "mean_count")
+#: What the l1 penalty has taken from each weight.
+TAKEN: Layout = {"q": ModelArray(None, double=True)}
+CLOCK = ("steps", "scale", "due", "mean_scale", "mean_count")
 
 
 class Steps(NamedTuple):
@@ -54,7 +56,7 @@ class Order(NamedTuple):
 
 @dataclass
 class DescentState(OnlineState):
-    """Weights as scale x w, thresholds of the l1 penalty, and progressive validation."""
+    """Weights as scale x w, dues of the l1 penalty, and progressive validation."""
 
     @classmethod
     def before(
@@ -67,10 +69,10 @@ class DescentState(OnlineState):
     ) -> DescentState:
         """Return the state before the first row."""
         layout = (WEIGHTS if steps.mean_from is None else AVERAGED) | PROGRESS
+        if steps.l1 > 0:
+            layout |= TAKEN
         state = cls(classes, n_features, dtype, "ovr", layout, open_classes)
         state.shared["mark_weight"] = np.zeros(native.PROGRESS_MARKS)
-        if steps.l1 > 0:
-            state.shared["last"] = np.zeros(n_features)
         state.clock = dict.fromkeys((*CLOCK, "examples", "weight"), 0.0) | {"scale": 1.0}
         return state
 
@@ -84,11 +86,13 @@ class DescentState(OnlineState):
             native.unpack(self.native_weights(), clock["mean_scale"] / count, count, w)
             b -= self.arrays()["u_b"][:n_models] / count
         else:
-            native.unpack(native.OnlineWeights(self.lanes["w"], self.lanes["b"]), 1.0, 1.0, w)
-            if "last" in self.shared:  # what untouched weights have still to be lowered by
-                due = clock["threshold"] - self.shared["last"]
-                w = np.copysign(np.maximum(np.abs(w) - due, 0.0), w) + 0.0
+            last = native.OnlineWeights(self.lanes["w"], self.lanes["b"])
+            native.unpack(last, 1.0, 1.0, w)
+            if "q" in self.layout:  # the penalty still to be taken from weights no row has touched
+                left = clock["due"] + np.sign(w) * self.arrays()["q"][:n_models]
+                w = np.copysign(np.maximum(np.abs(w) - left, 0.0), w)
             w *= clock["scale"]
+            w += 0.0  # never -0.0
         return self.as_model(w, b)
 
     def progressive_losses(self) -> dict[str, list[float]]:
@@ -185,7 +189,7 @@ def _run_block(
     run = native.sgd(
         lesson.core,
         state.native_weights(),
-        shared.get("last"),
+        state.lanes.get("q"),
         plan,
         progress,
         clock,

@@ -117,8 +117,8 @@ class SGDBase(OnlineEstimator):
         run = _Epochs(self, state, lesson, steps, seed, held)
         state = run.run()
         state.rows_seen += lesson.n_counted
-        if run.unconverged:
-            warnings.warn(run.unconverged, ConvergenceWarning, stacklevel=3)
+        if run.warning():
+            warnings.warn(run.warning(), ConvergenceWarning, stacklevel=3)
         self._remember_columns(X)
         self._state = state
         self._model = self._build_model(
@@ -267,17 +267,17 @@ class _HeldOut(NamedTuple):
             targets = np.where(self.target[:, None] == 1, 1.0, -1.0)
         else:
             targets = np.where(self.target[:, None] == np.arange(len(b)), 1.0, -1.0)
-        values = np.empty(scores.size)
-        native.write_loss(
-            self.steps.loss,
-            self.steps.epsilon,
-            scores.ravel(),
-            np.ascontiguousarray(targets).ravel(),
-            slope=False,
-            out=values,
-        )
+        values = _losses(self.steps, scores.ravel(), np.ascontiguousarray(targets).ravel())
         by_row = values.reshape(scores.shape).mean(axis=1)
         return float(np.average(by_row, weights=self.weight))
+
+
+def _losses(
+    steps: Steps, scores: NDArray[np.float64], targets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    values = np.empty(len(scores))
+    native.write_loss(steps.loss, steps.epsilon, scores, targets, slope=False, out=values)
+    return values
 
 
 class _Epochs:
@@ -302,7 +302,6 @@ class _Epochs:
         self.losses: list[float] = []
         self.validation: list[float] = []
         self.converged = False
-        self.unconverged = ""
         self._best: DescentState | None = None
 
     def run(self) -> DescentState:
@@ -321,13 +320,24 @@ class _Epochs:
             if waited >= learner.n_iter_no_change:
                 self.converged = True
                 break
-        if learner.tol is not None and not self.converged:
-            self.unconverged = (
-                f"{type(learner).__name__} made max_iter={learner.max_iter} epochs and the loss is "
-                f"still falling (from {self._followed()[0]:.4g} to {self._followed()[-1]:.4g}). "
-                "Raise max_iter, or tol."
-            )
         return self.state if self._best is None else self._best
+
+    def warning(self) -> str:
+        """Return what should be said of a run that did not end well, or nothing."""
+        name, losses = type(self.learner).__name__, self._followed()
+        if self.steps.schedule != "adaptive" and losses[-1] > self._zero_loss():
+            return (
+                f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
+                f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
+                f"(learning_rate={self.learner.learning_rate!r}, eta0={self.steps.eta0:g}). Use "
+                "learning_rate='adaptive', lower eta0, or scale the columns."
+            )
+        if self.learner.tol is not None and not self.converged:
+            return (
+                f"{name} made max_iter={self.learner.max_iter} epochs and the loss is still "
+                f"falling (from {losses[0]:.4g} to {losses[-1]:.4g}). Raise max_iter, or tol."
+            )
+        return ""
 
     def evidence(self) -> dict[str, Any]:
         """Return what the epochs did."""
@@ -357,6 +367,13 @@ class _Epochs:
         if self.held is not None:
             self.validation.append(self.held.loss(self.state))
         return self._followed()[-1]
+
+    def _zero_loss(self) -> float:
+        """Return the mean loss of weights that are all 0, where weights can be worse than that."""
+        if self.steps.loss == "perceptron":
+            return np.inf  # it is 0 at weights 0, and says nothing about how long steps should be
+        numbers = self.lesson.target if self.state.classes is None else np.ones(1)
+        return float(_losses(self.steps, np.zeros(len(numbers)), numbers).mean())
 
     def _is_new(self) -> bool:
         """Return whether no row was learned from before, as far as this fit knows."""

@@ -29,8 +29,8 @@ class Products {
     // w += step x_i and u += time (change of w)
     virtual void add_timed(std::int64_t i, const Score& step, const double* time, T* w,
                            double* u) const = 0;
-    // every w_j of a non-zero moves towards 0 by threshold - last_j, and last_j = threshold
-    virtual void shrink(std::int64_t i, double threshold, double* last, T* w) const = 0;
+    // the l1 penalty that is due on the weights of the non-zeros; see shrink_weights
+    virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
@@ -67,8 +67,8 @@ class ProductsOf final : public Products<Lane> {
         Lane::add_timed(rows_.row(i), step, time, w, u);
     }
 
-    void shrink(std::int64_t i, double threshold, double* last, T* w) const override {
-        Lane::shrink(rows_.row(i), threshold, last, w);
+    void shrink(std::int64_t i, double due, double* q, T* w) const override {
+        Lane::shrink(rows_.row(i), due, q, w);
     }
 
     double squared_norm(std::int64_t i) const override {

@@ -206,14 +206,18 @@ inline Line<T> load_products(const T* w, const Value* x, int n) {
     return Line<T>::load(products);
 }
 
-// The weights of one feature move towards 0, and stop there, by threshold - last.
+// The l1 penalty on the weights w of one feature (Tsuruoka, Tsujii, Ananiadou 2009): each moves
+// towards 0, and stops there, by what could have been taken from it so far, `due`, less what was
+// taken, which q keeps with its sign.
 template <int width, class T>
-inline void shrink_weights(double threshold, double& last, T* w) {
-    const T by = static_cast<T>(threshold - last);
-    last = threshold;
+inline void shrink_weights(double due, double* q, T* w) {
     for (int lane = 0; lane < width; ++lane) {
-        const T size = std::abs(w[lane]) - by;
-        w[lane] = size > T(0) ? std::copysign(size, w[lane]) : T(0);
+        const double before = w[lane];
+        if (before == 0) continue;
+        const double after = before > 0 ? std::max(0.0, before - (due + q[lane]))
+                                        : std::min(0.0, before + (due - q[lane]));
+        q[lane] += after - before;
+        w[lane] = static_cast<T>(after);
     }
 }
 
@@ -265,12 +269,12 @@ struct Single {
         }
     }
 
-    // w_j moves towards 0 by what the threshold has grown since j's last turn.
+    // The l1 penalty that is due on the weights of the non-zeros.
     template <class Row>
-    static void shrink(const Row& row, double threshold, double* last, T* w) {
+    static void shrink(const Row& row, double due, double* q, T* w) {
         for (std::int64_t k = 0; k < row.size(); ++k) {
             const std::int64_t j = row.index(k);
-            shrink_weights<1>(threshold, last[j], w + j);
+            if (row.value(k) != 0) shrink_weights<1>(due, q + j, w + j);
         }
     }
 
@@ -348,10 +352,10 @@ struct Lanes {
     }
 
     template <class Row>
-    static void shrink(const Row& row, double threshold, double* last, T* W) {
+    static void shrink(const Row& row, double due, double* Q, T* W) {
         for (std::int64_t k = 0; k < row.size(); ++k) {
-            const std::int64_t j = row.index(k);
-            shrink_weights<kWidth>(threshold, last[j], W + j * kWidth);
+            const std::int64_t j = row.index(k) * kWidth;
+            if (row.value(k) != 0) shrink_weights<kWidth>(due, Q + j, W + j);
         }
     }
 

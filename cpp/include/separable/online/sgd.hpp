@@ -4,15 +4,15 @@
 //   given     a schedule of eta_t
 //   returns   w = c v and b; with u the mean of all w as (a v - u) / count
 //   steps     of one row:
-//             1. v_j of the non-zeros moves towards 0 by what the threshold has grown since their
-//                last turn, so a weight that no row touches costs nothing
+//             1. the l1 penalty that is due is taken from the weights of the non-zeros only, so a
+//                weight that no row touches costs nothing
 //             2. s = c v.x + b
 //             3. c *= 1 - eta l2
 //             4. v -= eta g x / c, b -= eta g
-//             5. threshold += eta l1 / c
+//             5. due += eta l1 / c, for every v
 //             6. a += c, count += 1: the mean of c v over all steps
-//   source    forward-backward splitting: Duchi, Singer 2009; the scale c: Shalev-Shwartz,
-//             Singer, Srebro 2007; t_0 of "optimal": Bottou 2012
+//   source    the l1 penalty by cumulated dues, which gives zeros: Tsuruoka, Tsujii, Ananiadou
+//             2009; the scale c: Shalev-Shwartz, Singer, Srebro 2007; t_0 of "optimal": Bottou 2012
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Schedule {
 // The numbers that move with the steps and are the same in every lane.
 struct SgdClock {
     double steps = 0;
-    double scale = 1;      // c
-    double threshold = 0;  // what an untouched |v| has been lowered by
+    double scale = 1;  // c
+    double due = 0;    // what the l1 penalty could have taken from each |v| so far
     double mean_scale = 0, mean_count = 0;
 };
 
@@ -58,7 +58,7 @@ class SgdDescent {
         T* b;
         double* u = nullptr;  // with u_b: the mean is kept
         double* u_b = nullptr;
-        double* last = nullptr;  // the threshold at each feature's last turn; null: no l1
+        double* q = nullptr;  // what the l1 penalty has taken from each v; null: no l1
     };
 
     SgdDescent(const Arrays& arrays, std::int64_t n_features, const Schedule& schedule, double l1,
@@ -78,7 +78,7 @@ class SgdDescent {
     const T* weights() const { return a_.v; }
 
     Score score(const Products<Lane>& x, std::int64_t i) {
-        if (a_.last) x.shrink(i, clock_.threshold, a_.last, a_.v);                   // 1
+        if (a_.q) x.shrink(i, clock_.due, a_.q, a_.v);                               // 1
         return x.dot(i, a_.v) * Lane::broadcast(static_cast<T>(clock_.scale)) + b_;  // 2
     }
 
@@ -98,16 +98,9 @@ class SgdDescent {
             }
             if (fit_intercept_) move_intercept(g * Lane::broadcast(static_cast<T>(-eta)));
         }
-        clock_.threshold += eta * l1_ / clock_.scale;  // 5
+        clock_.due += eta * l1_ / clock_.scale;  // 5
         clock_.steps += 1;
         if (averages) clock_.mean_scale += clock_.scale, clock_.mean_count += 1;  // 6
-    }
-
-    // Brings every weight to date; until then untouched ones have shrinking to come.
-    void settle() {
-        if (!a_.last) return;
-        for (std::int64_t j = 0; j < n_features_; ++j)
-            shrink_weights<Lane::kWidth>(clock_.threshold, a_.last[j], a_.v + j * Lane::kWidth);
     }
 
    private:
@@ -124,14 +117,14 @@ class SgdDescent {
 
     // v takes over the scale before it gets too small; w = c v and the sum a v - u stay the same.
     void fold() {
-        settle();
         const std::int64_t size = n_features_ * Lane::kWidth;
         if (clock_.scale == 0 && a_.u)
             for (std::int64_t k = 0; k < size; ++k) a_.u[k] -= clock_.mean_scale * a_.v[k];
         for (std::int64_t k = 0; k < size; ++k) a_.v[k] = static_cast<T>(a_.v[k] * clock_.scale);
+        if (a_.q)
+            for (std::int64_t k = 0; k < size; ++k) a_.q[k] *= clock_.scale;
+        clock_.due *= clock_.scale;
         clock_.mean_scale = clock_.scale > 0 ? clock_.mean_scale / clock_.scale : 0;
-        if (a_.last) std::fill_n(a_.last, n_features_, 0.0);
-        clock_.threshold = 0;
         clock_.scale = 1;
     }
 

@@ -1,0 +1,380 @@
+"""SGD with one step size: against the reference, scikit-learn and the optimum."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import SGDClassifier as PeerClassifier
+from sklearn.linear_model import SGDRegressor as PeerRegressor
+
+import separable
+from separable import SGDClassifier, SGDRegressor
+from separable._core import native
+from separable.model.parameters import ParameterError
+from separable.online.sgd_base import LOSSES
+from tests.online.problems import FORMATS
+from tests.reference.sgd import sgd
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+REGRESSION = [name for name, traits in LOSSES.items() if not traits.classes_only]
+SCHEDULES = {
+    "constant": lambda t: 0.05,
+    "invscaling": lambda t: 0.05 / t**0.5,
+}
+PENALTIES = {None: (0, 0), "l2": (0, 1), "l1": (1, 0), "elasticnet": (0.15, 0.85)}
+
+
+def problem(seed=0, n=40, d=7, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
+    return X, y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("schedule", ["constant", "invscaling"])
+def test_equals_the_reference(loss, penalty, schedule):
+    X, y = problem()
+    weight = np.random.default_rng(1).integers(0, 12, len(y)) / 4
+    weight[0] = 1
+    l1, l2 = PENALTIES[penalty]
+    expected = sgd(
+        X, 2.0 * y - 1, loss, SCHEDULES[schedule], l1=0.02 * l1, l2=0.02 * l2, weight=weight,
+        epochs=3,
+    )  # fmt: skip
+    ours = SGDClassifier(
+        loss, penalty=penalty, alpha=0.02, learning_rate=schedule, eta0=0.05, shuffle=False,
+        max_iter=3, tol=None,
+    )  # fmt: skip
+    ours.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(ours.coef_[0], expected[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_[0], expected[1], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [None, "l2"])
+@pytest.mark.parametrize("alpha", [0.02, 30.0])  # 30: every step folds the scale into the weights
+def test_mean_of_all_weights(penalty, alpha):
+    X, y = problem()
+    _, l2 = PENALTIES[penalty]
+    expected = sgd(X, 2.0 * y - 1, "log_loss", SCHEDULES["constant"], l2=alpha * l2, epochs=2)
+    ours = SGDClassifier(
+        "log_loss", penalty=penalty, alpha=alpha, learning_rate="constant", eta0=0.05,
+        shuffle=False, max_iter=2, tol=None, average=True,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(ours.coef_[0], expected[2], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_[0], expected[3], rtol=1e-9, atol=1e-12)
+
+
+def test_mean_from_a_later_step():
+    X, y = problem()
+    settings = {"learning_rate": "constant", "shuffle": False, "max_iter": 1, "tol": None}
+    late = SGDClassifier("log_loss", average=30, **settings).fit(X, y)
+    after = [SGDClassifier("log_loss", **settings).fit(X[:k], y[:k]).coef_ for k in range(30, 41)]
+    np.testing.assert_allclose(late.coef_, np.mean(after, axis=0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("loss", REGRESSION)
+def test_regression_equals_the_reference(loss):
+    X, _ = problem(d=5)
+    y = X @ [1, -2, 0, 3, 0.5] + 4
+    expected = sgd(X, y, loss, SCHEDULES["invscaling"], l2=0.01, epochs=4, epsilon=0.2)
+    ours = SGDRegressor(
+        loss, penalty="l2", alpha=0.01, learning_rate="invscaling", eta0=0.05, power_t=0.5,
+        epsilon=0.2, shuffle=False, max_iter=4, tol=None,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(ours.coef_, expected[0], rtol=1e-10, atol=1e-12)
+    assert ours.coef_.shape == (5,)
+    assert ours.intercept_.shape == (1,)
+
+
+@pytest.mark.parametrize("schedule", ["constant", "invscaling", "optimal"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "perceptron"])
+def test_same_steps_as_scikit_learn(loss, schedule):
+    X, y = problem(n=120, classes=3)
+    settings = {
+        "penalty": "l2", "alpha": 1e-3, "learning_rate": schedule, "eta0": 0.02,
+        "shuffle": False, "max_iter": 3, "tol": None,
+    }  # fmt: skip
+    ours, peer = (cls(loss, **settings).fit(X, y) for cls in (SGDClassifier, PeerClassifier))
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-9, atol=1e-11)
+
+
+def test_same_steps_as_scikit_learn_in_regression():
+    X, _ = problem(n=120)
+    y = X[:, 0] - 2 * X[:, 1] + 1
+    settings = {"penalty": "l2", "alpha": 1e-3, "shuffle": False, "max_iter": 3, "tol": None}
+    for loss, schedule in itertools.product(REGRESSION, ("constant", "invscaling")):
+        ours, peer = (
+            cls(loss, learning_rate=schedule, eta0=0.02, **settings).fit(X, y)
+            for cls in (SGDRegressor, PeerRegressor)
+        )
+        np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("classes", [2, 3, 20])
+def test_formats_and_types_agree(form, dtype, classes):
+    X, y = problem(n=80, d=33, classes=classes)
+    settings = {"learning_rate": "constant", "penalty": "elasticnet", "max_iter": 3, "tol": None}
+    base = SGDClassifier("log_loss", **settings).fit(X, y)
+    other = SGDClassifier("log_loss", **settings).fit(FORMATS[form](X.astype(dtype)), y)
+    tolerance = 1e-9 if dtype == np.float64 else 2e-5
+    np.testing.assert_allclose(other.coef_, base.coef_, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_one_model_alone_has_the_bits_of_its_lane(penalty):
+    X, y = problem(n=60, d=20, classes=5)
+    settings = {"learning_rate": "constant", "penalty": penalty, "max_iter": 3, "tol": None}
+    lanes = SGDClassifier("log_loss", **settings).fit(X, y)
+    for k in range(5):
+        alone = SGDClassifier("log_loss", **settings).fit(X, (y == k).astype(int))
+        np.testing.assert_array_equal(lanes.coef_[k], alone.coef_[0])
+        np.testing.assert_array_equal(lanes.intercept_[k], alone.intercept_[0])
+
+
+def optimum(X, y, loss, l2):
+    """Return w, b that minimise the objective, by a general-purpose solver."""
+
+    def objective(theta):
+        s, out, slope = X @ theta[:-1] + theta[-1], np.empty(len(y)), np.empty(len(y))
+        native.write_loss(loss, 0.1, s, y, slope=False, out=out)
+        native.write_loss(loss, 0.1, s, y, slope=True, out=slope)
+        gradient = np.append(X.T @ slope / len(y) + l2 * theta[:-1], slope.mean())
+        return out.mean() + l2 / 2 * theta[:-1] @ theta[:-1], gradient
+
+    found = scipy.optimize.minimize(objective, np.zeros(X.shape[1] + 1), jac=True, tol=1e-12)
+    return found.x, found.fun, lambda theta: objective(theta)[0]
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "squared_error"])
+@pytest.mark.parametrize("schedule", ["optimal", "adaptive"])
+def test_close_to_the_optimum(loss, schedule):
+    X, label = problem(n=300, d=4)
+    label = (X @ [1, -1, 0.5, 0] + np.random.default_rng(5).normal(size=300) > 0).astype(int)
+    _, best, objective = optimum(X, 2.0 * label - 1, loss, 0.01)
+    ours = SGDClassifier(
+        loss, penalty="l2", alpha=0.01, learning_rate=schedule, max_iter=300, tol=None, average=300
+    ).fit(X, label)
+    reached = objective(np.append(ours.coef_[0], ours.intercept_))
+    assert best <= reached + 1e-12
+    assert reached - best < 1e-3 * best
+
+
+def test_l1_makes_zeros_that_stay():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30))
+    y = (X[:, :3] @ [2, -2, 1] > 0).astype(int)
+    ours = SGDClassifier("log_loss", penalty="l1", alpha=0.03, learning_rate="invscaling", eta0=0.5)
+    ours.fit(X, y)
+    assert np.flatnonzero(ours.coef_[0]).tolist()[:3] == [0, 1, 2]
+    assert (ours.coef_ == 0).sum() >= 20
+
+
+def test_sigmoid_mse_says_that_it_is_not_convex():
+    X, y = problem()
+    assert SGDClassifier("sigmoid_mse").fit(X, y).evidence_["convex"] is False
+    assert SGDClassifier("log_loss").fit(X, y).evidence_["convex"] is True
+
+
+def test_mean_and_l1_are_refused_together():
+    X, y = problem()
+    with pytest.raises(ParameterError, match=r"'average'.*must be False with an l1 penalty"):
+        SGDClassifier(penalty="l1", average=True).fit(X, y)
+
+
+def test_optimal_needs_alpha():
+    X, y = problem()
+    with pytest.raises(ParameterError, match=r"'alpha'.*must be > 0 with learning_rate='optimal'"):
+        SGDClassifier(learning_rate="optimal", alpha=0.0).fit(X, y)
+
+
+def test_heavy_weights_are_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"sum to 4e\+10.*Divide"):
+        SGDClassifier().fit(X, y, sample_weight=np.full(len(y), 1e9))
+
+
+def test_steps_that_are_too_long_are_told():
+    X, y = problem(n=120)
+    with pytest.warns(ConvergenceWarning, match=r"worse than the 0\.5.*steps are too long"):
+        SGDRegressor(learning_rate="constant", eta0=1.0, max_iter=3).fit(X, 2.0 * y - 1)
+
+
+# ---------------------------------------------------------------------- stopping
+
+
+def test_stops_when_the_loss_no_longer_falls():
+    X, y = problem(n=200)
+    ours = SGDClassifier("log_loss").fit(X, y)
+    assert ours.evidence_["converged"]
+    assert ours.n_iter_ == ours.evidence_["epochs"] == len(ours.evidence_["losses"]) < 1000
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 epochs"):
+        SGDClassifier("log_loss", max_iter=2).fit(X, y)
+
+
+def test_early_stopping_ends_with_the_best_epoch():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 100))  # more noise than signal: it overfits soon
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    ours = SGDClassifier("log_loss", early_stopping=True, max_iter=60, n_iter_no_change=4).fit(X, y)
+    losses, best = ours.evidence_["validation_losses"], ours.evidence_["best_epoch"]
+    assert best == 1 + int(np.argmin(losses)) < len(losses)
+    again = SGDClassifier("log_loss", early_stopping=True, max_iter=best, tol=None).fit(X, y)
+    np.testing.assert_array_equal(ours.coef_, again.coef_)
+
+
+def test_early_stopping_needs_rows_for_both_parts():
+    with pytest.raises(ValueError, match="leaves one part empty"):
+        SGDClassifier(early_stopping=True).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---------------------------------------------------------------------- progressive validation
+
+
+def test_progressive_validation_is_the_loss_before_learning():
+    X, y = problem(n=37)
+    ours = SGDClassifier("log_loss", learning_rate="constant", shuffle=False, max_iter=1, tol=None)
+    losses = []
+    for i in range(37):
+        w, b = (np.zeros(7), 0.0) if i == 0 else (ours.coef_[0], ours.intercept_[0])
+        losses.append(np.logaddexp(0, -(2 * y[i] - 1) * (X[i] @ w + b)))
+        ours.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1] if i == 0 else None)
+    told = ours.evidence_["progressive"]
+    assert told["examples"] == [1, 2, 4, 8, 16, 32, 37]
+    means = [np.mean(losses[:k]) for k in told["examples"]]
+    np.testing.assert_allclose(told["mean_loss"], means, rtol=1e-12)
+
+
+def test_progressive_validation_covers_new_rows_only():
+    X, y = problem(n=32, classes=3)
+    ours = SGDClassifier("log_loss", max_iter=5, tol=None).fit(X, y)
+    assert ours.evidence_["progressive"]["examples"] == [1, 2, 4, 8, 16, 32]
+    assert ours.evidence_["progressive"]["mean_loss"][0] == pytest.approx(np.log(2))
+
+
+# ---------------------------------------------------------------------- streams
+
+
+@st.composite
+def streams(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    n, d = draw(st.integers(2, 30)), draw(st.integers(1, 40))
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < draw(st.sampled_from([0.3, 1.0])))
+    y = rng.permutation(20)[rng.integers(0, draw(st.integers(1, 20)), n)]
+    cuts = [0, *sorted(draw(st.sets(st.integers(1, n - 1), max_size=5))), n]
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    X = FORMATS[draw(st.sampled_from(["dense", "csr32"]))](X.astype(dtype))
+    weight = draw(st.sampled_from([None, rng.integers(1, 12, n) / 4]))
+    settings = {
+        "loss": draw(st.sampled_from(list(LOSSES))),
+        "learning_rate": draw(st.sampled_from(["adaptive", "constant", "invscaling", "optimal"])),
+        "penalty": draw(st.sampled_from([None, "l2", "l1", "elasticnet"])),
+        "average": draw(st.booleans()),
+        "alpha": draw(st.sampled_from([1e-4, 0.1, 50.0])),
+    }
+    if settings["penalty"] in ("l1", "elasticnet"):
+        settings["average"] = False
+    return X, y, cuts, weight, settings
+
+
+def learn(estimator, X, y, cuts, weight=None, classes=None):
+    for start, stop in itertools.pairwise(cuts):
+        part = None if weight is None else weight[start:stop]
+        estimator.partial_fit(X[start:stop], y[start:stop], classes=classes, sample_weight=part)
+        classes = None
+    return estimator
+
+
+def assert_same_bits(a, b):
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+    assert a.coef_.tobytes() == b.coef_.tobytes()
+    assert a.intercept_.tobytes() == b.intercept_.tobytes()
+    assert a.evidence_["progressive"] == b.evidence_["progressive"]
+
+
+@given(streams())
+def test_chunks_rows_announced_files_and_fit_agree(tmp_path_factory, stream):
+    X, y, cuts, weight, settings = stream
+    whole = learn(SGDClassifier(**settings), X, y, [0, len(y)], weight)
+    assert_same_bits(whole, learn(SGDClassifier(**settings), X, y, range(len(y) + 1), weight))
+    path = tmp_path_factory.mktemp("sgd") / "model.safetensors"
+    paused = SGDClassifier(**settings)
+    for start, stop in itertools.pairwise(cuts):
+        learn(paused, X, y, [start, stop], weight)
+        paused.model_.save(path, include_state=True)
+        paused = SGDClassifier.from_model(separable.load(path))
+    assert_same_bits(whole, paused)
+    if len(set(y.tolist())) > 1:
+        told = learn(SGDClassifier(**settings), X, y, cuts, weight, classes=np.unique(y))
+        assert_same_bits(whole, told)
+        fitted = SGDClassifier(**settings, shuffle=False, max_iter=1, tol=None)
+        assert_same_bits(whole, fitted.fit(X, y, sample_weight=weight))
+
+
+@pytest.mark.parametrize("schedule", ["adaptive", "constant"])
+@pytest.mark.parametrize("loss", REGRESSION)
+def test_regression_streams(tmp_path, loss, schedule):
+    X, _ = problem(n=50)
+    y = X @ np.arange(7) + 3
+    make = lambda: SGDRegressor(loss, learning_rate=schedule, shuffle=False, max_iter=1, tol=None)  # noqa: E731
+    whole, parts = make().fit(X, y), make()
+    for start in range(0, 50, 7):
+        parts.partial_fit(X[start : start + 7], y[start : start + 7])
+        parts.model_.save(tmp_path / "m.safetensors", include_state=True)
+        parts = SGDRegressor.from_model(separable.load(tmp_path / "m.safetensors"))
+    assert whole.coef_.tobytes() == parts.coef_.tobytes()
+    assert whole.evidence_["progressive"] == parts.evidence_["progressive"]
+
+
+def test_a_failed_chunk_leaves_the_stream_as_it_was():
+    X, y = problem()
+    stream, other = (learn(SGDClassifier("squared_hinge"), X, y, [0, 40]) for _ in range(2))
+    bad = X.copy()
+    bad[20:] = 1e300
+    with pytest.raises(ValueError, match="overflowed"):
+        stream.set_params(learning_rate="constant").partial_fit(bad, y)
+    assert_same_bits(stream.set_params(learning_rate="adaptive"), other)
+    assert_same_bits(stream.partial_fit(X, y), other.partial_fit(X, y))
+
+
+def test_what_is_kept_cannot_change_in_a_stream():
+    X, y = problem()
+    stream = learn(SGDClassifier(), X, y, [0, 40])
+    with pytest.raises(ValueError, match="cannot change while a stream goes on"):
+        stream.set_params(average=True).partial_fit(X, y)
+
+
+# ---------------------------------------------------------------------- probabilities, models
+
+
+def test_probabilities_only_where_the_loss_has_them():
+    X, y = problem(classes=3)
+    for loss in LOSSES:
+        ours = SGDClassifier(loss).fit(X, y)
+        assert hasattr(ours, "predict_proba") == (loss in ("log_loss", "sigmoid_mse"))
+    probabilities = SGDClassifier("log_loss").fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+def test_model_explains_and_survives_a_file(tmp_path):
+    X, y = problem(classes=3)
+    ours = SGDClassifier("log_loss", penalty="l1", alpha=1e-3).fit(X, y)
+    ours.model_.save(tmp_path / "m.safetensors")
+    loaded = separable.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(loaded.predict_proba(X), ours.predict_proba(X))
+    explanation = loaded.explain(X[:1])
+    assert explanation.all_scores.shape == (1, 3)
