@@ -1,3 +1,4 @@
+#include "separable/online/adaptive_sgd.hpp"
 #include "separable/online/descent.hpp"
 
 #include <nanobind/nanobind.h>
@@ -79,6 +80,22 @@ struct ProgressArrays {
     }
 };
 
+template <class Lane, class Descent>
+DescentRun run_epochs(const BoundRows& rows, const DescentPlan& plan, ProgressArrays* progress,
+                      std::int64_t block, std::int64_t first_class, int n_lanes,
+                      const std::vector<std::int64_t>& chosen, Descent& descent) {
+    check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
+    const auto x = make_products<Lane>(rows.rows);
+    const auto loss = make_loss<Lane>(plan.loss, plan.epsilon);
+    EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
+    Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
+    Progress moving = progress ? progress->of_block(block, Lane::kWidth) : Progress{};
+    auto run = descend<Lane>(*x, plan.problem(first_class, n_lanes), *loss, descent, order,
+                             plan.first_epoch, plan.max_epochs, moving, plan.measure, heartbeat);
+    if (progress) progress->examples = moving.examples, progress->weight = moving.weight;
+    return run;
+}
+
 DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
                    std::optional<Mutable<double, 3>> q, const DescentPlan& plan,
                    ProgressArrays* progress, SgdClock& clock, std::int64_t block,
@@ -90,9 +107,6 @@ DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
     const auto chosen = rows_or_all(plan.rows, rows.n_rows);
     nb::gil_scoped_release no_gil;
     return weights.with_lane([&]<class Lane>() {
-        check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
-        const auto x = make_products<Lane>(rows.rows);
-        const auto loss = make_loss<Lane>(plan.loss, plan.epsilon);
         const std::int64_t size = rows.n_features * Lane::kWidth;
         typename SgdDescent<Lane>::Arrays arrays;
         arrays.v = weights.template block_weights<Lane>(block);
@@ -102,14 +116,95 @@ DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
         if (q) arrays.q = q->data() + block * size;
         SgdDescent<Lane> descent(arrays, rows.n_features, plan.schedule, plan.l1, plan.l2,
                                  plan.mean_from, plan.fit_intercept, clock);
-        EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
-        Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
-        Progress before = progress ? progress->of_block(block, Lane::kWidth) : Progress{};
-        auto run =
-            descend<Lane>(*x, plan.problem(first_class, n_lanes), *loss, descent, order,
-                          plan.first_epoch, plan.max_epochs, before, plan.measure, heartbeat);
-        if (progress) progress->examples = before.examples, progress->weight = before.weight;
-        return run;
+        return run_epochs<Lane>(rows, plan, progress, block, first_class, n_lanes, chosen, descent);
+    });
+}
+
+// The arrays of adaptive steps: those of the models, [block][feature][lane] or [block][lane], and
+// those of the columns.
+struct AdaptiveArrays {
+    AnyWeights w, a;
+    Mutable<double, 2> b, a0;
+    std::optional<Mutable<double, 3>> u;
+    std::optional<Mutable<double, 2>> u_b;
+    std::optional<Mutable<double, 3>> due, q;
+    Mutable<double, 2> columns;              // [feature], a Column
+    Mutable<std::int64_t, 1> centred_index;  // of the centred columns
+    Mutable<double, 2> centred;              // [mean, spread, record, inverse][place]
+    std::optional<Mutable<double, 1>> last;
+
+    void check_shapes(const BoundRows& rows, const AdaptiveClock& clock) const {
+        const auto d = static_cast<std::size_t>(rows.n_features);
+        check(w.ndim() == 3 && w.shape(1) == d, "weights have another width");
+        check(a.ndim() == 3 && a.size() == w.size() && a.dtype() == w.dtype(), "sums do not fit");
+        for (const auto* each : {&b, &a0})
+            check(each->shape(0) == w.shape(0) && each->shape(1) == w.shape(2),
+                  "intercepts do not fit");
+        for (const auto* each : {&u, &due, &q})
+            check(!*each || (*each)->size() == w.size(), "arrays do not fit the weights");
+        check(!u || (u_b && u_b->size() == b.size()), "means of intercepts do not fit");
+        check(q.has_value() == due.has_value() && (!q || last), "dues of the penalty do not fit");
+        check(columns.shape(0) == d && columns.shape(1) == 4, "columns do not fit");
+        check(!last || last->size() == d, "turns do not fit");
+        check_centred(rows, clock);
+    }
+
+    void check_centred(const BoundRows& rows, const AdaptiveClock& clock) const {
+        const auto capacity = centred_index.size();
+        const auto n = static_cast<std::size_t>(clock.columns.centred);
+        check(clock.columns.centred >= 0 && n <= capacity, "more centred columns than places");
+        check(centred.shape(0) == 4 && centred.shape(1) == capacity, "centres do not fit");
+        const auto n_values = std::visit([](const auto& r) { return r.n_values(); }, rows.rows);
+        check(capacity >= static_cast<std::size_t>(rows.n_features) ||
+                  capacity >= n + static_cast<std::size_t>(n_values),
+              "too few places for centred columns");
+        for (std::size_t c = 0; c < n; ++c)
+            check(centred_index(c) >= 0 && centred_index(c) < rows.n_features,
+                  "a centred column is outside");
+    }
+
+    template <class Lane>
+    typename AdaptiveDescent<Lane>::Arrays of_block(std::int64_t block) const {
+        using T = typename Lane::T;
+        const std::int64_t size = static_cast<std::int64_t>(w.shape(1)) * Lane::kWidth;
+        typename AdaptiveDescent<Lane>::Arrays arrays;
+        arrays.w = static_cast<T*>(w.data()) + block * size;
+        arrays.a = static_cast<T*>(a.data()) + block * size;
+        arrays.b = b.data() + block * Lane::kWidth;
+        arrays.a0 = a0.data() + block * Lane::kWidth;
+        if (u) arrays.u = u->data() + block * size;
+        if (u) arrays.u_b = u_b->data() + block * Lane::kWidth;
+        if (due) arrays.due = due->data() + block * size;
+        if (q) arrays.q = q->data() + block * size;
+        if (last) arrays.last = last->data();
+        return arrays;
+    }
+
+    CentredColumns centred_columns() const {
+        const auto capacity = static_cast<std::int64_t>(centred_index.size());
+        double* at = centred.data();
+        return {centred_index.data(), at,      at + capacity, at + 2 * capacity,
+                at + 3 * capacity,    capacity};
+    }
+};
+
+DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
+                            const DescentPlan& plan, ProgressArrays* progress, AdaptiveClock& clock,
+                            std::int64_t block, std::int64_t first_class, int n_lanes) {
+    arrays.check_shapes(rows, clock);
+    plan.check_sizes(rows);
+    check(block >= 0 && block < static_cast<std::int64_t>(arrays.w.shape(0)),
+          "no such block of lanes");
+    const auto chosen = rows_or_all(plan.rows, rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return with_lane(arrays.w, [&]<class Lane>() {
+        const typename AdaptiveDescent<Lane>::Settings settings{
+            plan.schedule.eta0,     plan.l1, plan.l2, plan.mean_from, plan.fit_intercept,
+            plan.number.has_value()};
+        AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
+                                      reinterpret_cast<Column*>(arrays.columns.data()),
+                                      arrays.centred_columns(), settings, clock);
+        return run_epochs<Lane>(rows, plan, progress, block, first_class, n_lanes, chosen, descent);
     });
 }
 
@@ -117,6 +212,7 @@ Schedule::Kind schedule_kind(const std::string& name) {
     if (name == "constant") return Schedule::Kind::constant;
     if (name == "invscaling") return Schedule::Kind::inverse_scaling;
     if (name == "optimal") return Schedule::Kind::optimal;
+    if (name == "adaptive") return Schedule::Kind::constant;  // eta0 is all it takes from it
     throw std::invalid_argument("there is no schedule " + name);
 }
 
@@ -203,6 +299,39 @@ void bind_descent(nb::module_& m) {
         .def_ro("mean_scale", &SgdClock::mean_scale)
         .def_ro("mean_count", &SgdClock::mean_count);
 
+    nb::class_<AdaptiveClock>(m, "AdaptiveClock", "The numbers that move with adaptive steps.")
+        .def(
+            "__init__",
+            [](AdaptiveClock* clock, double rows, double total, double centred, double y_mean,
+               double y_spread, double mean_count) {
+                new (clock) AdaptiveClock{{rows, total, centred}, y_mean, y_spread, mean_count};
+            },
+            nb::arg("rows"), nb::arg("total"), nb::arg("centred"), nb::arg("y_mean"),
+            nb::arg("y_spread"), nb::arg("mean_count"))
+        .def_prop_ro("rows", [](const AdaptiveClock& c) { return c.columns.rows; })
+        .def_prop_ro("total", [](const AdaptiveClock& c) { return c.columns.total; })
+        .def_prop_ro("centred", [](const AdaptiveClock& c) { return c.columns.centred; })
+        .def_ro("y_mean", &AdaptiveClock::y_mean)
+        .def_ro("y_spread", &AdaptiveClock::y_spread)
+        .def_ro("mean_count", &AdaptiveClock::mean_count);
+
+    nb::class_<AdaptiveArrays>(m, "AdaptiveArrays", "Views of the caller's arrays.")
+        .def(
+            "__init__",
+            [](AdaptiveArrays* arrays, AnyWeights w, AnyWeights a, Mutable<double, 2> b,
+               Mutable<double, 2> a0, std::optional<Mutable<double, 3>> u,
+               std::optional<Mutable<double, 2>> u_b, std::optional<Mutable<double, 3>> due,
+               std::optional<Mutable<double, 3>> q, Mutable<double, 2> columns,
+               Mutable<std::int64_t, 1> centred_index, Mutable<double, 2> centred,
+               std::optional<Mutable<double, 1>> last) {
+                new (arrays) AdaptiveArrays{
+                    w, a, b, a0, u, u_b, due, q, columns, centred_index, centred, last};
+            },
+            nb::kw_only(), nb::arg("w"), nb::arg("a"), nb::arg("b"), nb::arg("a0"),
+            nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none(), nb::arg("due") = nb::none(),
+            nb::arg("q") = nb::none(), nb::arg("columns"), nb::arg("centred_index"),
+            nb::arg("centred"), nb::arg("last") = nb::none());
+
     nb::class_<DescentRun>(m, "DescentRun", "What a run of epochs did.")
         .def_ro("losses", &DescentRun::losses, "Sums of weight x loss by epoch and model.")
         .def_ro("overflow_row", &DescentRun::overflow_row,
@@ -212,4 +341,7 @@ void bind_descent(nb::module_& m) {
           nb::arg("plan"), nb::arg("progress").none(), nb::arg("clock"), nb::arg("block"),
           nb::arg("first_class"), nb::arg("n_lanes"),
           "Descend with one step size for all weights, on one block of lanes.");
+    m.def("adaptive_sgd", &run_adaptive_sgd, nb::arg("rows"), nb::arg("arrays"), nb::arg("plan"),
+          nb::arg("progress").none(), nb::arg("clock"), nb::arg("block"), nb::arg("first_class"),
+          nb::arg("n_lanes"), "Descend with a step for each weight, on one block of lanes.");
 }

@@ -4,9 +4,25 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "arrays.hpp"
 #include "separable/math/lanes.hpp"
+
+// Calls run.template operator()<Lane>() with the lane type of weights [block][feature][lane].
+template <class Run>
+auto with_lane(const AnyWeights& w, Run&& run) {
+    using separable::Lanes, separable::Single;
+    const auto width = static_cast<int>(w.shape(2));
+    if (w.dtype() == nb::dtype<float>()) {
+        if (width == 1) return run.template operator()<Single<float>>();
+        if (width == Lanes<float>::kWidth) return run.template operator()<Lanes<float>>();
+    } else if (w.dtype() == nb::dtype<double>()) {
+        if (width == 1) return run.template operator()<Single<double>>();
+        if (width == Lanes<double>::kWidth) return run.template operator()<Lanes<double>>();
+    }
+    throw std::invalid_argument("weights are 1 lane, 16 lanes of float32 or 8 of float64");
+}
 
 // Weights as [block][feature][lane]; the lane type is told by the dtype and the last dimension.
 struct Weights {
@@ -38,19 +54,8 @@ struct Weights {
         return static_cast<typename Lane::T*>(b.data()) + block * Lane::kWidth;
     }
 
-    // Calls run.template operator()<Lane>().
     template <class Run>
     auto with_lane(Run&& run) const {
-        const auto width = static_cast<int>(w.shape(2));
-        if (w.dtype() == nb::dtype<float>()) {
-            if (width == 1) return run.template operator()<separable::Single<float>>();
-            if (width == separable::Lanes<float>::kWidth)
-                return run.template operator()<separable::Lanes<float>>();
-        } else if (w.dtype() == nb::dtype<double>()) {
-            if (width == 1) return run.template operator()<separable::Single<double>>();
-            if (width == separable::Lanes<double>::kWidth)
-                return run.template operator()<separable::Lanes<double>>();
-        }
-        throw std::invalid_argument("weights are 1 lane, 16 lanes of float32 or 8 of float64");
+        return ::with_lane(w, std::forward<Run>(run));
     }
 };

@@ -135,6 +135,34 @@ class SgdClock:
     @property
     def mean_count(self) -> float: ...
 
+class AdaptiveClock:
+    """The numbers that move with adaptive steps."""
+
+    def __init__(self, rows: float, total: float, centred: float, y_mean: float, y_spread: float, mean_count: float) -> None: ...
+
+    @property
+    def rows(self) -> float: ...
+
+    @property
+    def total(self) -> float: ...
+
+    @property
+    def centred(self) -> float: ...
+
+    @property
+    def y_mean(self) -> float: ...
+
+    @property
+    def y_spread(self) -> float: ...
+
+    @property
+    def mean_count(self) -> float: ...
+
+class AdaptiveArrays:
+    """Views of the caller's arrays."""
+
+    def __init__(self, *, w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], a0: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None = None, u_b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, due: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None = None, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None = None, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], centred_index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], centred: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], last: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None: ...
+
 class DescentRun:
     """What a run of epochs did."""
 
@@ -148,3 +176,6 @@ class DescentRun:
 
 def sgd(rows: Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with one step size for all weights, on one block of lanes."""
+
+def adaptive_sgd(rows: Rows, arrays: AdaptiveArrays, plan: DescentPlan, progress: DescentProgress | None, clock: AdaptiveClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
+    """Descend with a step for each weight, on one block of lanes."""

@@ -1,31 +1,31 @@
-"""Runs of gradient descent in the compiled core, and the state they move."""
+"""Runs of gradient descent in the compiled core, and what every state that they move has."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from separable._core import native
 from separable.online.runs import refuse_overflow
-from separable.online.state import AVERAGED, WEIGHTS, Layout, ModelArray, OnlineState
+from separable.online.state import Layout, ModelArray, OnlineState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.online.runs import Lesson
 
-__all__ = ["DescentState", "Order", "Steps", "run_descent"]
+__all__ = ["MEANS", "DescentState", "Order", "Steps", "run_descent"]
 
 #: Losses before learning, summed: all, and after 1, 2, 4, 8, ... rows.
 PROGRESS: Layout = {
     "loss": ModelArray(0, double=True, odd=False),
     "marks": ModelArray(native.PROGRESS_MARKS, double=True, odd=False),
 }
-#: What the l1 penalty has taken from each weight.
-TAKEN: Layout = {"q": ModelArray(None, double=True)}
-CLOCK = ("steps", "scale", "due", "mean_scale", "mean_count")
+#: The sums from which the mean of all weights is computed.
+MEANS: Layout = {"u": ModelArray(None, double=True), "u_b": ModelArray(0, double=True)}
 
 
 class Steps(NamedTuple):
@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
 @dataclass
 class DescentState(OnlineState):
-    """Weights as scale x w, dues of the l1 penalty, and progressive validation."""
+    """Weights, and the losses of rows before they were learned from."""
 
     @classmethod
     def before(
@@ -66,34 +66,42 @@ class DescentState(OnlineState):
         dtype: np.dtype[Any],
         steps: Steps,
         open_classes: bool,
-    ) -> DescentState:
+    ) -> Self:
         """Return the state before the first row."""
-        layout = (WEIGHTS if steps.mean_from is None else AVERAGED) | PROGRESS
-        if steps.l1 > 0:
-            layout |= TAKEN
+        layout = cls.layout_of(steps) | PROGRESS
         state = cls(classes, n_features, dtype, "ovr", layout, open_classes)
         state.shared["mark_weight"] = np.zeros(native.PROGRESS_MARKS)
-        state.clock = dict.fromkeys((*CLOCK, "examples", "weight"), 0.0) | {"scale": 1.0}
+        state.clock = {"examples": 0.0, "weight": 0.0}
+        state.prepare(steps)
         return state
 
-    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return weights and intercepts, or their means, all shrinking that is due done."""
-        n_models, clock = self.n_models - self.n_ghosts or 1, self.clock
-        w, b = np.empty((n_models, self.n_features)), self.arrays()["b"][:n_models]
-        b = b.astype(np.float64)
-        if self.averaged and clock["mean_count"]:
-            count = clock["mean_count"]
-            native.unpack(self.native_weights(), clock["mean_scale"] / count, count, w)
-            b -= self.arrays()["u_b"][:n_models] / count
-        else:
-            last = native.OnlineWeights(self.lanes["w"], self.lanes["b"])
-            native.unpack(last, 1.0, 1.0, w)
-            if "q" in self.layout:  # the penalty still to be taken from weights no row has touched
-                left = clock["due"] + np.sign(w) * self.arrays()["q"][:n_models]
-                w = np.copysign(np.maximum(np.abs(w) - left, 0.0), w)
-            w *= clock["scale"]
-            w += 0.0  # never -0.0
-        return self.as_model(w, b)
+    @staticmethod
+    @abstractmethod
+    def layout_of(steps: Steps) -> Layout:
+        """Return what each model has."""
+
+    @abstractmethod
+    def prepare(self, steps: Steps) -> None:
+        """Add what all models share."""
+
+    @abstractmethod
+    def run_block(
+        self,
+        lesson: Lesson,
+        plan: native.DescentPlan,
+        progress: native.DescentProgress | None,
+        shared: dict[str, NDArray[Any]],
+        block: int,
+    ) -> tuple[native.DescentRun, dict[str, float]]:
+        """Train one block of lanes; return what was done, and the clock after it."""
+
+    def make_room(self, lesson: Lesson) -> None:
+        """Make sure that what all models share can take the rows."""
+
+    def lanes_of(self, block: int) -> tuple[int, int]:
+        """Return the class of a block's first lane and the number of its models."""
+        first = block * self.width
+        return self.first_class + first, min(self.width, self.n_models - first)
 
     def progressive_losses(self) -> dict[str, list[float]]:
         """Return the mean loss before learning after 1, 2, 4, ... rows and after all."""
@@ -102,9 +110,8 @@ class DescentState(OnlineState):
             return {"examples": [], "mean_loss": []}
         n_marks = examples.bit_length()
         arrays = self.arrays()
-        sums = (
-            arrays["marks"][:n_models, :n_marks].sum(axis=0) / self.shared["mark_weight"][:n_marks]
-        )
+        sums = arrays["marks"][:n_models, :n_marks].sum(axis=0)
+        sums /= self.shared["mark_weight"][:n_marks]
         told = [1 << mark for mark in range(n_marks)]
         losses = sums.tolist()
         if told[-1] != examples:
@@ -138,7 +145,7 @@ def run_descent(
     ndarray of shape (epochs, models)
         Sums of weight x loss, each row's before it was learned from.
     """
-    is_number = lesson.target.dtype == np.float64
+    is_number = state.classes is None
     plan = native.DescentPlan(
         label=None if is_number else lesson.target,
         number=lesson.target if is_number else None,
@@ -161,44 +168,28 @@ def run_descent(
         max_epochs=order.epochs,
         measure=measure,
     )
-    losses = []
+    state.make_room(lesson)
+    losses, clock = [], state.clock
     for block in range(state.n_blocks):
-        run = _run_block(state, lesson, plan, block, progressive)
+        # what all models share moves with the last block only; the others work on a copy
+        last = block == state.n_blocks - 1
+        shared = state.shared if last else {name: a.copy() for name, a in state.shared.items()}
+        progress = _progress(state, shared) if progressive else None
+        run, clock = state.run_block(lesson, plan, progress, shared, block)
         if run.overflow_row >= 0:
             refuse_overflow(lesson, run.overflow_row, steps.eta0)
+        if progress is not None:
+            clock |= {"examples": progress.examples, "weight": progress.weight}
         losses.append(np.array(run.losses))
+    state.clock = state.clock | clock
     return np.concatenate(losses, axis=1)
 
 
-def _run_block(
-    state: DescentState, lesson: Lesson, plan: native.DescentPlan, block: int, progressive: bool
-) -> native.DescentRun:
-    """Train one block. What all models share moves with the last one only."""
-    last = block == state.n_blocks - 1
-    shared = state.shared if last else {name: a.copy() for name, a in state.shared.items()}
-    clock = native.SgdClock(**{name: state.clock[name] for name in CLOCK})
-    progress = None
-    if progressive:
-        progress = native.DescentProgress(
-            state.lanes["loss"],
-            state.lanes["marks"],
-            shared["mark_weight"],
-            state.clock["examples"],
-            state.clock["weight"],
-        )
-    run = native.sgd(
-        lesson.core,
-        state.native_weights(),
-        state.lanes.get("q"),
-        plan,
-        progress,
-        clock,
-        block,
-        state.first_class + block * state.width,
-        min(state.width, state.n_models - block * state.width),
+def _progress(state: DescentState, shared: dict[str, NDArray[Any]]) -> native.DescentProgress:
+    return native.DescentProgress(
+        state.lanes["loss"],
+        state.lanes["marks"],
+        shared["mark_weight"],
+        state.clock["examples"],
+        state.clock["weight"],
     )
-    if last:
-        state.clock |= {name: getattr(clock, name) for name in CLOCK}
-        if progress is not None:
-            state.clock |= {"examples": progress.examples, "weight": progress.weight}
-    return run

@@ -29,9 +29,11 @@ from separable.model.parameters import (
     one_of_or_none,
 )
 from separable.model.scores import linear_scores
+from separable.online.adaptive_state import AdaptiveState
 from separable.online.descent import DescentState, Order, Steps, run_descent
 from separable.online.estimator import OnlineEstimator
 from separable.online.runs import Lesson
+from separable.online.sgd_state import SgdState
 from separable.online.targets import RowWeights
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class LossTraits(NamedTuple):
 #: Every loss there is, by name.
 LOSSES = {name: LossTraits(*traits) for name, *traits in native.losses()}
 #: The step where none is given, by schedule.
-DEFAULT_ETA = {"adaptive": 0.5, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
+DEFAULT_ETA = {"adaptive": 0.15, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
 #: Weights are presentations, which take their time.
 MOST_PRESENTATIONS = 1e9
 
@@ -141,7 +143,8 @@ class SGDBase(OnlineEstimator):
         dtype: np.dtype[Any],
         open_classes: bool = False,
     ) -> DescentState:
-        return DescentState.before(classes, n_features, dtype, self._steps(), open_classes)
+        kind = AdaptiveState if self.learning_rate == "adaptive" else SgdState
+        return kind.before(classes, n_features, dtype, self._steps(), open_classes)
 
     def _start(
         self, rows: Rows, classes: NDArray[Any] | None, coef_init: Any, intercept_init: Any

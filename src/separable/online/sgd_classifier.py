@@ -72,7 +72,7 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         docs/sgd.md; it needs no tuning. "constant": eta0. "invscaling": eta0 / t^power_t.
         "optimal": 1 / (alpha (t0 + t - 1)), as scikit-learn's. (Its "adaptive" is another.)
     eta0 : float or None, default None
-        The step; None: 0.5 for "adaptive", else 0.01.
+        The step; None: 0.15 for "adaptive", else 0.01.
     power_t : float, default 0.5
         Of "invscaling".
     early_stopping : bool, default False

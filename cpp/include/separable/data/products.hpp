@@ -7,12 +7,59 @@
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "separable/data/rows.hpp"
 #include "separable/math/lanes.hpp"
 
 namespace separable {
+
+// The non-zeros of a row, each column once.
+template <class T>
+struct NonZeros {
+    std::vector<std::int64_t> index;
+    std::vector<T> value;
+    std::size_t size() const { return index.size(); }
+};
+
+// Writes the values of a row that are not 0. Columns that stand twice are added up.
+template <Row R, class T>
+void write_non_zeros(const R& row, NonZeros<T>& out) {
+    const auto n = static_cast<std::size_t>(row.size());
+    out.index.resize(n), out.value.resize(n);
+    std::size_t kept = 0;
+    bool ascending = true;
+    std::int64_t previous = -1;
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::int64_t j = row.index(static_cast<std::int64_t>(k));
+        const T x = static_cast<T>(row.value(static_cast<std::int64_t>(k)));
+        out.index[kept] = j, out.value[kept] = x;
+        kept += x != T(0);
+        ascending &= j > previous;
+        previous = j;
+    }
+    out.index.resize(kept), out.value.resize(kept);
+    if (ascending) return;
+    std::vector<std::pair<std::int64_t, T>> sorted;
+    for (std::size_t k = 0; k < kept; ++k) sorted.emplace_back(out.index[k], out.value[k]);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    kept = 0;
+    for (const auto& [j, x] : sorted) {
+        if (kept > 0 && out.index[kept - 1] == j)
+            out.value[kept - 1] += x;
+        else
+            out.index[kept] = j, out.value[kept] = x, ++kept;
+    }
+    out.index.resize(kept), out.value.resize(kept);
+    for (std::size_t k = kept; k-- > 0;)
+        if (out.value[k] == T(0)) {  // they cancelled
+            out.index.erase(out.index.begin() + static_cast<std::ptrdiff_t>(k));
+            out.value.erase(out.value.begin() + static_cast<std::ptrdiff_t>(k));
+        }
+}
 
 template <class Lane>
 class Products {
@@ -31,6 +78,8 @@ class Products {
                            double* u) const = 0;
     // the l1 penalty that is due on the weights of the non-zeros; see shrink_weights
     virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
+    // the values of x_i that are not 0
+    virtual void non_zeros(std::int64_t i, NonZeros<T>& out) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
@@ -69,6 +118,10 @@ class ProductsOf final : public Products<Lane> {
 
     void shrink(std::int64_t i, double due, double* q, T* w) const override {
         Lane::shrink(rows_.row(i), due, q, w);
+    }
+
+    void non_zeros(std::int64_t i, NonZeros<T>& out) const override {
+        write_non_zeros(rows_.row(i), out);
     }
 
     double squared_norm(std::int64_t i) const override {

@@ -16,6 +16,11 @@ struct HingeLoss {
     T slope(T s, T y) const {
         return y * s < T(1) ? -y : T(0);
     }
+    template <class T>
+    T implicit_slope(T s, T y, T gain) const {
+        const T short_of = T(1) - y * s;
+        return short_of > T(0) ? (short_of > gain ? -y : -y * short_of / gain) : T(0);
+    }
 };
 
 }  // namespace separable

@@ -20,6 +20,11 @@ struct HuberLoss {
         const T e = static_cast<T>(epsilon), r = s - y;
         return r > e ? e : (r < -e ? -e : r);
     }
+    template <class T>
+    T implicit_slope(T s, T y, T gain) const {
+        const T e = static_cast<T>(epsilon), a = (s - y) / (T(1) + gain);
+        return a > e ? e : (a < -e ? -e : a);
+    }
 };
 
 }  // namespace separable

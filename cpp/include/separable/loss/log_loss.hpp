@@ -18,6 +18,33 @@ struct LogLoss {
     T slope(T s, T y) const {
         return -y * sigmoid(-y * s);
     }
+    // With m = y s and a = -y sigma(-x): x - m = gain sigma(-x), by Newton's method. From 0 it is
+    // monotone where m <= 0, from the first step beyond m elsewhere. Where the gain is small that
+    // first step is the answer.
+    template <class T, int width>
+    void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const {
+        T m[width], first[width], x[width];
+        bool all_small = true;
+        for (int lane = 0; lane < width; ++lane) {
+            m[lane] = y[lane] * s[lane];
+            const T h = sigmoid(-m[lane]);
+            first[lane] = h / (T(1) + gain[lane] * h * (T(1) - h));
+            out[lane] = -y[lane] * first[lane];
+            all_small = all_small && gain[lane] < kSmallGain;
+        }
+        if (all_small) return;
+        for (int lane = 0; lane < width; ++lane)
+            x[lane] = m[lane] > T(0) ? m[lane] + gain[lane] * first[lane] : T(0);
+        for (int step = 0; step < 4; ++step)
+            for (int lane = 0; lane < width; ++lane) {
+                const T h = sigmoid(-x[lane]);
+                x[lane] -=
+                    (x[lane] - m[lane] - gain[lane] * h) / (T(1) + gain[lane] * h * (T(1) - h));
+            }
+        for (int lane = 0; lane < width; ++lane)
+            if (!(gain[lane] < kSmallGain)) out[lane] = -y[lane] * (x[lane] - m[lane]) / gain[lane];
+    }
+    static constexpr double kSmallGain = 0.25;
 };
 
 }  // namespace separable

@@ -2,8 +2,10 @@
 //
 // A loss is a function of the score s and the target y: -1 or +1 for two classes, a number in
 // regression. It has a name, says whether it is for classes only and whether it is convex in s,
-// and gives value(s, y) and slope(s, y), the derivative in s (at a kink, one of its one-sided
-// derivatives). Both are templates of the float type and have no branches that a vector minds.
+// and gives value(s, y); slope(s, y), the derivative in s (at a kink, one of its one-sided
+// derivatives); and implicit_slope(s, y, gain), the slope a at the score that a step along it
+// leads to: a = slope(s - gain a, y). Steps by it never overshoot. All are templates of the float
+// type and have no branches that a vector minds.
 #pragma once
 
 #include <array>
@@ -35,6 +37,8 @@ class LanesLoss {
     virtual ~LanesLoss() = default;
     // out[lane] = slope(s[lane], y[lane])
     virtual void slopes(const T* s, const T* y, T* out) const = 0;
+    // out[lane] = implicit_slope(s[lane], y[lane], gain[lane])
+    virtual void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const = 0;
     // sum[lane] += weight x value(s[lane], y[lane])
     virtual void add_values(const T* s, const T* y, double weight, double* sum) const = 0;
 };
@@ -48,6 +52,16 @@ class LanesLossOf final : public LanesLoss<Lane> {
 
     void slopes(const T* s, const T* y, T* out) const override {
         for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.slope(s[lane], y[lane]);
+    }
+
+    void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const override {
+        if constexpr (requires {
+                          loss_.template implicit_slopes<T, Lane::kWidth>(s, y, gain, out);
+                      })
+            loss_.template implicit_slopes<T, Lane::kWidth>(s, y, gain, out);
+        else
+            for (int lane = 0; lane < Lane::kWidth; ++lane)
+                out[lane] = loss_.implicit_slope(s[lane], y[lane], gain[lane]);
     }
 
     void add_values(const T* s, const T* y, double weight, double* sum) const override {

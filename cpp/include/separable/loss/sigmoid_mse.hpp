@@ -21,6 +21,12 @@ struct SigmoidMse {
         const T off = sigmoid(-y * s);
         return T(-2) * y * off * off * sigmoid(y * s);
     }
+    // The equation may have several solutions; this divides by a bound on the curvature instead,
+    // which never overshoots either.
+    template <class T>
+    T implicit_slope(T s, T y, T gain) const {
+        return slope(s, y) / (T(1) + gain * T(0.25));
+    }
 };
 
 }  // namespace separable

@@ -15,6 +15,10 @@ struct SquaredErrorLoss {
     T slope(T s, T y) const {
         return s - y;
     }
+    template <class T>
+    T implicit_slope(T s, T y, T gain) const {
+        return (s - y) / (T(1) + gain);
+    }
 };
 
 }  // namespace separable

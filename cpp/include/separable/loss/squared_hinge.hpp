@@ -17,6 +17,10 @@ struct SquaredHingeLoss {
         const T short_of = T(1) - y * s;
         return short_of > T(0) ? T(-2) * y * short_of : T(0);
     }
+    template <class T>
+    T implicit_slope(T s, T y, T gain) const {
+        return slope(s, y) / (T(1) + T(2) * gain);
+    }
 };
 
 }  // namespace separable

@@ -6,8 +6,9 @@
 //   returns   what the descent made of w and b; the sum of losses before learning, by epoch
 //   steps     for each row in the epoch's order, as often as its weight says:
 //             1. s = w.x + b
-//             2. g = d loss / d s, for the last presentation of a weight k + f times f
-//             3. a step along -g x, which is the descent's own
+//             2. the loss before learning is noted
+//             3. a step against the slope of the loss, which is the descent's own; the last
+//                presentation of a weight k + f counts f
 //   source    Robbins, Monro 1951; Bottou 2012, Stochastic gradient descent tricks
 #pragma once
 
@@ -83,7 +84,7 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
     using Score = typename Lane::Score;
     constexpr int width = Lane::kWidth;
     DescentRun run;
-    T s[width], y[width] = {}, g[width];
+    T s[width], y[width] = {};
     for (std::int64_t epoch = 0; epoch < max_epochs; ++epoch) {
         order.start(first_epoch + epoch);
         double losses[width] = {};
@@ -93,21 +94,19 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
             problem.targets(i, y);
             const double weight = problem.weight_of(i);
             for (double left = weight; left > 0; left -= 1) {
-                const Score score = descent.score(x, i);  // 1
+                const double share = left < 1 ? left : 1;
+                const Score score = descent.score(x, i, y, share);  // 1
                 if (!Lane::all_finite(score)) {
                     run.overflow_row = i;
                     return run;
                 }
                 Lane::store(score, s);
-                if (left == weight && progress.loss) {
+                if (left == weight && progress.loss) {  // 2
                     loss.add_values(s, y, weight, progress.loss);
                     progress.count_row(weight, width);
                 }
-                if (measure) loss.add_values(s, y, left < 1 ? left : 1, losses);
-                loss.slopes(s, y, g);  // 2
-                if (left < 1)
-                    for (int lane = 0; lane < width; ++lane) g[lane] *= static_cast<T>(left);
-                descent.step(x, i, Lane::load(g));  // 3
+                if (measure) loss.add_values(s, y, share, losses);
+                descent.step(x, i, loss, s, y, share);  // 3
                 heartbeat.row();
             }
         }

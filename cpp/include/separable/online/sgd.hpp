@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "separable/data/products.hpp"
+#include "separable/loss/losses.hpp"
 #include "separable/math/lanes.hpp"
 
 namespace separable {
@@ -77,12 +78,16 @@ class SgdDescent {
 
     const T* weights() const { return a_.v; }
 
-    Score score(const Products<Lane>& x, std::int64_t i) {
+    Score score(const Products<Lane>& x, std::int64_t i, const T*, double) {
         if (a_.q) x.shrink(i, clock_.due, a_.q, a_.v);                               // 1
         return x.dot(i, a_.v) * Lane::broadcast(static_cast<T>(clock_.scale)) + b_;  // 2
     }
 
-    void step(const Products<Lane>& x, std::int64_t i, const Score& g) {
+    void step(const Products<Lane>& x, std::int64_t i, const LanesLoss<Lane>& loss, const T* s,
+              const T* y, double share) {
+        T slopes[Lane::kWidth];
+        loss.slopes(s, y, slopes);
+        const Score g = Lane::load(slopes) * Lane::broadcast(static_cast<T>(share));
         const double eta = schedule_.eta(clock_.steps + 1);
         clock_.scale *= std::max(0.0, 1 - eta * l2_);  // 3
         if (clock_.scale < kSmallestScale) fold();

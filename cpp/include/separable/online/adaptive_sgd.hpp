@@ -1,0 +1,304 @@
+// The descent with a step for each weight, from what its column and its gradients were so far.
+//
+//   problem   see descent.hpp; penalty(w) = l2 |w|^2 / 2 + l1 |w|_1, b is free
+//   given     eta, a pure number
+//   returns   w and b, in the units and from the centres that columns.hpp keeps; with u their mean
+//   steps     of one row:
+//             1. columns.hpp takes the row in: z, the values from their centres, and rates 1 / s
+//             2. s = w.z + b
+//             3. g = d loss / d s; A_0 += g^2 and A_j += g^2 z_j^2
+//             4. D_0 = eta / sqrt(A_0) and D_j = eta z_j / (s_j sqrt(A_j))
+//             5. gain = D_0 + D.z: a step of size a along D moves the score by -a gain
+//             6. a = the slope of the loss at the score it leads to, so no step overshoots
+//             7. w -= a D, b -= a D_0
+//             In regression eta is in units of the deviation of y, and b starts at the first y.
+//             A penalty is taken from a weight when a row uses it next, for all rows since.
+//   source    AdaGrad: Duchi, Hazan, Singer 2011, and McMahan, Streeter 2010; implicit steps:
+//             Kivinen, Warmuth 1997, Kulis, Bartlett 2010
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "separable/data/products.hpp"
+#include "separable/loss/losses.hpp"
+#include "separable/math/lanes.hpp"
+#include "separable/online/columns.hpp"
+
+namespace separable {
+
+// The numbers that move with the steps and are the same in every lane.
+struct AdaptiveClock {
+    ColumnClock columns;
+    double y_mean = 0, y_spread = 0;  // of the numbers to predict
+    double mean_count = 0;            // steps in the mean
+
+    // What eta is measured in: the deviation of y, or 1 for classes.
+    double y_unit(bool regression) const {
+        return regression ? std::sqrt(y_spread / columns.total) : 1.0;
+    }
+};
+
+// Sums in the order of lanes.hpp: the k-th term goes to partial sum k mod P.
+template <class Lane>
+class PartialSums {
+   public:
+    using T = typename Lane::T;
+    static constexpr int P = kPerLine<T>, width = Lane::kWidth;
+
+    T* at(std::size_t k) { return sums_ + (k % P) * width; }
+
+    void total(T* out) {
+        for (int half = P / 2; half > 0; half /= 2)
+            for (int i = 0; i < half * width; ++i) sums_[i] += sums_[i + half * width];
+        std::copy_n(sums_, width, out);
+    }
+
+   private:
+    alignas(kLineBytes) T sums_[P * width] = {};
+};
+
+template <class Lane>
+class AdaptiveDescent {
+   public:
+    using T = typename Lane::T;
+    using Score = typename Lane::Score;
+    static constexpr int width = Lane::kWidth;
+
+    struct Arrays {
+        T *w, *a;             // [feature][lane]; a: A_j
+        double *b, *a0;       // [lane]
+        double* u = nullptr;  // with u_b: the mean is kept
+        double* u_b = nullptr;
+        double* last = nullptr;  // [feature], rows before a weight's last turn; null: no penalty
+        double *due = nullptr, *q = nullptr;  // [feature][lane], of the l1 penalty, see lanes.hpp
+    };
+    struct Settings {
+        double eta, l1, l2, mean_from;
+        bool fit_intercept, regression;
+    };
+
+    AdaptiveDescent(const Arrays& arrays, Column* columns, const CentredColumns& centred,
+                    const Settings& settings, AdaptiveClock& clock)
+        : a_(arrays),
+          set_(settings),
+          clock_(clock),
+          columns_(columns, centred, settings.fit_intercept, clock.columns) {
+        if (a_.u) raw_intercepts(raw_b_);
+    }
+
+    const T* weights() const { return a_.w; }
+
+    Score score(const Products<Lane>& x, std::int64_t i, const T* y, double share) {
+        if (set_.regression) meet(y[0], share);
+        x.non_zeros(i, row_);
+        columns_.present(row_, share, *this);  // 1
+        if (a_.last) penalise(columns_.centred), penalise(columns_.loose);
+        PartialSums<Lane> sums;  // 2
+        add_scores(columns_.centred, columns_.centred.before.data(), sums);
+        add_scores(columns_.loose, columns_.loose.z.data(), sums);
+        T s[width];
+        sums.total(s);
+        for (int lane = 0; lane < width; ++lane) s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
+        return Lane::load(s);
+    }
+
+    void step(const Products<Lane>&, std::int64_t, const LanesLoss<Lane>& loss, const T* s,
+              const T* y, double share) {
+        drift();
+        T g[width];
+        loss.slopes(s, y, g);
+        if (Lane::any(Lane::load(g))) move(loss, s, y, g, share);
+        columns_.release(*this);
+        if (averages()) count_intercepts(), clock_.mean_count += 1;
+    }
+
+    // --- what columns.hpp tells the weights
+
+    // The unit of column j grows by a factor.
+    void change_unit(std::int64_t j, double by) {
+        for (int lane = 0; lane < width; ++lane) {
+            a_.w[j * width + lane] *= static_cast<T>(by);
+            a_.a[j * width + lane] = static_cast<T>(a_.a[j * width + lane] / (by * by));
+        }
+        for (double* each : {a_.u, a_.due, a_.q})
+            if (each)
+                for (int lane = 0; lane < width; ++lane) each[j * width + lane] *= by;
+    }
+
+    void scale(std::int64_t j, double by) {
+        for (int lane = 0; lane < width; ++lane)
+            set_weight(j * width + lane, static_cast<T>(a_.w[j * width + lane] * by));
+    }
+
+    // The centre of column j moves; the scores stay.
+    void move_centre(std::int64_t j, double by) {
+        for (int lane = 0; lane < width; ++lane)
+            a_.b[lane] += by * static_cast<double>(a_.w[j * width + lane]);
+    }
+
+   private:
+    static constexpr T kTiny = std::numeric_limits<T>::min() * T(1e8);
+    static constexpr T kMostGain = T(1e30);
+
+    bool averages() const { return a_.u && clock_.columns.rows > set_.mean_from; }
+
+    void set_weight(std::int64_t at, T value) {
+        if (averages())
+            a_.u[at] +=
+                clock_.mean_count * (static_cast<double>(value) - static_cast<double>(a_.w[at]));
+        a_.w[at] = value;
+    }
+
+    // Another number to predict.
+    void meet(double y, double share) {
+        const double total = clock_.columns.total + share, off = y - clock_.y_mean;
+        if (clock_.columns.rows == 0 && set_.fit_intercept && a_.b[0] == 0) {
+            a_.b[0] = clock_.y_mean = y;
+            return;
+        }
+        if (set_.fit_intercept) clock_.y_mean += share * off / total;
+        clock_.y_spread += share * off * (y - clock_.y_mean);
+    }
+
+    void add_scores(const InPlay<T>& in, const T* z, PartialSums<Lane>& sums) {
+        for (std::size_t k = 0; k < in.size; ++k) {
+            const T* w = a_.w + in.index[k] * width;
+            T* sum = sums.at(k);
+            for (int lane = 0; lane < width; ++lane) sum[lane] += w[lane] * z[k];
+        }
+    }
+
+    // The centres have moved with this row; b follows, so that no score changes.
+    void drift() {
+        const auto& in = columns_.centred;
+        if (in.size == 0) return;
+        PartialSums<Lane> sums;
+        add_scores(in, in.drift.data(), sums);
+        T by[width];
+        sums.total(by);
+        for (int lane = 0; lane < width; ++lane) a_.b[lane] += by[lane];
+    }
+
+    void move(const LanesLoss<Lane>& loss, const T* s, const T* y, const T* g, double share) {
+        const double eta = set_.eta * clock_.y_unit(set_.regression);
+        T squares[width], gain[width], size[width], first[width] = {};
+        for (int lane = 0; lane < width; ++lane)
+            squares[lane] = static_cast<T>(share) * g[lane] * g[lane];
+        if (set_.fit_intercept)
+            for (int lane = 0; lane < width; ++lane) {
+                a_.a0[lane] += squares[lane];
+                first[lane] = a_.a0[lane] > 0 ? static_cast<T>(eta / std::sqrt(a_.a0[lane])) : T(0);
+            }
+        PartialSums<Lane> sums;  // 3, 4, 5
+        const std::size_t n_centred = columns_.centred.size;
+        steps_.resize((n_centred + columns_.loose.size) * width);
+        add_gains(columns_.centred, squares, static_cast<T>(eta), steps_.data(), sums);
+        add_gains(columns_.loose, squares, static_cast<T>(eta), steps_.data() + n_centred * width,
+                  sums);
+        sums.total(gain);
+        for (int lane = 0; lane < width; ++lane)
+            gain[lane] = (gain[lane] + first[lane]) * static_cast<T>(share);
+        loss.implicit_slopes(s, y, gain, size);  // 6
+        for (int lane = 0; lane < width; ++lane) {
+            const bool moves = g[lane] != T(0) && gain[lane] > T(0) && gain[lane] < kMostGain;
+            size[lane] = moves ? size[lane] * static_cast<T>(share) : T(0);
+            a_.b[lane] -= static_cast<double>(size[lane]) * static_cast<double>(first[lane]);  // 7
+        }
+        take_steps(columns_.centred, size, steps_.data());
+        take_steps(columns_.loose, size, steps_.data() + n_centred * width);
+    }
+
+    void add_gains(const InPlay<T>& in, const T* squares, T eta, T* step, PartialSums<Lane>& sums) {
+        for (std::size_t k = 0; k < in.size; ++k) {
+            T* a = a_.a + in.index[k] * width;
+            const T z2 = in.z[k] * in.z[k];
+            for (int lane = 0; lane < width; ++lane) {
+                a[lane] += squares[lane] * z2;
+                step[k * width + lane] = a[lane];
+            }
+        }
+        for (std::size_t k = 0; k < in.size; ++k) {
+            const T size = eta * in.rate[k] * in.z[k];
+            for (int lane = 0; lane < width; ++lane) {
+                T& to = step[k * width + lane];
+                const T sum = to > kTiny ? to : kTiny;
+                to = size / std::sqrt(sum);
+            }
+        }
+        for (std::size_t k = 0; k < in.size; ++k) {
+            T* sum = sums.at(k);
+            for (int lane = 0; lane < width; ++lane) sum[lane] += step[k * width + lane] * in.z[k];
+        }
+    }
+
+    void take_steps(const InPlay<T>& in, const T* size, const T* step) {
+        const bool mean = averages();
+        for (std::size_t k = 0; k < in.size; ++k) {
+            const std::int64_t at = in.index[k] * width;
+            for (int lane = 0; lane < width; ++lane) {
+                const T value = a_.w[at + lane] - size[lane] * step[k * width + lane];
+                if (mean)
+                    set_weight(at + lane, value);
+                else
+                    a_.w[at + lane] = value;
+            }
+        }
+    }
+
+    // The penalty of all rows since each weight's last turn.
+    void penalise(const InPlay<T>& in) {
+        const double eta = set_.eta * clock_.y_unit(set_.regression);
+        for (std::size_t k = 0; k < in.size; ++k) {
+            const std::int64_t j = in.index[k];
+            const double rows = columns_.rows() - a_.last[j];
+            const double unit = std::abs(columns_[j].unit);
+            a_.last[j] = columns_.rows();
+            for (int lane = 0; lane < width; ++lane) {
+                const std::int64_t at = j * width + lane;
+                if (a_.a[at] <= 0) continue;
+                const double rate = eta * in.rate[k] / (std::sqrt(a_.a[at]) * unit) * rows;
+                const double keep = 1 / (1 + set_.l2 * rate / unit);
+                T w = static_cast<T>(keep * a_.w[at]);
+                if (a_.q) {
+                    a_.due[at] = keep * a_.due[at] + set_.l1 * rate;
+                    a_.q[at] *= keep;
+                    shrink_weights<1>(a_.due[at], a_.q + at, &w);
+                }
+                set_weight(at, w);
+            }
+        }
+    }
+
+    // b as it is without centres
+    void raw_intercepts(double* raw) const {
+        std::copy_n(a_.b, width, raw);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(clock_.columns.centred); ++c) {
+            const T* w = a_.w + columns_.centred_index(c) * width;
+            for (int lane = 0; lane < width; ++lane)
+                raw[lane] -= columns_.mean(c) * static_cast<double>(w[lane]);
+        }
+    }
+
+    void count_intercepts() {
+        double raw[width];
+        raw_intercepts(raw);
+        for (int lane = 0; lane < width; ++lane) {
+            a_.u_b[lane] += clock_.mean_count * (raw[lane] - raw_b_[lane]);
+            raw_b_[lane] = raw[lane];
+        }
+    }
+
+    Arrays a_;
+    Settings set_;
+    AdaptiveClock& clock_;
+    ColumnScales<T> columns_;
+    NonZeros<T> row_;
+    std::vector<T> steps_;  // [column in play][lane], D
+    double raw_b_[width] = {};
+};
+
+}  // namespace separable
