@@ -31,6 +31,8 @@ class Products {
                            double* u) const = 0;
     // the l1 penalty that is due on the weights of the non-zeros; see shrink_weights
     virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
+    // sum += step x_i, in float64 whatever the weights are; one step a lane
+    virtual void accumulate(std::int64_t i, const double* step, double* sum) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
@@ -69,6 +71,10 @@ class ProductsOf final : public Products<Lane> {
 
     void shrink(std::int64_t i, double due, double* q, T* w) const override {
         Lane::shrink(rows_.row(i), due, q, w);
+    }
+
+    void accumulate(std::int64_t i, const double* step, double* sum) const override {
+        Lane::accumulate(rows_.row(i), step, sum);
     }
 
     double squared_norm(std::int64_t i) const override {
