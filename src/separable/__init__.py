@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.online.averaged_perceptron import AveragedPerceptron
+    from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
     from separable.online.sgd_classifier import SGDClassifier
     from separable.online.sgd_regressor import SGDRegressor
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
+    "BatchPerceptron": "separable.online.batch_perceptron",
     "Explanation": "separable.model.explanation",
     "LinearModel": "separable.model.linear_model",
     "Perceptron": "separable.online.perceptron",
@@ -34,6 +36,7 @@ _HOMES = {
 
 __all__ = [
     "AveragedPerceptron",
+    "BatchPerceptron",
     "Explanation",
     "LinearModel",
     "Perceptron",

@@ -53,6 +53,7 @@ def regressor(place: str) -> Learner:
 
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
+    "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
 }
 
