@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from separable.online.perceptron import Perceptron
     from separable.online.sgd_classifier import SGDClassifier
     from separable.online.sgd_regressor import SGDRegressor
+    from separable.online.widrow_hoff import WidrowHoff
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
@@ -31,6 +32,7 @@ _HOMES = {
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
+    "WidrowHoff": "separable.online.widrow_hoff",
     "load": "separable.model.file",
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",
+    "WidrowHoff",
     "__version__",
     "load",
 ]
