@@ -81,13 +81,27 @@ T* writable(std::optional<MutableArray>& array, std::size_t size) {
     return static_cast<T*>(array->data());
 }
 
-void copy_rows(const BoundRows& bound,
-               nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig> order,
-               MutableArray values, std::optional<MutableArray> indices,
-               std::optional<MutableArray> indptr) {
-    const std::span<const std::int64_t> rows(order.data(), order.size());
+using Chosen = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>;
+
+std::span<const std::int64_t> checked(const BoundRows& bound, const Chosen& chosen) {
+    const std::span<const std::int64_t> rows(chosen.data(), chosen.size());
     for (const std::int64_t i : rows)
         if (i < 0 || i >= bound.n_rows) throw std::invalid_argument("a chosen row is outside");
+    return rows;
+}
+
+double largest_norm(const BoundRows& bound, const std::optional<Chosen>& chosen) {
+    return std::visit(
+        [&](const auto& rows) {
+            return chosen ? largest_squared_norm(rows, checked(bound, *chosen))
+                          : largest_squared_norm(rows);
+        },
+        bound.rows);
+}
+
+void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
+               std::optional<MutableArray> indices, std::optional<MutableArray> indptr) {
+    const auto rows = checked(bound, order);
     std::optional<MutableArray> out(values);
     std::visit(
         [&](const auto& from) {
@@ -129,13 +143,8 @@ void bind_data(nb::module_& m) {
         .def("copy_rows", &copy_rows, nb::arg("order"), nb::arg("values"),
              nb::arg("indices") = nb::none(), nb::arg("indptr") = nb::none(),
              "Write the given rows, in that order, into arrays of the right size.")
-        .def(
-            "largest_squared_norm",
-            [](const BoundRows& r) {
-                return std::visit([](const auto& rows) { return largest_squared_norm(rows); },
-                                  r.rows);
-            },
-            "max |x|^2 over the rows.")
+        .def("largest_squared_norm", &largest_norm, nb::arg("chosen") = nb::none(),
+             "max |x|^2 over the chosen rows, or all.")
         .def_ro("n_rows", &BoundRows::n_rows)
         .def_ro("n_features", &BoundRows::n_features);
 }

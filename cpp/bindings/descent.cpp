@@ -1,4 +1,3 @@
-#include "separable/online/adaptive_sgd.hpp"
 #include "separable/online/descent.hpp"
 
 #include <nanobind/nanobind.h>
@@ -17,6 +16,7 @@
 #include "arrays.hpp"
 #include "rows.hpp"
 #include "separable/loss/losses.hpp"
+#include "separable/online/adaptive_sgd.hpp"
 #include "separable/online/sgd.hpp"
 #include "weights.hpp"
 

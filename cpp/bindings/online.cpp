@@ -12,8 +12,10 @@
 #include "arrays.hpp"
 #include "rows.hpp"
 #include "separable/online/argmax_perceptron.hpp"
+#include "separable/online/batch_perceptron.hpp"
 #include "separable/online/margins.hpp"
 #include "separable/online/perceptron.hpp"
+#include "separable/online/widrow_hoff.hpp"
 #include "weights.hpp"
 
 using namespace separable;
@@ -47,15 +49,19 @@ struct Plan {
     }
 };
 
+void check_chosen(const BoundRows& rows, const std::optional<Const<std::int64_t>>& chosen) {
+    if (!chosen) return;
+    for (std::size_t k = 0; k < chosen->size(); ++k)
+        check((*chosen)(k) >= 0 && (*chosen)(k) < rows.n_rows, "a chosen row is outside");
+}
+
 // Labels are 0 ... n_classes - 1, chosen rows are there.
 void check_labels(const BoundRows& rows, const Const<std::int32_t>& label,
                   const std::optional<Const<std::int64_t>>& chosen, std::int64_t n_classes) {
     check(label.size() == static_cast<std::size_t>(rows.n_rows), "one label a row is needed");
     for (std::size_t k = 0; k < label.size(); ++k)
         check(label(k) >= 0 && label(k) < n_classes, "a label is outside 0 ... K - 1");
-    if (!chosen) return;
-    for (std::size_t k = 0; k < chosen->size(); ++k)
-        check((*chosen)(k) >= 0 && (*chosen)(k) < rows.n_rows, "a chosen row is outside");
+    check_chosen(rows, chosen);
 }
 
 void check_plan(const BoundRows& rows, const Plan& plan, std::int64_t n_classes) {
@@ -66,7 +72,25 @@ void check_plan(const BoundRows& rows, const Plan& plan, std::int64_t n_classes)
 struct Result {
     OnlineRun run;
     std::vector<double> pocket_mistakes;
+    std::vector<double> delta_norm;
+    std::vector<int> met, stalled;
 };
+
+template <class Lane>
+PerceptronBlock<Lane> make_block(const Weights& weights, std::int64_t n_features,
+                                 std::int64_t block_index, std::int64_t first_class, int n_lanes) {
+    check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
+    const std::int64_t size = n_features * Lane::kWidth;
+    PerceptronBlock<Lane> block;
+    block.w = weights.template block_weights<Lane>(block_index);
+    block.b = weights.template block_intercepts<Lane>(block_index);
+    if (weights.u) block.u = weights.u->data() + block_index * size;
+    if (weights.u) block.u_b = weights.u_b->data() + block_index * Lane::kWidth;
+    block.first_class = first_class;
+    block.n_lanes = n_lanes;
+    block.prepare();
+    return block;
+}
 
 template <class Lane>
 void copy_lane(const Pocket<Lane>& pocket, const PerceptronBlock<Lane>& block,
@@ -85,19 +109,8 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
     const auto chosen = plan.chosen(rows.n_rows);
     nb::gil_scoped_release no_gil;
     return weights.with_lane([&]<class Lane>() {
-        using T = typename Lane::T;
-        check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
         const auto x = make_products<Lane>(rows.rows);
-        const std::int64_t size = rows.n_features * Lane::kWidth;
-        PerceptronBlock<Lane> block;
-        block.w = weights.template block_weights<Lane>(block_index);
-        block.b = weights.template block_intercepts<Lane>(block_index);
-        if (weights.u) block.u = weights.u->data() + block_index * size;
-        if (weights.u) block.u_b = weights.u_b->data() + block_index * Lane::kWidth;
-        block.first_class = first_class;
-        block.n_lanes = n_lanes;
-        block.prepare();
-
+        auto block = make_block<Lane>(weights, rows.n_features, block_index, first_class, n_lanes);
         EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
         std::optional<Pocket<Lane>> pocket;
@@ -115,6 +128,62 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
                 result.pocket_mistakes.push_back(pocket->mistakes[lane]);
             }
         return result;
+    });
+}
+
+Result run_batch_perceptron(const BoundRows& rows, const Weights& weights, const Plan& plan,
+                            std::int64_t block_index, std::int64_t first_class, int n_lanes,
+                            double eps) {
+    weights.check_shapes(rows.n_features);
+    check(block_index >= 0 && block_index < weights.n_blocks(), "no such block of lanes");
+    check_plan(rows, plan, std::numeric_limits<std::int32_t>::max());
+    const auto problem = plan.problem();
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() {
+        const auto x = make_products<Lane>(rows.rows);
+        auto block = make_block<Lane>(weights, rows.n_features, block_index, first_class, n_lanes);
+        const EpochOrder order(plan.chosen(rows.n_rows), false, 0, x->row_bytes());
+        Heartbeat heartbeat(poll_signals, x->n_values + x->n_features, x->n_rows);
+        auto found =
+            batch_perceptron<Lane>(*x, problem, block, order, plan.max_epochs, eps, heartbeat);
+        return Result{found.run, {}, found.delta_norm, found.met, found.stalled};
+    });
+}
+
+WidrowHoffRun run_widrow_hoff(const BoundRows& rows, const Weights& weights,
+                              const Const<double>& target,
+                              const std::optional<Const<double>>& weight,
+                              const std::optional<Const<std::int64_t>>& chosen, double eta,
+                              bool fit_intercept, bool shuffle, std::uint64_t seed,
+                              std::int64_t max_epochs, double tol, double most_error,
+                              const SquaredErrors& before) {
+    weights.check_shapes(rows.n_features);
+    check(weights.n_blocks() == 1 && weights.w.shape(2) == 1, "there is one model of one lane");
+    check(target.size() == static_cast<std::size_t>(rows.n_rows), "one number a row is needed");
+    check(!weight || weight->size() == target.size(), "one weight a row is needed");
+    check_chosen(rows, chosen);
+    WidrowHoffProblem problem;
+    if (weight) problem.rows.weight = {weight->data(), weight->size()};
+    problem.rows.eta = eta;
+    problem.rows.fit_intercept = fit_intercept;
+    problem.target = {target.data(), target.size()};
+    problem.max_epochs = max_epochs;
+    problem.tol = tol;
+    problem.most_error = most_error;
+    auto order_of_rows = rows_or_all(chosen, rows.n_rows);
+    nb::gil_scoped_release no_gil;
+    return weights.with_lane([&]<class Lane>() -> WidrowHoffRun {
+        using T = typename Lane::T;
+        if constexpr (Lane::kWidth == 1) {
+            const auto x = make_products<Lane>(rows.rows);
+            EpochOrder order(std::move(order_of_rows), shuffle, seed, x->row_bytes());
+            Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
+            return widrow_hoff<T>(*x, problem, weights.template block_weights<Lane>(0),
+                                  *weights.template block_intercepts<Lane>(0), order, before,
+                                  heartbeat);
+        } else {
+            throw std::invalid_argument("there is one model of one lane");
+        }
     });
 }
 
@@ -250,7 +319,31 @@ void bind_online(nb::module_& m) {
             "overflow_row", [](const Result& r) { return r.run.overflow_row; },
             "The row whose score was not finite, or -1.")
         .def_ro("pocket_mistakes", &Result::pocket_mistakes,
-                "Weight of the rows that the pocket's weights get wrong, by model.");
+                "Weight of the rows that the pocket's weights get wrong, by model.")
+        .def_ro("delta_norm", &Result::delta_norm, "|Delta| in the last epoch of each batch model.")
+        .def_ro("met", &Result::met, "Whether each batch model met its stop.")
+        .def_ro("stalled", &Result::stalled, "Whether each batch model could not move any more.");
+
+    nb::class_<SquaredErrors>(m, "SquaredErrors", "Sums over the presentations of an epoch.")
+        .def(
+            "__init__",
+            [](SquaredErrors* errors, double sum, double zero_sum, double weight) {
+                new (errors) SquaredErrors{sum, zero_sum, weight};
+            },
+            nb::arg("sum") = 0.0, nb::arg("zero_sum") = 0.0, nb::arg("weight") = 0.0)
+        .def_ro("sum", &SquaredErrors::sum, "Of squared errors before each step.")
+        .def_ro("zero_sum", &SquaredErrors::zero_sum, "The same for the answer 0.")
+        .def_ro("weight", &SquaredErrors::weight, "Of weights.");
+    nb::class_<WidrowHoffRun>(m, "WidrowHoffRun", "What a run of Widrow-Hoff did.")
+        .def_ro("mean_squared_error", &WidrowHoffRun::mean_squared_error, "By epoch.")
+        .def_ro("last", &WidrowHoffRun::last, "The sums of the last epoch.")
+        .def_ro("converged", &WidrowHoffRun::converged, "Whether tol ended it.")
+        .def_ro("overflow_row", &WidrowHoffRun::overflow_row,
+                "The row whose error or step was not finite, or -1.");
+    m.def("widrow_hoff", &run_widrow_hoff, nb::arg("rows"), nb::arg("weights"), nb::arg("target"),
+          nb::arg("weight").none(), nb::arg("chosen").none(), nb::kw_only(), nb::arg("eta"),
+          nb::arg("fit_intercept"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("max_epochs"),
+          nb::arg("tol"), nb::arg("most_error"), nb::arg("before"), "Run the Widrow-Hoff rule.");
 
     nb::class_<Margins>(m, "Margins", "How weights sort rows.")
         .def_ro("smallest", &Margins::smallest, "The smallest margin of each model.")
@@ -261,6 +354,9 @@ void bind_online(nb::module_& m) {
     m.def("perceptron", &run_perceptron, nb::arg("rows"), nb::arg("weights"), nb::arg("plan"),
           nb::arg("block"), nb::arg("first_class"), nb::arg("n_lanes"),
           "Run the one-vs-rest perceptron on one block of lanes.");
+    m.def("batch_perceptron", &run_batch_perceptron, nb::arg("rows"), nb::arg("weights"),
+          nb::arg("plan"), nb::arg("block"), nb::arg("first_class"), nb::arg("n_lanes"),
+          nb::arg("eps"), "Run the batch perceptron on one block of lanes.");
     m.def("argmax_perceptron", &run_argmax_perceptron, nb::arg("rows"), nb::arg("weights"),
           nb::arg("plan"), nb::arg("met"), "Run the multi-class perceptron on all classes.");
 }

@@ -16,30 +16,36 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.online.averaged_perceptron import AveragedPerceptron
+    from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
     from separable.online.sgd_classifier import SGDClassifier
     from separable.online.sgd_regressor import SGDRegressor
+    from separable.online.widrow_hoff import WidrowHoff
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
+    "BatchPerceptron": "separable.online.batch_perceptron",
     "Explanation": "separable.model.explanation",
     "LinearModel": "separable.model.linear_model",
     "Perceptron": "separable.online.perceptron",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
+    "WidrowHoff": "separable.online.widrow_hoff",
     "load": "separable.model.file",
 }
 
 __all__ = [
     "AveragedPerceptron",
+    "BatchPerceptron",
     "Explanation",
     "LinearModel",
     "Perceptron",
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",
+    "WidrowHoff",
     "__version__",
     "load",
 ]

@@ -104,8 +104,9 @@ def test_two_runs_write_the_same_bytes(separable):
     assert Path("1.safetensors").read_bytes() == Path("2.safetensors").read_bytes()
 
 
-def test_perceptron_converges_and_says_so(separable):
-    result = separable("train", write(points()), "--target", "y", "--model", "perceptron")
+@pytest.mark.parametrize("model", ["perceptron", "batch-perceptron"])
+def test_perceptrons_converge_and_say_so(separable, model):
+    result = separable("train", write(points()), "--target", "y", "--model", model)
     assert (result.code, result.err) == (0, "")
     assert "0 of 60 training rows predicted wrongly" in result.out
     assert "converged: an epoch without a mistake" in result.out

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from separable import AveragedPerceptron, Perceptron
+from separable import AveragedPerceptron, BatchPerceptron, Perceptron, WidrowHoff
 
 N, PAIRS = 90, 18
 D = 2 * PAIRS + 1  # no multiple of a register, so that every loop has a rest
@@ -28,6 +28,7 @@ LEARNERS = {
     "argmax": lambda: Perceptron(max_iter=4, multi_class="argmax"),
     "averaged": lambda: AveragedPerceptron(max_iter=4, eta0=0.3),
     "averaged argmax": lambda: AveragedPerceptron(max_iter=4, multi_class="argmax"),
+    "batch": lambda: BatchPerceptron(max_iter=4),
 }
 
 
@@ -74,6 +75,19 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = np.column_stack([learner.coef_, learner.intercept_])
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
+    return found | regress_all(weight)
+
+
+def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what the regressors learn, by name."""
+    y = np.random.default_rng(9).random(N)
+    found = {}
+    for form, dtype, weighted in itertools.product(FORMATS, LARGE, (False, True)):
+        learner = WidrowHoff(max_iter=4, tol=None)
+        learner.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
+        key = f"Widrow-Hoff, {form}, {dtype}, weights {weighted}"
+        found[key] = np.append(learner.coef_, learner.intercept_)
+        found[key + ", errors"] = np.array(learner.evidence_["mean_squared_error"])
     return found
 
 

@@ -14,10 +14,11 @@ pytestmark = pytest.mark.native
 SCRIPT = """
 import sys
 import numpy as np
-from separable import Perceptron
+from separable import BatchPerceptron, Perceptron, WidrowHoff
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2000, 20)), rng.integers(0, {classes}, 2000)
-learner = Perceptron(max_iter=10**9, max_work=float("inf"), pocket={pocket}, multi_class={rule!r})
+limits = dict(max_iter=10**9, max_work=float("inf"))
+learner = {learner}
 print("started", flush=True)
 try:
     learner.fit(X, y)
@@ -27,10 +28,17 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    ("classes", "rule", "pocket"), [(2, "ovr", False), (20, "ovr", True), (3, "argmax", True)]
+    ("classes", "learner"),
+    [
+        (2, "Perceptron(**limits)"),
+        (20, "Perceptron(**limits, pocket=True)"),
+        (3, "Perceptron(**limits, pocket=True, multi_class='argmax')"),
+        (20, "BatchPerceptron(**limits)"),
+        (9, "WidrowHoff(**limits, tol=None)"),
+    ],
 )
-def test_interrupt(classes, rule, pocket):
-    script = SCRIPT.format(classes=classes, rule=rule, pocket=pocket)
+def test_interrupt(classes, learner):
+    script = SCRIPT.format(classes=classes, learner=learner)
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
     ) as process:

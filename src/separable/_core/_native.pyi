@@ -14,8 +14,8 @@ class Rows:
     def copy_rows(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], values: Annotated[NDArray, dict(order='C', device='cpu')], indices: Annotated[NDArray, dict(order='C', device='cpu')] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu')] | None = None) -> None:
         """Write the given rows, in that order, into arrays of the right size."""
 
-    def largest_squared_norm(self) -> float:
-        """max |x|^2 over the rows."""
+    def largest_squared_norm(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None = None) -> float:
+        """max |x|^2 over the chosen rows, or all."""
 
     @property
     def n_rows(self) -> int: ...
@@ -69,6 +69,57 @@ class OnlineRun:
     def pocket_mistakes(self) -> list[float]:
         """Weight of the rows that the pocket's weights get wrong, by model."""
 
+    @property
+    def delta_norm(self) -> list[float]:
+        """|Delta| in the last epoch of each batch model."""
+
+    @property
+    def met(self) -> list[int]:
+        """Whether each batch model met its stop."""
+
+    @property
+    def stalled(self) -> list[int]:
+        """Whether each batch model could not move any more."""
+
+class SquaredErrors:
+    """Sums over the presentations of an epoch."""
+
+    def __init__(self, sum: float = 0.0, zero_sum: float = 0.0, weight: float = 0.0) -> None: ...
+
+    @property
+    def sum(self) -> float:
+        """Of squared errors before each step."""
+
+    @property
+    def zero_sum(self) -> float:
+        """The same for the answer 0."""
+
+    @property
+    def weight(self) -> float:
+        """Of weights."""
+
+class WidrowHoffRun:
+    """What a run of Widrow-Hoff did."""
+
+    @property
+    def mean_squared_error(self) -> list[float]:
+        """By epoch."""
+
+    @property
+    def last(self) -> SquaredErrors:
+        """The sums of the last epoch."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether tol ended it."""
+
+    @property
+    def overflow_row(self) -> int:
+        """The row whose error or step was not finite, or -1."""
+
+def widrow_hoff(rows: Rows, weights: OnlineWeights, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, eta: float, fit_intercept: bool, shuffle: bool, seed: int, max_epochs: int, tol: float, most_error: float, before: SquaredErrors) -> WidrowHoffRun:
+    """Run the Widrow-Hoff rule."""
+
 class Margins:
     """How weights sort rows."""
 
@@ -85,6 +136,9 @@ def margins(rows: Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.i
 
 def perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int) -> OnlineRun:
     """Run the one-vs-rest perceptron on one block of lanes."""
+
+def batch_perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int, eps: float) -> OnlineRun:
+    """Run the batch perceptron on one block of lanes."""
 
 def argmax_perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, met: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> OnlineRun:
     """Run the multi-class perceptron on all classes."""

@@ -53,7 +53,11 @@ def regressor(place: str) -> Learner:
 
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
+    "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
+    "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
+    "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
+    "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
 }
 
 DEFAULT_LEARNER = "averaged-perceptron"

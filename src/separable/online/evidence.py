@@ -23,6 +23,7 @@ __all__ = [
     "describe_run",
     "largest_norm",
     "measure_margins",
+    "one_or_list",
     "unconverged_message",
 ]
 
@@ -62,7 +63,11 @@ def describe_run(run: Run, rows_seen: int) -> dict[str, Any]:
 
 
 def describe_margins(
-    model: LinearModel, margins: native.Margins, run: Run, radius: Callable[[], float] | None
+    model: LinearModel,
+    margins: native.Margins,
+    run: Run,
+    radius: Callable[[], float] | None,
+    factor: int = 1,
 ) -> dict[str, Any]:
     """Return margin, radius and mistake bound of weights that separate the training rows.
 
@@ -73,6 +78,8 @@ def describe_margins(
     radius : callable, optional
         Gives R, the largest norm of a row in the space of the bound; None where the bound does
         not apply.
+    factor : int, default 1
+        The bound is so many times (R / gamma)^2.
     """
     converged = run.converged and margins.wrong_rows == 0
     told: dict[str, Any] = {"converged": converged, "training_mistakes": margins.wrong_rows}
@@ -84,24 +91,29 @@ def describe_margins(
         return told
     norm = np.linalg.norm(model.weights, axis=1)
     with np.errstate(divide="ignore"):
-        told["margin"] = _plain(smallest / norm)
+        told["margin"] = one_or_list(smallest / norm)
     if radius is not None:
         gamma = smallest / np.hypot(norm, model.intercept)
         told["radius"] = radius()
-        told |= {"gamma": _plain(gamma), "bound": _plain((told["radius"] / gamma) ** 2)}
+        told |= {
+            "gamma": one_or_list(gamma),
+            "bound": one_or_list(factor * (told["radius"] / gamma) ** 2),
+        }
     return told
 
 
 def unconverged_message(learner: PerceptronBase, evidence: dict[str, Any], n_rows: int) -> str:
     """Return what a fit that was stopped with mistakes left should say."""
-    if evidence["mistakes"][-1] == 0:
+    if any(evidence.get("stalled_models", ())):
+        limit = "a step no longer changes the weights, so more epochs cannot either"
+    elif evidence["mistakes"][-1] == 0:
         limit = "an epoch without a mistake; what is left is within rounding of the boundary"
     elif evidence["epochs"] >= learner.max_iter:
         limit = f"max_iter={learner.max_iter}"
     else:
         limit = f"max_work={learner.max_work:.3g}"
-    pocket = "" if getattr(learner, "pocket", False) else " or pocket=True"
-    sides = " of one of its one-vs-rest models" if len(evidence["updates_per_model"]) > 1 else ""
+    pocket = " or pocket=True" if hasattr(learner, "pocket") and not learner.pocket else ""
+    sides = " of one of its one-vs-rest models" if len(evidence["converged_models"]) > 1 else ""
     return (
         f"{type(learner).__name__} stopped after {evidence['epochs']} epochs ({limit}) with "
         f"{evidence['training_mistakes']} of {n_rows} training rows still on the wrong side"
@@ -117,7 +129,7 @@ def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:
     return float(np.sqrt(largest + (1.0 if fit_intercept else 0.0)))
 
 
-def _plain(values: NDArray[np.float64]) -> float | list[float]:
+def one_or_list(values: NDArray[np.float64]) -> float | list[float]:
     """Return one number for one model, a list for several."""
     numbers: list[float] = values.tolist()
     return numbers[0] if len(numbers) == 1 else numbers

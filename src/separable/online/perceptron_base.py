@@ -38,14 +38,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.model.linear_model import LinearModel
 
-__all__ = ["PerceptronBase"]
+__all__ = ["DOUBLE", "PerceptronBase"]
 
 DOUBLE = np.dtype(np.float64)
 
 
 class PerceptronBase(OnlineClassifier):
-    """The perceptron family. See ``Perceptron`` and ``AveragedPerceptron``."""
+    """The perceptrons. See ``Perceptron``, ``AveragedPerceptron`` and ``BatchPerceptron``."""
 
     _averaged: ClassVar[bool] = False
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -94,28 +95,19 @@ class PerceptronBase(OnlineClassifier):
         -------
         self
         """
-        check_parameters(self, self._requirements)
-        rows = as_rows(X)
-        y = check_labels(y, rows.n_rows, type(self).__name__)
-        classes, label, counted = self._weigh(y, sample_weight)
-        self._check_eta(rows.values.dtype)
-        lesson = Lesson.of(rows, label, counted)
-        state = self._start(rows, classes, coef_init, intercept_init)
-        zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
-        state.reach = None
-        rule = self._fit_rule(state, rows)
+        lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        rule = self._fit_rule(state, lesson.rows)
         if rule.shuffle:
             lesson = lesson.shuffled(rule.seed, rule.max_epochs)
-        run = Run(run_epochs(state, lesson, rule))
+        run = self._run(state, lesson, rule)
         if run.converged and state.dtype == np.float32 and not self._averaged:
             state, run = self._confirm_in_double(state, run, lesson, rule)
         state.rows_seen += lesson.n_counted
         state.updates += int(run.mistakes.sum())
-        names = column_names(X)
         evidence = describe_run(run, state.rows_seen)
-        model = self._build_model(state, names, evidence)
+        model = self._build_model(state, column_names(X), evidence)
         if not self._averaged:
-            bounded = zero_start and counted.weight is None and state.rule == "ovr"
+            bounded = zero_start and lesson.counted.weight is None and state.rule == "ovr"
             evidence |= describe_margins(
                 model,
                 # what is claimed to separate is looked at in float64
@@ -132,12 +124,34 @@ class PerceptronBase(OnlineClassifier):
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-        self._remember_columns(X)
-        self._state, self._model = state, model
-        self.n_iter_ = len(run.mistakes)
-        return self
+        return self._keep(X, state, model, len(run.mistakes))
 
     # ------------------------------------------------------------------ steps
+
+    def _prepare(
+        self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
+    ) -> tuple[Lesson, OnlineState, bool]:
+        """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
+        check_parameters(self, self._requirements)
+        rows = as_rows(X)
+        y = check_labels(y, rows.n_rows, type(self).__name__)
+        classes, label, counted = self._weigh(y, sample_weight)
+        self._check_eta(rows.values.dtype)
+        state = self._start(rows, classes, coef_init, intercept_init)
+        zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
+        state.reach = None
+        return Lesson.of(rows, label, counted), state, zero_start
+
+    def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
+        """End a fit that went well."""
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = epochs
+        return self
+
+    def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
+        """Run the epochs of ``fit``, training the state in place."""
+        return Run(run_epochs(state, lesson, rule))
 
     def _make_state(
         self,
@@ -209,4 +223,4 @@ class PerceptronBase(OnlineClassifier):
         lesson = lesson._replace(rows=rows, core=core_rows(rows))
         done = len(run.mistakes)
         later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
-        return double, run.followed_by(Run(run_epochs(double, lesson, later)))
+        return double, run.followed_by(self._run(double, lesson, later))

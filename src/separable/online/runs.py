@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -13,10 +13,17 @@ from separable.data.rows import check_indices
 from separable.online.targets import RowWeights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
     from separable.online.state import OnlineState
+
+    #: Learns in one block of lanes: (rows, weights, plan, block, first class, lanes in use).
+    BlockKernel: TypeAlias = Callable[
+        [native.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
+    ]
 
 __all__ = ["Lesson", "Rule", "Run", "core_rows", "refuse_overflow", "run_epochs"]
 
@@ -88,7 +95,8 @@ class Rule(NamedTuple):
 class Run:
     """What the runs of all blocks of lanes did, as one.
 
-    ``mistakes`` is (epochs, models); a block that stopped early makes no more mistakes.
+    ``mistakes`` is (epochs, models); a block that stopped early makes no more mistakes. Batch
+    learners also say of each model whether it ``met`` its stop or ``stalled``, and ``delta_norm``.
     """
 
     def __init__(self, runs: list[native.OnlineRun]) -> None:
@@ -99,6 +107,9 @@ class Run:
         )
         self.converged = all(run.converged for run in runs)
         self.pocket_mistakes = [m for run in runs for m in run.pocket_mistakes]
+        self.met = [bool(met) for run in runs for met in run.met]
+        self.stalled = [bool(stalled) for run in runs for stalled in run.stalled]
+        self.delta_norm = [norm for run in runs for norm in run.delta_norm]
 
     def followed_by(self, later: Run) -> Run:
         """Return both runs as one."""
@@ -106,7 +117,9 @@ class Run:
         return later
 
 
-def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.OnlineRun]:
+def run_epochs(
+    state: OnlineState, lesson: Lesson, rule: Rule, kernel: BlockKernel = native.perceptron
+) -> list[native.OnlineRun]:
     """Train the state in place, one block of lanes after the other."""
     rows, weights = lesson.core, state.native_weights()
     plan = native.OnlinePlan(
@@ -126,7 +139,7 @@ def run_epochs(state: OnlineState, lesson: Lesson, rule: Rule) -> list[native.On
         runs = [native.argmax_perceptron(rows, weights, plan, state.met)]
     else:
         runs = [
-            native.perceptron(
+            kernel(
                 rows,
                 weights,
                 plan,

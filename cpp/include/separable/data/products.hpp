@@ -80,6 +80,8 @@ class Products {
     virtual void shrink(std::int64_t i, double due, double* q, T* w) const = 0;
     // the values of x_i that are not 0
     virtual void non_zeros(std::int64_t i, NonZeros<T>& out) const = 0;
+    // sum += step x_i, in float64 whatever the weights are; one step a lane
+    virtual void accumulate(std::int64_t i, const double* step, double* sum) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
@@ -122,6 +124,10 @@ class ProductsOf final : public Products<Lane> {
 
     void non_zeros(std::int64_t i, NonZeros<T>& out) const override {
         write_non_zeros(rows_.row(i), out);
+    }
+
+    void accumulate(std::int64_t i, const double* step, double* sum) const override {
+        Lane::accumulate(rows_.row(i), step, sum);
     }
 
     double squared_norm(std::int64_t i) const override {

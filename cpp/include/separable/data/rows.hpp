@@ -177,6 +177,15 @@ double squared_norm(const R& row) {
     return sum;
 }
 
+// max |x|^2 over the chosen rows.
+template <RowFormat F>
+double largest_squared_norm(const F& rows, std::span<const std::int64_t> chosen) {
+    double largest = 0;
+    for (const std::int64_t i : chosen) largest = std::max(largest, squared_norm(rows.row(i)));
+    return largest;
+}
+
+// max |x|^2 over all rows.
 template <RowFormat F>
 double largest_squared_norm(const F& rows) {
     double largest = 0;

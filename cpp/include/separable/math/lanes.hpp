@@ -278,6 +278,13 @@ struct Single {
         }
     }
 
+    // sum_j += step x_j, in float64 whatever T is
+    template <class Row>
+    static void accumulate(const Row& row, const double* step, double* sum) {
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            sum[row.index(k)] += *step * static_cast<double>(row.value(k));
+    }
+
     template <class Row>
     static void prefetch(const Row& row, const T* w) {
         (void)row, (void)w;
@@ -357,6 +364,19 @@ struct Lanes {
             const std::int64_t j = row.index(k) * kWidth;
             if (row.value(k) != 0) shrink_weights<kWidth>(due, Q + j, W + j);
         }
+    }
+
+    template <class Row>
+    static void accumulate(const Row& row, const double* step, double* sum) {
+        constexpr int P = kPerLine<double>, kParts = kWidth / P;
+        Line<double> steps[kParts];
+        for (int part = 0; part < kParts; ++part) steps[part] = Line<double>::load(step + part * P);
+        each_non_zero(row, [&](std::int64_t k) {
+            double* at = sum + row.index(k) * kWidth;
+            const auto x = Line<double>::broadcast(static_cast<double>(row.value(k)));
+            for (int part = 0; part < kParts; ++part, at += P)
+                (Line<double>::load(at) + steps[part] * x).store(at);
+        });
     }
 
     // Fetch the weights of a row's first non-zeros, which dot() has no time to fetch ahead.

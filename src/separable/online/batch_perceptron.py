@@ -1,0 +1,222 @@
+"""The batch perceptron."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from separable._core import native
+from separable.data.rows import column_names
+from separable.model.parameters import (
+    BOOL,
+    CLASS_WEIGHT,
+    COUNT,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    POSITIVE_OR_NONE,
+    Requirement,
+)
+from separable.online.evidence import (
+    describe_margins,
+    largest_norm,
+    measure_margins,
+    one_or_list,
+    unconverged_message,
+)
+from separable.online.perceptron_base import DOUBLE, PerceptronBase
+from separable.online.runs import Lesson, Rule, Run, run_epochs
+
+if TYPE_CHECKING:
+    from separable.data.rows import Rows
+    from separable.model.linear_model import LinearModel
+    from separable.online.state import OnlineState
+
+__all__ = ["BatchPerceptron"]
+
+
+class BatchPerceptron(PerceptronBase):
+    """The perceptron that looks at all rows before each step.
+
+    Delta = (1/n) sum of y (1, x) over the rows with y (w.x + b) <= 0, then (b, w) += eta0 Delta,
+    until no row is misclassified. On linearly separable data that happens, with at most
+    n (R / gamma)^2 misclassified rows in all epochs together, and then every training row is on
+    its side, strictly. The order of rows does not matter. Three classes and more: one model a
+    class against the rest, each stopping for itself.
+
+    Parameters
+    ----------
+    eta0 : float, default 1.0
+        The learning rate. From a zero start it scales the weights and changes no prediction.
+    eps : float, optional
+        Stop a model also when the length of its Delta, in the space (1, x) if there is an
+        intercept, is below ``eps``; rows may then be left on the wrong side. Default: never.
+    fit_intercept : bool, default True
+        Whether to learn b.
+    max_iter : int, default 10000
+        The most epochs, each one pass over the rows and one step.
+    max_work : float, default 1e10
+        The most numbers to read, (non-zeros + features) x epochs for each block of models.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``.
+    warm_start : bool, default False
+        ``fit`` starts from the weights of the previous fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain, save and merge.
+    coef_, intercept_, classes_ : ndarray
+        Views of it.
+    n_iter_ : int
+        Epochs made.
+    evidence_ : dict
+        ``epochs``, ``converged`` and ``converged_models`` (met its stop), ``stalled_models`` (the
+        step no longer changed the weights, with mistakes left: it is 0, or lost in rounding),
+        ``mistakes`` (misclassified rows of each epoch, of the models still learning),
+        ``mistakes_per_model``, ``delta_norm`` (of each model's last epoch), ``training_mistakes``
+        (rows still wrong, counted in float64); where there are none ``margin``
+        (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)), ``radius`` R and
+        ``bound`` n (R / gamma)^2 on each model's mistakes, the last three for a zero start and
+        unit weights only.
+
+    Examples
+    --------
+    >>> from separable import BatchPerceptron
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> logical_and = BatchPerceptron().fit(X, [0, 0, 0, 1])
+    >>> logical_and.predict(X)
+    array([0, 0, 0, 1])
+    >>> sum(logical_and.evidence_["mistakes"]) <= logical_and.evidence_["bound"]
+    True
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "eta0": POSITIVE,
+        "eps": POSITIVE_OR_NONE,
+        "fit_intercept": BOOL,
+        "max_iter": COUNT,
+        "max_work": POSITIVE_OR_INF,
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOL,
+    }
+    multi_class = "ovr"
+
+    def __init__(
+        self,
+        *,
+        eta0: float = 1.0,
+        eps: float | None = None,
+        fit_intercept: bool = True,
+        max_iter: int = 10_000,
+        max_work: float = 1e10,
+        class_weight: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.eta0 = eta0
+        self.eps = eps
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.max_work = max_work
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from all rows, one step an epoch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+            float32 and float64 are learned from as they are.
+        y : array-like of shape (n,)
+            The class of each row; at least two classes.
+        coef_init : array-like of shape (k, d), optional
+            The starting point w; default zeros.
+        intercept_init : array-like of shape (k,), optional
+            The starting point b; default zeros.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight c counts as c rows, in Delta and in n; a row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        rule = self._fit_rule(state, lesson.rows)
+        run = self._run(state, lesson, rule)
+        stopped = all(met or stalled for met, stalled in zip(run.met, run.stalled, strict=True))
+        if stopped and state.dtype == np.float32 and self.eps is None:
+            state, run = self._confirm_in_double(state, run, lesson, rule)
+        state.rows_seen += lesson.n_counted
+        state.updates += len(run.mistakes)
+        model = self._build_model(state, column_names(X), self._describe(run, state))
+        model = self._with_margins(model, state, lesson, run, bounded=zero_start)
+        if not model.evidence["converged"]:
+            message = unconverged_message(self, dict(model.evidence), lesson.n_counted)
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self._keep(X, state, model, len(run.mistakes))
+
+    @property
+    def partial_fit(self) -> NoReturn:
+        """Not there: a step needs all rows."""
+        raise AttributeError(
+            "BatchPerceptron has no partial_fit: each of its steps needs all rows, which a stream "
+            "does not have. Use Perceptron for streams."
+        )
+
+    # ------------------------------------------------------------------ steps
+
+    def _can_stream(self) -> bool:
+        return False
+
+    def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
+        work = (rows.values.size + rows.n_features) * state.n_blocks
+        return Rule(
+            eta=float(self.eta0),
+            fit_intercept=bool(self.fit_intercept),
+            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+        )
+
+    def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
+        eps = 0.0 if self.eps is None else float(self.eps)
+        kernel = partial(native.batch_perceptron, eps=eps)
+        return Run(run_epochs(state, lesson, rule, kernel))
+
+    def _describe(self, run: Run, state: OnlineState) -> dict[str, Any]:
+        """Return what the run did."""
+        return {
+            "epochs": len(run.mistakes),
+            "converged_models": run.met,
+            "stalled_models": run.stalled,
+            "mistakes": run.mistakes.sum(axis=1).tolist(),
+            "mistakes_per_model": run.mistakes.sum(axis=0).tolist(),
+            "delta_norm": one_or_list(np.array(run.delta_norm)),
+            "rows_seen": state.rows_seen,
+        }
+
+    def _with_margins(
+        self, model: LinearModel, state: OnlineState, lesson: Lesson, run: Run, *, bounded: bool
+    ) -> LinearModel:
+        """Return the model with what its weights prove about the training rows."""
+        bounded = bounded and lesson.counted.weight is None
+        told = describe_margins(
+            model,
+            measure_margins(state.astype(DOUBLE), lesson),
+            run,
+            (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept)) if bounded else None,
+            factor=lesson.n_counted,
+        )
+        if self.eps is not None:  # it may be met with rows on the wrong side
+            told["converged"] = run.converged
+        return replace(model, evidence={**model.evidence, **told})

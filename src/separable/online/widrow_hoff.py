@@ -1,0 +1,337 @@
+"""The Widrow-Hoff rule."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from separable._core import native
+from separable.data.rows import as_rows, column_names
+from separable.model.parameters import (
+    BOOL,
+    COUNT,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    RANDOM_STATE,
+    TOLERANCE,
+    Requirement,
+    check_parameters,
+)
+from separable.model.scores import linear_scores
+from separable.online.regressor import OnlineRegressor
+from separable.online.runs import Lesson, Rule
+from separable.online.state import WEIGHTS, OnlineState
+from separable.online.targets import check_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+__all__ = ["WidrowHoff"]
+
+#: An error that grew so many times over that of the start, with too large a step, is divergence.
+GROWTH = 10.0
+
+
+class WidrowHoff(OnlineRegressor):
+    """Least squares, one row at a time: the Widrow-Hoff rule, also called LMS or delta rule.
+
+    For each row in turn, r = w.x + b - y, then w -= eta0 r x and b -= eta0 r. A step makes the
+    error on its own row 1 - eta0 |x|^2 times what it was (|x|^2 + 1 with an intercept), so up to
+    eta0 = 2 / max |x|^2, ``evidence_["largest_safe_eta"]``, no step overshoots and the weights
+    stay bounded. Where an answer without error exists, they then converge to one, from a zero
+    start to the smallest; else they stay about the least squares answer, the nearer the smaller
+    eta0 is.
+
+    Above that value the rule may still learn, or the error may grow without end. The latter is an
+    error that says what to do: weights that overflowed, or whose mean squared error in the last
+    epoch is more than ten times both that of the start and that of always answering 0, are not
+    returned.
+
+    Parameters
+    ----------
+    eta0 : float, default 0.01
+        The learning rate.
+    fit_intercept : bool, default True
+        Whether to learn b.
+    max_iter : int, default 1000
+        The most epochs.
+    tol : float or None, default 1e-4
+        Stop when five epochs in a row fail to bring the mean squared error below 1 - tol times
+        the least so far; None: make ``max_iter`` epochs.
+    max_work : float, default 1e10
+        The most numbers to read, non-zeros x epochs.
+    shuffle : bool, default True
+        Shuffle the rows before each epoch; otherwise take them in the given order.
+    random_state : int, RandomState or None, default 0
+        The seed of the shuffles.
+    warm_start : bool, default False
+        ``fit`` starts from the weights of the previous fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain, save and merge.
+    coef_, intercept_ : ndarray
+        Views of it.
+    n_iter_ : int
+        Epochs made.
+    evidence_ : dict
+        ``mean_squared_error`` (of each epoch, each row's error taken before its step; a stream is
+        one epoch), ``largest_safe_eta`` (None: any), ``rows_seen``; after ``fit`` also ``epochs``
+        and ``converged`` (stopped by ``tol``).
+
+    Examples
+    --------
+    >>> from separable import WidrowHoff
+    >>> line = WidrowHoff(eta0=0.1, tol=None, max_iter=500).fit([[0], [1], [2]], [1, 3, 5])
+    >>> line.predict([[3]]).round(6), line.coef_.round(6)
+    (array([7.]), array([2.]))
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "eta0": POSITIVE,
+        "fit_intercept": BOOL,
+        "max_iter": COUNT,
+        "tol": TOLERANCE,
+        "max_work": POSITIVE_OR_INF,
+        "shuffle": BOOL,
+        "random_state": RANDOM_STATE,
+        "warm_start": BOOL,
+    }
+
+    def __init__(
+        self,
+        *,
+        eta0: float = 0.01,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-4,
+        max_work: float = 1e10,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self.eta0 = eta0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_work = max_work
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from all rows, epoch after epoch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+            float32 and float64 are learned from as they are.
+        y : array-like of shape (n,)
+            The number of each row.
+        coef_init : array-like of shape (d,), optional
+            The starting point w; default zeros.
+        intercept_init : float or array-like of shape (1,), optional
+            The starting point b; default 0.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
+            more with its step scaled by f; a row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, self._requirements)
+        rows = as_rows(X)
+        y = check_numbers(y, rows.n_rows, type(self).__name__)
+        lesson = Lesson.of(rows, y, self._weigh(y, sample_weight))
+        self._check_eta(rows.values.dtype)
+        state = self._start(rows, coef_init, intercept_init)
+        self._meet_rows(state, lesson)
+        run = self._run_epochs(state, lesson)
+        state.rows_seen += lesson.n_counted
+        evidence = {
+            "epochs": len(run.mean_squared_error),
+            "converged": run.converged,
+            **self._describe_stream(state),
+            "mean_squared_error": run.mean_squared_error,
+        }
+        model = self._build_model(state, column_names(X), evidence)
+        if self.tol is not None and not run.converged and self.max_iter > 1:
+            warnings.warn(self._unconverged_message(run), ConvergenceWarning, stacklevel=2)
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = len(run.mean_squared_error)
+        return self
+
+    # ------------------------------------------------------------------ what the base asks for
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> OnlineState:
+        state = OnlineState(classes, n_features, dtype, "ovr", WEIGHTS, open_classes)
+        state.clock = {"squared_error": 0.0, "zero_error": 0.0, "largest_norm": 0.0}
+        return state
+
+    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+        self._meet_rows(state, lesson)
+        clock = state.clock
+        before = native.SquaredErrors(
+            clock["squared_error"], clock["zero_error"], weight=state.presented
+        )
+        rule = Rule(float(self.eta0), bool(self.fit_intercept))
+        run = self._run(state, lesson, rule, math.inf, before)
+        self._refuse_growth(run, state, run.last.zero_sum / run.last.weight)
+
+    def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
+        safe = self._safe_eta(state)
+        error = state.clock["squared_error"] / (state.presented or 1.0)
+        return {
+            "mean_squared_error": [error],
+            "largest_safe_eta": safe if math.isfinite(safe) else None,
+            "rows_seen": state.rows_seen,
+        }
+
+    # ------------------------------------------------------------------ steps
+
+    def _start(self, rows: Rows, coef_init: Any, intercept_init: Any) -> OnlineState:
+        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        state = self._make_state(None, rows.n_features, rows.values.dtype)
+        previous: OnlineState | None = getattr(self, "_state", None)
+        if self.warm_start and previous is not None:
+            state.continue_from(previous)
+        state.take_start("w", "coef_init", coef_init, (1, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (1,))
+        return state
+
+    def _meet_rows(self, state: OnlineState, lesson: Lesson) -> None:
+        """Note the largest |x|^2, in the space (1, x) with an intercept."""
+        largest = lesson.core.largest_squared_norm(lesson.present) + bool(self.fit_intercept)
+        state.clock["largest_norm"] = max(state.clock["largest_norm"], largest)
+
+    def _safe_eta(self, state: OnlineState) -> float:
+        """Return the largest eta with which no step overshoots on the rows met."""
+        largest = state.clock["largest_norm"]
+        return 2.0 / largest if largest > 0 else math.inf
+
+    def _run_epochs(self, state: OnlineState, lesson: Lesson) -> native.WidrowHoffRun:
+        """Make the epochs of ``fit``. With too large a step only a small error ends them early."""
+        start = most = math.inf
+        if self.eta0 > self._safe_eta(state):
+            start = most = _start_error(state, lesson)
+        epochs = max(1, int(min(self.max_iter, self.max_work / max(1, lesson.rows.values.size))))
+        seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
+        rule = Rule(float(self.eta0), bool(self.fit_intercept), epochs, bool(self.shuffle), seed)
+        learned = lesson.shuffled(seed, epochs) if rule.shuffle else lesson
+        run = self._run(state, learned, rule, most, native.SquaredErrors())
+        self._refuse_growth(run, state, start)
+        return run
+
+    def _run(
+        self,
+        state: OnlineState,
+        lesson: Lesson,
+        rule: Rule,
+        most_error: float,
+        before: native.SquaredErrors,
+    ) -> native.WidrowHoffRun:
+        """Train the state in place."""
+        run = native.widrow_hoff(
+            lesson.core,
+            state.native_weights(),
+            lesson.target,
+            lesson.counted.weight,
+            lesson.counted.rows,
+            eta=rule.eta,
+            fit_intercept=rule.fit_intercept,
+            shuffle=rule.shuffle,
+            seed=rule.seed,
+            max_epochs=rule.max_epochs,
+            tol=-1.0 if self.tol is None else float(self.tol),
+            most_error=most_error,
+            before=before,
+        )
+        if run.overflow_row >= 0 or not all(np.isfinite(a).all() for a in state.lanes.values()):
+            self._refuse_overflow(state, lesson)
+        state.presented = run.last.weight
+        state.clock["squared_error"] = run.last.sum
+        state.clock["zero_error"] = run.last.zero_sum
+        return run
+
+    # ------------------------------------------------------------------ messages
+
+    def _refuse_growth(
+        self, run: native.WidrowHoffRun, state: OnlineState, start_error: float
+    ) -> None:
+        """Refuse weights that a too large step made much worse than no learning at all."""
+        error = run.mean_squared_error[-1]
+        if self.eta0 > self._safe_eta(state) and error > GROWTH * start_error:
+            self._refuse_eta(state, f"grew from {start_error:.3g} to {error:.3g}")
+
+    def _refuse_overflow(self, state: OnlineState, lesson: Lesson) -> None:
+        if self.eta0 > self._safe_eta(state) > 0:
+            self._refuse_eta(state, "grew until it overflowed")
+        raise ValueError(
+            f"Weights or errors overflowed to infinity while training in {state.dtype}: the "
+            f"largest |x| is {np.abs(lesson.rows.values).max():.3g}, the largest |y| "
+            f"{np.abs(lesson.target).max():.3g}. Scale the columns and y first."
+        )
+
+    def _refuse_eta(self, state: OnlineState, growth: str) -> None:
+        space = " + 1" if self.fit_intercept else ""
+        raise ValueError(
+            f"The 'eta0' parameter of {type(self).__name__} is too large for these rows: with "
+            f"eta0={self.eta0:g} the mean squared error {growth}. The largest safe value is "
+            f"2 / max(|x|^2{space}) = {_rounded_down(self._safe_eta(state))}, below which no step "
+            "overshoots. Lower eta0 below it, or scale the columns, for example with "
+            "sklearn.preprocessing.StandardScaler or separable.TableEncoder."
+        )
+
+    def _unconverged_message(self, run: native.WidrowHoffRun) -> str:
+        before, last = run.mean_squared_error[-2:][0], run.mean_squared_error[-1]
+        epochs = len(run.mean_squared_error)
+        at_limit = epochs >= self.max_iter
+        limit = f"max_iter={self.max_iter}" if at_limit else f"max_work={self.max_work:.3g}"
+        return (
+            f"{type(self).__name__} stopped after {epochs} epochs ({limit}) while its mean squared "
+            f"error still moved, from {before:.6g} to {last:.6g} in the last one; tol={self.tol:g} "
+            "asks for five epochs without progress. Raise the limit, change eta0, scale the "
+            "columns, or set tol=None to ask for a number of epochs and no more."
+        )
+
+
+def _start_error(state: OnlineState, lesson: Lesson) -> float:
+    """Return the mean squared error of the start, or of the answer 0 if that is larger."""
+    w, b = state.weights()
+    present = slice(None) if lesson.present is None else lesson.present
+    weight = None if lesson.counted.weight is None else lesson.counted.weight[present]
+    errors = [lesson.target[present]]
+    if w.any() or b.any():
+        errors.append(linear_scores(lesson.rows, w, b)[present, 0] - lesson.target[present])
+    with np.errstate(over="ignore"):
+        return max(float(np.average(np.square(r), weights=weight)) for r in errors)
+
+
+def _rounded_down(value: float) -> str:
+    """Return a positive number to three digits, never above it."""
+    digit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    down = math.floor(value / digit) * digit
+    return f"{down if down <= value else down - digit:.3g}"
