@@ -130,7 +130,7 @@ struct AdaptiveArrays {
     std::optional<Mutable<double, 3>> due, q;
     Mutable<double, 2> columns;              // [feature], a Column
     Mutable<std::int64_t, 1> centred_index;  // of the centred columns
-    Mutable<double, 2> centred;              // [mean, spread, record, inverse][place]
+    Mutable<double, 2> centred;              // [mean, spread, record][place]
     std::optional<Mutable<double, 1>> last;
 
     void check_shapes(const BoundRows& rows, const AdaptiveClock& clock) const {
@@ -153,7 +153,7 @@ struct AdaptiveArrays {
         const auto capacity = centred_index.size();
         const auto n = static_cast<std::size_t>(clock.columns.centred);
         check(clock.columns.centred >= 0 && n <= capacity, "more centred columns than places");
-        check(centred.shape(0) == 4 && centred.shape(1) == capacity, "centres do not fit");
+        check(centred.shape(0) == 3 && centred.shape(1) == capacity, "centres do not fit");
         const auto n_values = std::visit([](const auto& r) { return r.n_values(); }, rows.rows);
         check(capacity >= static_cast<std::size_t>(rows.n_features) ||
                   capacity >= n + static_cast<std::size_t>(n_values),
@@ -183,8 +183,7 @@ struct AdaptiveArrays {
     CentredColumns centred_columns() const {
         const auto capacity = static_cast<std::int64_t>(centred_index.size());
         double* at = centred.data();
-        return {centred_index.data(), at,      at + capacity, at + 2 * capacity,
-                at + 3 * capacity,    capacity};
+        return {centred_index.data(), at, at + capacity, at + 2 * capacity};
     }
 };
 

@@ -33,8 +33,8 @@ DUES: Layout = {
 }
 CLOCK = ("rows", "total", "centred", "y_mean", "y_spread", "mean_count")
 #: What is known of a column: see cpp/include/separable/online/columns.hpp.
-COUNT, SQUARES, SUM, UNIT = range(4)
-MEAN, SPREAD, RECORD, INVERSE = range(4)
+COUNT, SQUARES, SUM, INVERSE = range(4)
+MEAN, SPREAD, RECORD = range(3)
 
 
 @dataclass
@@ -51,7 +51,7 @@ class AdaptiveState(DescentState):
         """Add the columns."""
         self.shared["columns"] = np.zeros((self.n_features, 4))
         self.shared["centred_index"] = np.zeros(0, dtype=np.int64)
-        self.shared["centred"] = np.zeros((4, 0))
+        self.shared["centred"] = np.zeros((3, 0))
         if steps.l1 > 0 or steps.l2 > 0:
             self.shared["last"] = np.zeros(self.n_features)
         self.clock |= dict.fromkeys(CLOCK, 0.0)
@@ -113,8 +113,8 @@ class AdaptiveState(DescentState):
             b -= arrays["u_b"][:n_models] / self.clock["mean_count"]
         elif "last" in self.shared:
             w = self._penalised(w, arrays)
-        unit = np.abs(self.shared["columns"][:, UNIT])
-        w /= np.where(unit > 0, unit, 1.0)
+        inverse = np.abs(self.shared["columns"][:, INVERSE])
+        w *= np.where(inverse > 0, inverse, 1.0)
         return self.as_model(w + 0.0, b)
 
     def _penalised(
@@ -126,9 +126,9 @@ class AdaptiveState(DescentState):
         """
         n_models, clock, columns = len(w), self.clock, self.shared["columns"]
         rows = clock["rows"] - self.shared["last"]
-        waiting = np.flatnonzero((columns[:, UNIT] > 0) & (columns[:, SQUARES] > 0) & (rows > 0))
+        waiting = np.flatnonzero((columns[:, INVERSE] > 0) & (columns[:, SQUARES] > 0) & (rows > 0))
         sums = arrays["a"][:n_models, waiting].astype(np.float64)
-        unit = columns[waiting, UNIT]
+        unit = 1 / columns[waiting, INVERSE]
         deviation = np.sqrt(columns[waiting, SQUARES] / columns[waiting, COUNT])
         with np.errstate(divide="ignore"):
             rate = self._eta() / (deviation * unit * np.sqrt(sums)) * rows[waiting]
@@ -154,11 +154,11 @@ class AdaptiveState(DescentState):
         """Take over a saved state; its centred columns may be any number."""
         index = saved.tensors.get("centred_index", np.zeros(0, dtype=np.int64))
         self.shared["centred_index"] = np.zeros(len(index), dtype=np.int64)
-        self.shared["centred"] = np.zeros((4, len(index)))
+        self.shared["centred"] = np.zeros((3, len(index)))
         super().restore(saved)
         columns, index = self.shared["columns"], self.shared["centred_index"]
         n_centred = int(self.clock["centred"])
-        is_centred = columns[:, UNIT] < 0
+        is_centred = columns[:, INVERSE] < 0
         fits = 0 <= n_centred <= len(index) and is_centred.sum() == n_centred
         if fits:
             index = index[:n_centred]

@@ -16,49 +16,47 @@
 
 namespace separable {
 
-// The non-zeros of a row, each column once.
+// The values of a row that are not 0, each column once.
 template <class T>
 struct NonZeros {
     std::vector<std::int64_t> index;
     std::vector<T> value;
-    std::size_t size() const { return index.size(); }
+    std::size_t size = 0;
 };
+
+template <class T>
+void add_up_columns(NonZeros<T>& row) {
+    std::vector<std::pair<std::int64_t, T>> sorted;
+    for (std::size_t k = 0; k < row.size; ++k) sorted.emplace_back(row.index[k], row.value[k]);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    row.size = 0;
+    for (std::size_t k = 0; k < sorted.size();) {
+        const std::int64_t j = sorted[k].first;
+        T x = 0;
+        for (; k < sorted.size() && sorted[k].first == j; ++k) x += sorted[k].second;
+        row.index[row.size] = j, row.value[row.size] = x;
+        row.size += x != T(0);
+    }
+}
 
 // Writes the values of a row that are not 0. Columns that stand twice are added up.
 template <Row R, class T>
 void write_non_zeros(const R& row, NonZeros<T>& out) {
-    const auto n = static_cast<std::size_t>(row.size());
-    out.index.resize(n), out.value.resize(n);
+    const std::int64_t n = row.size();
+    if (out.index.size() < static_cast<std::size_t>(n))
+        out.index.resize(static_cast<std::size_t>(2 * n)),
+            out.value.resize(static_cast<std::size_t>(2 * n));
     std::size_t kept = 0;
     bool ascending = true;
-    std::int64_t previous = -1;
-    for (std::size_t k = 0; k < n; ++k) {
-        const std::int64_t j = row.index(static_cast<std::int64_t>(k));
-        const T x = static_cast<T>(row.value(static_cast<std::int64_t>(k)));
-        out.index[kept] = j, out.value[kept] = x;
+    for (std::int64_t k = 0; k < n; ++k) {
+        const T x = static_cast<T>(row.value(k));
+        out.index[kept] = row.index(k), out.value[kept] = x;
         kept += x != T(0);
-        ascending &= j > previous;
-        previous = j;
+        ascending &= k == 0 || row.index(k) > row.index(k - 1);
     }
-    out.index.resize(kept), out.value.resize(kept);
-    if (ascending) return;
-    std::vector<std::pair<std::int64_t, T>> sorted;
-    for (std::size_t k = 0; k < kept; ++k) sorted.emplace_back(out.index[k], out.value[k]);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    kept = 0;
-    for (const auto& [j, x] : sorted) {
-        if (kept > 0 && out.index[kept - 1] == j)
-            out.value[kept - 1] += x;
-        else
-            out.index[kept] = j, out.value[kept] = x, ++kept;
-    }
-    out.index.resize(kept), out.value.resize(kept);
-    for (std::size_t k = kept; k-- > 0;)
-        if (out.value[k] == T(0)) {  // they cancelled
-            out.index.erase(out.index.begin() + static_cast<std::ptrdiff_t>(k));
-            out.value.erase(out.value.begin() + static_cast<std::ptrdiff_t>(k));
-        }
+    out.size = kept;
+    if (!ascending) add_up_columns(out);
 }
 
 template <class Lane>

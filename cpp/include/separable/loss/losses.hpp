@@ -39,8 +39,8 @@ class LanesLoss {
     virtual void slopes(const T* s, const T* y, T* out) const = 0;
     // out[lane] = implicit_slope(s[lane], y[lane], gain[lane])
     virtual void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const = 0;
-    // sum[lane] += weight x value(s[lane], y[lane])
-    virtual void add_values(const T* s, const T* y, double weight, double* sum) const = 0;
+    // out[lane] = value(s[lane], y[lane])
+    virtual void values(const T* s, const T* y, T* out) const = 0;
 };
 
 template <class Lane, class Loss>
@@ -64,10 +64,8 @@ class LanesLossOf final : public LanesLoss<Lane> {
                 out[lane] = loss_.implicit_slope(s[lane], y[lane], gain[lane]);
     }
 
-    void add_values(const T* s, const T* y, double weight, double* sum) const override {
-        T value[Lane::kWidth];
-        for (int lane = 0; lane < Lane::kWidth; ++lane) value[lane] = loss_.value(s[lane], y[lane]);
-        for (int lane = 0; lane < Lane::kWidth; ++lane) sum[lane] += weight * value[lane];
+    void values(const T* s, const T* y, T* out) const override {
+        for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.value(s[lane], y[lane]);
     }
 
    private:

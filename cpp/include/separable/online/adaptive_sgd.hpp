@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "separable/data/products.hpp"
@@ -42,24 +43,40 @@ struct AdaptiveClock {
     }
 };
 
-// Sums in the order of lanes.hpp: the k-th term goes to partial sum k mod P.
-template <class Lane>
-class PartialSums {
-   public:
+// The sums of n terms in every lane, in the order of lanes.hpp: the k-th term goes to partial sum
+// k mod P, and the partial sums are added by halves. term(k, out) writes the k-th.
+template <class Lane, class Term>
+void sum_terms(std::size_t n, Term term, typename Lane::T* out) {
     using T = typename Lane::T;
-    static constexpr int P = kPerLine<T>, width = Lane::kWidth;
-
-    T* at(std::size_t k) { return sums_ + (k % P) * width; }
-
-    void total(T* out) {
-        for (int half = P / 2; half > 0; half /= 2)
-            for (int i = 0; i < half * width; ++i) sums_[i] += sums_[i + half * width];
-        std::copy_n(sums_, width, out);
+    constexpr std::size_t P = kPerLine<T>, width = Lane::kWidth;
+    alignas(kLineBytes) T sums[P * width];
+    if constexpr (width == 1) {
+        std::fill_n(sums, P, T(0));
+        std::size_t k = 0;
+        for (; k + P <= n; k += P)
+            for (std::size_t p = 0; p < P; ++p) sums[p] += term(k + p, 0);
+        for (std::size_t p = 0; k + p < n; ++p) sums[p] += term(k + p, 0);
+        for (std::size_t half = P / 2; half > 0; half /= 2)
+            for (std::size_t p = 0; p < half; ++p) sums[p] += sums[p + half];
+        *out = sums[0];
+    } else {
+        for (std::size_t k = 0; k < n; ++k) {
+            T* sum = sums + (k % P) * width;
+            if (k < P)
+                for (std::size_t lane = 0; lane < width; ++lane) sum[lane] = term(k, lane);
+            else
+                for (std::size_t lane = 0; lane < width; ++lane) sum[lane] += term(k, lane);
+        }
+        for (std::size_t half = P / 2; half > 0; half /= 2)
+            for (std::size_t p = 0; p < half && p + half < n; ++p)
+                for (std::size_t lane = 0; lane < width; ++lane)
+                    sums[p * width + lane] += sums[(p + half) * width + lane];
+        if (n > 0)
+            std::copy_n(sums, width, out);
+        else
+            std::fill_n(out, width, T(0));
     }
-
-   private:
-    alignas(kLineBytes) T sums_[P * width] = {};
-};
+}
 
 template <class Lane>
 class AdaptiveDescent {
@@ -90,18 +107,30 @@ class AdaptiveDescent {
         if (a_.u) raw_intercepts(raw_b_);
     }
 
-    const T* weights() const { return a_.w; }
+    // Row `far` comes soon, row `near` next: its columns and weights are fetched.
+    void prefetch(const Products<Lane>& x, std::int64_t far, std::int64_t near) {
+        x.prefetch(far, near, a_.w);
+        x.non_zeros(near, next_);
+        next_row_ = near;
+        for (std::size_t k = 0; k < next_.size; ++k) {
+            const std::int64_t j = next_.index[k];
+            columns_.prefetch(j);
+            __builtin_prefetch(a_.w + j * width, 1);
+            __builtin_prefetch(a_.a + j * width, 1);
+        }
+    }
 
     Score score(const Products<Lane>& x, std::int64_t i, const T* y, double share) {
         if (set_.regression) meet(y[0], share);
-        x.non_zeros(i, row_);
+        if (i == next_row_)
+            std::swap(row_, next_);
+        else
+            x.non_zeros(i, row_);
+        next_row_ = -1;
         columns_.present(row_, share, *this);  // 1
-        if (a_.last) penalise(columns_.centred), penalise(columns_.loose);
-        PartialSums<Lane> sums;  // 2
-        add_scores(columns_.centred, columns_.centred.before.data(), sums);
-        add_scores(columns_.loose, columns_.loose.z.data(), sums);
-        T s[width];
-        sums.total(s);
+        if (a_.last) penalise();
+        T s[width];  // 2
+        add_up(columns_.in.size, columns_.in.before.data(), s);
         for (int lane = 0; lane < width; ++lane) s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
         return Lane::load(s);
     }
@@ -164,22 +193,19 @@ class AdaptiveDescent {
         clock_.y_spread += share * off * (y - clock_.y_mean);
     }
 
-    void add_scores(const InPlay<T>& in, const T* z, PartialSums<Lane>& sums) {
-        for (std::size_t k = 0; k < in.size; ++k) {
-            const T* w = a_.w + in.index[k] * width;
-            T* sum = sums.at(k);
-            for (int lane = 0; lane < width; ++lane) sum[lane] += w[lane] * z[k];
-        }
+    // out = sum of w z over the first n columns in play
+    void add_up(std::size_t n, const T* z, T* out) const {
+        const std::int64_t* index = columns_.in.index.data();
+        const T* w = a_.w;
+        sum_terms<Lane>(
+            n, [=](std::size_t k, std::size_t lane) { return w[index[k] * width + lane] * z[k]; },
+            out);
     }
 
     // The centres have moved with this row; b follows, so that no score changes.
     void drift() {
-        const auto& in = columns_.centred;
-        if (in.size == 0) return;
-        PartialSums<Lane> sums;
-        add_scores(in, in.drift.data(), sums);
         T by[width];
-        sums.total(by);
+        add_up(columns_.in.centred, columns_.in.drift.data(), by);
         for (int lane = 0; lane < width; ++lane) a_.b[lane] += by[lane];
     }
 
@@ -191,56 +217,52 @@ class AdaptiveDescent {
         if (set_.fit_intercept)
             for (int lane = 0; lane < width; ++lane) {
                 a_.a0[lane] += squares[lane];
-                first[lane] = a_.a0[lane] > 0 ? static_cast<T>(eta / std::sqrt(a_.a0[lane])) : T(0);
+                const double sum = a_.a0[lane] > 0 ? a_.a0[lane] : 1.0;
+                first[lane] = static_cast<T>(a_.a0[lane] > 0 ? eta / std::sqrt(sum) : 0.0);
             }
-        PartialSums<Lane> sums;  // 3, 4, 5
-        const std::size_t n_centred = columns_.centred.size;
-        steps_.resize((n_centred + columns_.loose.size) * width);
-        add_gains(columns_.centred, squares, static_cast<T>(eta), steps_.data(), sums);
-        add_gains(columns_.loose, squares, static_cast<T>(eta), steps_.data() + n_centred * width,
-                  sums);
-        sums.total(gain);
-        for (int lane = 0; lane < width; ++lane)
+        find_steps(squares, static_cast<T>(eta));  // 3, 4
+        const T *step = steps_.data(), *z = columns_.in.z.data();
+        sum_terms<Lane>(  // 5
+            columns_.in.size,
+            [=](std::size_t k, std::size_t lane) { return step[k * width + lane] * z[k]; }, gain);
+        for (int lane = 0; lane < width; ++lane) {
             gain[lane] = (gain[lane] + first[lane]) * static_cast<T>(share);
+            const bool moves = g[lane] != T(0) && gain[lane] > T(0) && gain[lane] < kMostGain;
+            gain[lane] = moves ? gain[lane] : T(0);
+        }
         loss.implicit_slopes(s, y, gain, size);  // 6
         for (int lane = 0; lane < width; ++lane) {
-            const bool moves = g[lane] != T(0) && gain[lane] > T(0) && gain[lane] < kMostGain;
-            size[lane] = moves ? size[lane] * static_cast<T>(share) : T(0);
+            size[lane] = gain[lane] > T(0) ? size[lane] * static_cast<T>(share) : T(0);
             a_.b[lane] -= static_cast<double>(size[lane]) * static_cast<double>(first[lane]);  // 7
         }
-        take_steps(columns_.centred, size, steps_.data());
-        take_steps(columns_.loose, size, steps_.data() + n_centred * width);
+        take_steps(size);
     }
 
-    void add_gains(const InPlay<T>& in, const T* squares, T eta, T* step, PartialSums<Lane>& sums) {
+    void find_steps(const T* squares, T eta) {
+        const auto& in = columns_.in;
+        if (steps_.size() < in.size * width) steps_.resize(2 * in.size * width);
+        T* step = steps_.data();
         for (std::size_t k = 0; k < in.size; ++k) {
             T* a = a_.a + in.index[k] * width;
             const T z2 = in.z[k] * in.z[k];
+            for (int lane = 0; lane < width; ++lane)
+                step[k * width + lane] = a[lane] += squares[lane] * z2;
+        }
+        const T *z = in.z.data(), *rate = in.rate.data();
+        for (std::size_t k = 0; k < in.size; ++k)
             for (int lane = 0; lane < width; ++lane) {
-                a[lane] += squares[lane] * z2;
-                step[k * width + lane] = a[lane];
+                const T sum = step[k * width + lane] > kTiny ? step[k * width + lane] : kTiny;
+                step[k * width + lane] = eta * rate[k] * z[k] / std::sqrt(sum);
             }
-        }
-        for (std::size_t k = 0; k < in.size; ++k) {
-            const T size = eta * in.rate[k] * in.z[k];
-            for (int lane = 0; lane < width; ++lane) {
-                T& to = step[k * width + lane];
-                const T sum = to > kTiny ? to : kTiny;
-                to = size / std::sqrt(sum);
-            }
-        }
-        for (std::size_t k = 0; k < in.size; ++k) {
-            T* sum = sums.at(k);
-            for (int lane = 0; lane < width; ++lane) sum[lane] += step[k * width + lane] * in.z[k];
-        }
     }
 
-    void take_steps(const InPlay<T>& in, const T* size, const T* step) {
+    void take_steps(const T* size) {
+        const auto& in = columns_.in;
         const bool mean = averages();
         for (std::size_t k = 0; k < in.size; ++k) {
             const std::int64_t at = in.index[k] * width;
             for (int lane = 0; lane < width; ++lane) {
-                const T value = a_.w[at + lane] - size[lane] * step[k * width + lane];
+                const T value = a_.w[at + lane] - size[lane] * steps_[k * width + lane];
                 if (mean)
                     set_weight(at + lane, value);
                 else
@@ -250,12 +272,13 @@ class AdaptiveDescent {
     }
 
     // The penalty of all rows since each weight's last turn.
-    void penalise(const InPlay<T>& in) {
+    void penalise() {
+        const auto& in = columns_.in;
         const double eta = set_.eta * clock_.y_unit(set_.regression);
         for (std::size_t k = 0; k < in.size; ++k) {
             const std::int64_t j = in.index[k];
             const double rows = columns_.rows() - a_.last[j];
-            const double unit = std::abs(columns_[j].unit);
+            const double unit = columns_[j].unit();
             a_.last[j] = columns_.rows();
             for (int lane = 0; lane < width; ++lane) {
                 const std::int64_t at = j * width + lane;
@@ -296,7 +319,8 @@ class AdaptiveDescent {
     Settings set_;
     AdaptiveClock& clock_;
     ColumnScales<T> columns_;
-    NonZeros<T> row_;
+    NonZeros<T> row_, next_;
+    std::int64_t next_row_ = -1;
     std::vector<T> steps_;  // [column in play][lane], D
     double raw_b_[width] = {};
 };

@@ -57,8 +57,9 @@ struct Progress {
     double examples = 0;            // rows so far
     double weight = 0;              // their weights
 
-    // A row was scored; its loss is in the sum already.
-    void count_row(double row_weight, int width) {
+    template <class T>
+    void count_row(const T* row_loss, double row_weight, int width) {
+        for (int lane = 0; lane < width; ++lane) loss[lane] += row_weight * row_loss[lane];
         weight += row_weight;
         examples += 1;
         int exponent = 0;
@@ -84,13 +85,13 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
     using Score = typename Lane::Score;
     constexpr int width = Lane::kWidth;
     DescentRun run;
-    T s[width], y[width] = {};
+    T s[width], y[width] = {}, value[width];
     for (std::int64_t epoch = 0; epoch < max_epochs; ++epoch) {
         order.start(first_epoch + epoch);
         double losses[width] = {};
         for (std::size_t t = 0; t < order.size(); ++t) {
             const std::int64_t i = order[t];
-            if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], descent.weights());
+            if (order.fetches(t)) descent.prefetch(x, order.to_fetch(t), order[t + 1]);
             problem.targets(i, y);
             const double weight = problem.weight_of(i);
             for (double left = weight; left > 0; left -= 1) {
@@ -101,11 +102,10 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
                     return run;
                 }
                 Lane::store(score, s);
-                if (left == weight && progress.loss) {  // 2
-                    loss.add_values(s, y, weight, progress.loss);
-                    progress.count_row(weight, width);
-                }
-                if (measure) loss.add_values(s, y, share, losses);
+                if (measure || progress.loss) loss.values(s, y, value);  // 2
+                if (left == weight && progress.loss) progress.count_row(value, weight, width);
+                if (measure)
+                    for (int lane = 0; lane < width; ++lane) losses[lane] += share * value[lane];
                 descent.step(x, i, loss, s, y, share);  // 3
                 heartbeat.row();
             }

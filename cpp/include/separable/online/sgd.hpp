@@ -76,7 +76,10 @@ class SgdDescent {
 
     ~SgdDescent() { Lane::store(b_, a_.b); }
 
-    const T* weights() const { return a_.v; }
+    // Row `far` comes soon, row `near` next.
+    void prefetch(const Products<Lane>& x, std::int64_t far, std::int64_t near) const {
+        x.prefetch(far, near, a_.v);
+    }
 
     Score score(const Products<Lane>& x, std::int64_t i, const T*, double) {
         if (a_.q) x.shrink(i, clock_.due, a_.q, a_.v);                               // 1
