@@ -123,7 +123,7 @@ DescentRun run_sgd(const BoundRows& rows, const Weights& weights,
 // The arrays of adaptive steps: those of the models, [block][feature][lane] or [block][lane], and
 // those of the columns.
 struct AdaptiveArrays {
-    AnyWeights w, a;
+    AnyWeights wa;  // [block][feature][w, A][lane]
     Mutable<double, 2> b, a0;
     std::optional<Mutable<double, 3>> u;
     std::optional<Mutable<double, 2>> u_b;
@@ -135,13 +135,12 @@ struct AdaptiveArrays {
 
     void check_shapes(const BoundRows& rows, const AdaptiveClock& clock) const {
         const auto d = static_cast<std::size_t>(rows.n_features);
-        check(w.ndim() == 3 && w.shape(1) == d, "weights have another width");
-        check(a.ndim() == 3 && a.size() == w.size() && a.dtype() == w.dtype(), "sums do not fit");
+        check(wa.ndim() == 4 && wa.shape(1) == d && wa.shape(2) == 2, "weights have another width");
         for (const auto* each : {&b, &a0})
-            check(each->shape(0) == w.shape(0) && each->shape(1) == w.shape(2),
+            check(each->shape(0) == wa.shape(0) && each->shape(1) == wa.shape(3),
                   "intercepts do not fit");
         for (const auto* each : {&u, &due, &q})
-            check(!*each || (*each)->size() == w.size(), "arrays do not fit the weights");
+            check(!*each || 2 * (*each)->size() == wa.size(), "arrays do not fit the weights");
         check(!u || (u_b && u_b->size() == b.size()), "means of intercepts do not fit");
         check(q.has_value() == due.has_value() && (!q || last), "dues of the penalty do not fit");
         check(columns.shape(0) == d && columns.shape(1) == 4, "columns do not fit");
@@ -166,10 +165,9 @@ struct AdaptiveArrays {
     template <class Lane>
     typename AdaptiveDescent<Lane>::Arrays of_block(std::int64_t block) const {
         using T = typename Lane::T;
-        const std::int64_t size = static_cast<std::int64_t>(w.shape(1)) * Lane::kWidth;
+        const std::int64_t size = static_cast<std::int64_t>(wa.shape(1)) * Lane::kWidth;
         typename AdaptiveDescent<Lane>::Arrays arrays;
-        arrays.w = static_cast<T*>(w.data()) + block * size;
-        arrays.a = static_cast<T*>(a.data()) + block * size;
+        arrays.wa = static_cast<T*>(wa.data()) + 2 * block * size;
         arrays.b = b.data() + block * Lane::kWidth;
         arrays.a0 = a0.data() + block * Lane::kWidth;
         if (u) arrays.u = u->data() + block * size;
@@ -192,11 +190,11 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
                             std::int64_t block, std::int64_t first_class, int n_lanes) {
     arrays.check_shapes(rows, clock);
     plan.check_sizes(rows);
-    check(block >= 0 && block < static_cast<std::int64_t>(arrays.w.shape(0)),
+    check(block >= 0 && block < static_cast<std::int64_t>(arrays.wa.shape(0)),
           "no such block of lanes");
     const auto chosen = rows_or_all(plan.rows, rows.n_rows);
     nb::gil_scoped_release no_gil;
-    return with_lane(arrays.w, [&]<class Lane>() {
+    return with_lane(arrays.wa, [&]<class Lane>() {
         const typename AdaptiveDescent<Lane>::Settings settings{
             plan.schedule.eta0,     plan.l1, plan.l2, plan.mean_from, plan.fit_intercept,
             plan.number.has_value()};
@@ -317,19 +315,18 @@ void bind_descent(nb::module_& m) {
     nb::class_<AdaptiveArrays>(m, "AdaptiveArrays", "Views of the caller's arrays.")
         .def(
             "__init__",
-            [](AdaptiveArrays* arrays, AnyWeights w, AnyWeights a, Mutable<double, 2> b,
-               Mutable<double, 2> a0, std::optional<Mutable<double, 3>> u,
-               std::optional<Mutable<double, 2>> u_b, std::optional<Mutable<double, 3>> due,
-               std::optional<Mutable<double, 3>> q, Mutable<double, 2> columns,
-               Mutable<std::int64_t, 1> centred_index, Mutable<double, 2> centred,
-               std::optional<Mutable<double, 1>> last) {
+            [](AdaptiveArrays* arrays, AnyWeights wa, Mutable<double, 2> b, Mutable<double, 2> a0,
+               std::optional<Mutable<double, 3>> u, std::optional<Mutable<double, 2>> u_b,
+               std::optional<Mutable<double, 3>> due, std::optional<Mutable<double, 3>> q,
+               Mutable<double, 2> columns, Mutable<std::int64_t, 1> centred_index,
+               Mutable<double, 2> centred, std::optional<Mutable<double, 1>> last) {
                 new (arrays) AdaptiveArrays{
-                    w, a, b, a0, u, u_b, due, q, columns, centred_index, centred, last};
+                    wa, b, a0, u, u_b, due, q, columns, centred_index, centred, last};
             },
-            nb::kw_only(), nb::arg("w"), nb::arg("a"), nb::arg("b"), nb::arg("a0"),
-            nb::arg("u") = nb::none(), nb::arg("u_b") = nb::none(), nb::arg("due") = nb::none(),
-            nb::arg("q") = nb::none(), nb::arg("columns"), nb::arg("centred_index"),
-            nb::arg("centred"), nb::arg("last") = nb::none());
+            nb::kw_only(), nb::arg("wa"), nb::arg("b"), nb::arg("a0"), nb::arg("u") = nb::none(),
+            nb::arg("u_b") = nb::none(), nb::arg("due") = nb::none(), nb::arg("q") = nb::none(),
+            nb::arg("columns"), nb::arg("centred_index"), nb::arg("centred"),
+            nb::arg("last") = nb::none());
 
     nb::class_<DescentRun>(m, "DescentRun", "What a run of epochs did.")
         .def_ro("losses", &DescentRun::losses, "Sums of weight x loss by epoch and model.")

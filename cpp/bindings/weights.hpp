@@ -9,11 +9,11 @@
 #include "arrays.hpp"
 #include "separable/math/lanes.hpp"
 
-// Calls run.template operator()<Lane>() with the lane type of weights [block][feature][lane].
+// Calls run.template operator()<Lane>() with the lane type of weights [block][feature]...[lane].
 template <class Run>
 auto with_lane(const AnyWeights& w, Run&& run) {
     using separable::Lanes, separable::Single;
-    const auto width = static_cast<int>(w.shape(2));
+    const auto width = static_cast<int>(w.shape(w.ndim() - 1));
     if (w.dtype() == nb::dtype<float>()) {
         if (width == 1) return run.template operator()<Single<float>>();
         if (width == Lanes<float>::kWidth) return run.template operator()<Lanes<float>>();

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AdaptiveState"]
 
-#: Weights, and sums of squared gradients.
+#: Weights, each with its sum of squared gradients, and the same of the intercept.
 ADAPTIVE: Layout = {
-    "w": ModelArray(None),
+    "wa": ModelArray(None, paired=True),
     "b": ModelArray(0, double=True),
-    "a": ModelArray(None, odd=False),
     "a0": ModelArray(0, double=True, odd=False),
 }
 #: Of the l1 penalty: what could have been taken from each weight, and what was.
@@ -55,8 +54,7 @@ class AdaptiveState(DescentState):
         if steps.l1 > 0 or steps.l2 > 0:
             self.shared["last"] = np.zeros(self.n_features)
         self.clock |= dict.fromkeys(CLOCK, 0.0)
-        #: What a step of a penalty is measured in.
-        self.clock |= {"l1": steps.l1, "l2": steps.l2, "eta": steps.eta0}
+        self.steps = steps
 
     def make_room(self, lesson: Lesson) -> None:
         """Make sure that every column the rows may centre has a place."""
@@ -79,8 +77,7 @@ class AdaptiveState(DescentState):
         """Train one block of lanes; return what was done, and the clock after it."""
         lanes = self.lanes
         arrays = native.AdaptiveArrays(
-            w=lanes["w"],
-            a=lanes["a"],
+            wa=lanes["wa"],
             b=lanes["b"],
             a0=lanes["a0"],
             u=lanes.get("u"),
@@ -98,12 +95,19 @@ class AdaptiveState(DescentState):
         )
         return run, {name: getattr(clock, name) for name in CLOCK}
 
+    def set_start(self, name: str, start: NDArray[np.float64]) -> None:
+        """Take a start for w or b, one a model; columns have no units yet."""
+        if name == "b":
+            super().set_start(name, start)
+        else:
+            self.set_arrays({"wa": np.stack([start, np.zeros_like(start)], axis=-1)})
+
     # ------------------------------------------------------------------ in the caller's units
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights and intercepts, or their means, in the units of the data."""
         n_models, arrays = self.n_models - self.n_ghosts or 1, self.arrays()
-        w = arrays["w"][:n_models].astype(np.float64)
+        w = arrays["wa"][:n_models, :, 0].astype(np.float64)
         b = arrays["b"][:n_models].copy()
         n_centred = int(self.clock["centred"])
         index = self.shared["centred_index"][:n_centred]
@@ -124,29 +128,29 @@ class AdaptiveState(DescentState):
 
         Only columns that are not centred have rows that did not use them.
         """
-        n_models, clock, columns = len(w), self.clock, self.shared["columns"]
-        rows = clock["rows"] - self.shared["last"]
+        assert self.steps is not None
+        n_models, columns = len(w), self.shared["columns"]
+        rows = self.clock["rows"] - self.shared["last"]
         waiting = np.flatnonzero((columns[:, INVERSE] > 0) & (columns[:, SQUARES] > 0) & (rows > 0))
-        sums = arrays["a"][:n_models, waiting].astype(np.float64)
+        sums = arrays["wa"][:n_models, waiting, 1].astype(np.float64)
         unit = 1 / columns[waiting, INVERSE]
         deviation = np.sqrt(columns[waiting, SQUARES] / columns[waiting, COUNT])
         with np.errstate(divide="ignore"):
-            rate = self._eta() / (deviation * unit * np.sqrt(sums)) * rows[waiting]
+            rate = self._eta(self.steps.eta0) / (deviation * unit * np.sqrt(sums)) * rows[waiting]
         rate[sums == 0] = 0.0
-        keep = 1 / (1 + clock["l2"] * rate / unit)
+        keep = 1 / (1 + self.steps.l2 * rate / unit)
         kept = keep * w[:, waiting]
         if "q" in self.layout:
-            left = keep * arrays["due"][:n_models, waiting] + clock["l1"] * rate
+            left = keep * arrays["due"][:n_models, waiting] + self.steps.l1 * rate
             left += np.sign(kept) * keep * arrays["q"][:n_models, waiting]
             kept = np.copysign(np.maximum(np.abs(kept) - left, 0.0), kept)
         w[:, waiting] = kept
         return w
 
-    def _eta(self) -> float:
+    def _eta(self, eta0: float) -> float:
         """Return the step as a number in the units of y."""
-        clock = self.clock
-        spread = clock["y_spread"] / clock["total"] if self.classes is None else 1.0
-        return float(clock["eta"] * np.sqrt(spread))
+        spread = self.clock["y_spread"] / self.clock["total"] if self.classes is None else 1.0
+        return float(eta0 * np.sqrt(spread))
 
     # ------------------------------------------------------------------ files
 

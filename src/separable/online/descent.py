@@ -58,6 +58,9 @@ class Order(NamedTuple):
 class DescentState(OnlineState):
     """Weights, and the losses of rows before they were learned from."""
 
+    #: How it was descended last, which says what penalties are still due.
+    steps: Steps | None = None
+
     @classmethod
     def before(
         cls,
@@ -168,6 +171,7 @@ def run_descent(
         max_epochs=order.epochs,
         measure=measure,
     )
+    state.steps = steps
     state.make_room(lesson)
     losses, clock = [], state.clock
     for block in range(state.n_blocks):

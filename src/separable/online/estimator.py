@@ -23,6 +23,8 @@ from separable.model.linear_model import LinearModel, Link
 from separable.model.parameters import ParameterError, Requirement, check_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
@@ -136,7 +138,7 @@ class OnlineEstimator(BaseEstimator):
         state = estimator._make_state(
             None if model.classes is None else np.array(model.classes),
             model.n_features,
-            getattr(model.state.tensors.get("w"), "dtype", np.dtype(np.float64)),
+            _weights_dtype(model.state.tensors),
             model.state.values.get("open_classes") is True,
         )
         state.restore(model.state)
@@ -237,3 +239,11 @@ class OnlineEstimator(BaseEstimator):
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters
+
+
+def _weights_dtype(tensors: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
+    """Return the type that a saved state was trained in."""
+    for name in ("w", "wa"):
+        if name in tensors and tensors[name].dtype in (np.float32, np.float64):
+            return tensors[name].dtype
+    return np.dtype(np.float64)

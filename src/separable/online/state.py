@@ -38,11 +38,26 @@ class ModelArray(NamedTuple):
 
     ``size``: how many numbers a model has, None for one a feature, 0 for a single number.
     ``double``: float64 whatever the data is. ``odd``: it turns its sign when all labels do.
+    ``paired``: each number has a second one beside it, which does not turn.
     """
 
     size: int | None
     double: bool = False
     odd: bool = True
+    paired: bool = False
+
+    def shape(self, n_features: int) -> tuple[int, ...]:
+        """Return the shape of one model's array."""
+        inner = () if self.size == 0 else (n_features if self.size is None else self.size,)
+        return (*inner, 2) if self.paired else inner
+
+    def turned(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a model's array as it would be with all labels turned; never -0.0."""
+        if not self.odd:
+            return array
+        if not self.paired:
+            return np.asarray(0 - array)
+        return np.stack([0 - array[..., 0], array[..., 1]], axis=-1)
 
 
 #: What the models of a learner have, by name.
@@ -90,7 +105,7 @@ class OnlineState:
     rows_seen: int = 0
     updates: int = 0
     met: NDArray[np.bool_] = field(init=False)
-    #: The arrays of the layout as [block][number][lane], or [block][lane] for single numbers.
+    #: The arrays of the layout as [block]...[lane].
     lanes: dict[str, NDArray[Any]] = field(init=False)
     #: What all models share: arrays, and numbers that move with the learning.
     shared: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -132,20 +147,20 @@ class OnlineState:
         self._lay_out()
         blocks = max(1, -(-self.n_models // self.width))
         self.lanes = {}
-        for name, (size, double, _) in self.layout.items():
-            inner = (self.n_features if size is None else size,) if size != 0 else ()
-            dtype = np.dtype(np.float64) if double else self.dtype
-            self.lanes[name] = aligned_zeros((blocks, *inner, self.width), dtype)
+        for name, array in self.layout.items():
+            shape = (blocks, *array.shape(self.n_features), self.width)
+            dtype = np.dtype(np.float64) if array.double else self.dtype
+            self.lanes[name] = aligned_zeros(shape, dtype)
 
     @property
     def n_blocks(self) -> int:
         """The number of blocks of lanes."""
-        return len(self.lanes["w"])
+        return len(self.lanes["b"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by model: w of shape (models, d), b of shape (models,)."""
         return {
-            name: lanes.swapaxes(1, -1).reshape(-1, *lanes.shape[1:-1])[: self.n_models]
+            name: np.moveaxis(lanes, -1, 1).reshape(-1, *lanes.shape[1:-1])[: self.n_models]
             for name, lanes in self.lanes.items()
         }
 
@@ -162,7 +177,10 @@ class OnlineState:
         changed = {
             "n_features": (previous.n_features, self.n_features),
             "rule": (previous.rule, self.rule),
-            "what is kept": (sorted(previous.layout), sorted(self.layout)),
+            "what is kept": (
+                sorted([*previous.layout, *previous.shared]),
+                sorted([*self.layout, *self.shared]),
+            ),
         }
         for what, (before, now) in changed.items():
             if before != now:
@@ -200,6 +218,10 @@ class OnlineState:
             raise ValueError(f"{parameter} must be finite and of shape {shape}, got {start.shape}.")
         if self.rule == "argmax" and len(self.labels) == 2:  # they share it half and half
             start = np.concatenate([-start / 2, start / 2])
+        self.set_start(name, start)
+
+    def set_start(self, name: str, start: NDArray[np.float64]) -> None:
+        """Take a start for w or b, one a model."""
         self.set_arrays({name: start})
 
     def cast(self, rows: Rows, largest: float) -> Rows:
@@ -267,10 +289,7 @@ class OnlineState:
         if self.first_class == 0:
             return {name: list(a[:n]) for name, a in arrays.items()}
         # One class: the negative of the ghost. Two: the model of the second, and its negative.
-        return {
-            name: [0 - a[0] if self.layout[name].odd else a[0], *a[: n - 1]]  # never -0.0
-            for name, a in arrays.items()
-        }
+        return {name: [self.layout[name].turned(a[0]), *a[: n - 1]] for name, a in arrays.items()}
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights (k, d) and intercepts (k,), or their means, as a ``LinearModel`` has."""

@@ -86,7 +86,7 @@ class AdaptiveDescent {
     static constexpr int width = Lane::kWidth;
 
     struct Arrays {
-        T *w, *a;             // [feature][lane]; a: A_j
+        T* wa;                // [feature][2][lane]: w_j and A_j side by side, fetched as one
         double *b, *a0;       // [lane]
         double* u = nullptr;  // with u_b: the mean is kept
         double* u_b = nullptr;
@@ -109,14 +109,14 @@ class AdaptiveDescent {
 
     // Row `far` comes soon, row `near` next: its columns and weights are fetched.
     void prefetch(const Products<Lane>& x, std::int64_t far, std::int64_t near) {
-        x.prefetch(far, near, a_.w);
+        x.prefetch(far, near, a_.wa);
         x.non_zeros(near, next_);
         next_row_ = near;
         for (std::size_t k = 0; k < next_.size; ++k) {
             const std::int64_t j = next_.index[k];
             columns_.prefetch(j);
-            __builtin_prefetch(a_.w + j * width, 1);
-            __builtin_prefetch(a_.a + j * width, 1);
+            __builtin_prefetch(w_of(j), 1);
+            if constexpr (width > 1) __builtin_prefetch(a_of(j), 1);
         }
     }
 
@@ -150,8 +150,8 @@ class AdaptiveDescent {
     // The unit of column j grows by a factor.
     void change_unit(std::int64_t j, double by) {
         for (int lane = 0; lane < width; ++lane) {
-            a_.w[j * width + lane] *= static_cast<T>(by);
-            a_.a[j * width + lane] = static_cast<T>(a_.a[j * width + lane] / (by * by));
+            w_of(j)[lane] *= static_cast<T>(by);
+            a_of(j)[lane] = static_cast<T>(a_of(j)[lane] / (by * by));
         }
         for (double* each : {a_.u, a_.due, a_.q})
             if (each)
@@ -160,26 +160,30 @@ class AdaptiveDescent {
 
     void scale(std::int64_t j, double by) {
         for (int lane = 0; lane < width; ++lane)
-            set_weight(j * width + lane, static_cast<T>(a_.w[j * width + lane] * by));
+            set_weight(j, lane, static_cast<T>(w_of(j)[lane] * by));
     }
 
     // The centre of column j moves; the scores stay.
     void move_centre(std::int64_t j, double by) {
         for (int lane = 0; lane < width; ++lane)
-            a_.b[lane] += by * static_cast<double>(a_.w[j * width + lane]);
+            a_.b[lane] += by * static_cast<double>(w_of(j)[lane]);
     }
 
    private:
     static constexpr T kTiny = std::numeric_limits<T>::min() * T(1e8);
     static constexpr T kMostGain = T(1e30);
 
+    T* w_of(std::int64_t j) const { return a_.wa + 2 * j * width; }
+    T* a_of(std::int64_t j) const { return a_.wa + (2 * j + 1) * width; }
+
     bool averages() const { return a_.u && clock_.columns.rows > set_.mean_from; }
 
-    void set_weight(std::int64_t at, T value) {
+    void set_weight(std::int64_t j, int lane, T value) {
+        T& w = w_of(j)[lane];
         if (averages())
-            a_.u[at] +=
-                clock_.mean_count * (static_cast<double>(value) - static_cast<double>(a_.w[at]));
-        a_.w[at] = value;
+            a_.u[j * width + lane] +=
+                clock_.mean_count * (static_cast<double>(value) - static_cast<double>(w));
+        w = value;
     }
 
     // Another number to predict.
@@ -196,9 +200,12 @@ class AdaptiveDescent {
     // out = sum of w z over the first n columns in play
     void add_up(std::size_t n, const T* z, T* out) const {
         const std::int64_t* index = columns_.in.index.data();
-        const T* w = a_.w;
+        const T* wa = a_.wa;
         sum_terms<Lane>(
-            n, [=](std::size_t k, std::size_t lane) { return w[index[k] * width + lane] * z[k]; },
+            n,
+            [=](std::size_t k, std::size_t lane) {
+                return wa[2 * index[k] * width + static_cast<std::int64_t>(lane)] * z[k];
+            },
             out);
     }
 
@@ -243,7 +250,7 @@ class AdaptiveDescent {
         if (steps_.size() < in.size * width) steps_.resize(2 * in.size * width);
         T* step = steps_.data();
         for (std::size_t k = 0; k < in.size; ++k) {
-            T* a = a_.a + in.index[k] * width;
+            T* a = a_of(in.index[k]);
             const T z2 = in.z[k] * in.z[k];
             for (int lane = 0; lane < width; ++lane)
                 step[k * width + lane] = a[lane] += squares[lane] * z2;
@@ -260,13 +267,13 @@ class AdaptiveDescent {
         const auto& in = columns_.in;
         const bool mean = averages();
         for (std::size_t k = 0; k < in.size; ++k) {
-            const std::int64_t at = in.index[k] * width;
+            T* w = w_of(in.index[k]);
             for (int lane = 0; lane < width; ++lane) {
-                const T value = a_.w[at + lane] - size[lane] * steps_[k * width + lane];
+                const T value = w[lane] - size[lane] * steps_[k * width + lane];
                 if (mean)
-                    set_weight(at + lane, value);
+                    set_weight(in.index[k], lane, value);
                 else
-                    a_.w[at + lane] = value;
+                    w[lane] = value;
             }
         }
     }
@@ -282,16 +289,17 @@ class AdaptiveDescent {
             a_.last[j] = columns_.rows();
             for (int lane = 0; lane < width; ++lane) {
                 const std::int64_t at = j * width + lane;
-                if (a_.a[at] <= 0) continue;
-                const double rate = eta * in.rate[k] / (std::sqrt(a_.a[at]) * unit) * rows;
+                const double sum = a_of(j)[lane];
+                if (sum <= 0) continue;
+                const double rate = eta * in.rate[k] / (std::sqrt(sum) * unit) * rows;
                 const double keep = 1 / (1 + set_.l2 * rate / unit);
-                T w = static_cast<T>(keep * a_.w[at]);
+                T w = static_cast<T>(keep * w_of(j)[lane]);
                 if (a_.q) {
                     a_.due[at] = keep * a_.due[at] + set_.l1 * rate;
                     a_.q[at] *= keep;
                     shrink_weights<1>(a_.due[at], a_.q + at, &w);
                 }
-                set_weight(at, w);
+                set_weight(j, lane, w);
             }
         }
     }
@@ -300,7 +308,7 @@ class AdaptiveDescent {
     void raw_intercepts(double* raw) const {
         std::copy_n(a_.b, width, raw);
         for (std::size_t c = 0; c < static_cast<std::size_t>(clock_.columns.centred); ++c) {
-            const T* w = a_.w + columns_.centred_index(c) * width;
+            const T* w = w_of(columns_.centred_index(c));
             for (int lane = 0; lane < width; ++lane)
                 raw[lane] -= columns_.mean(c) * static_cast<double>(w[lane]);
         }
