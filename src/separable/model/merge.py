@@ -27,7 +27,7 @@ REFUSALS = {
 
 
 #: The parameters that say what the weights of a learner mean.
-MEANING = ("multi_class", "eta0", "fit_intercept")
+MEANING = ("multi_class", "loss", "eta0", "fit_intercept")
 
 
 def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None) -> LinearModel:

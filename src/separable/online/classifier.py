@@ -91,9 +91,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             )
         label = find_classes(y, state.labels)
         steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
-        reach = self._chunk_reach(state, largest, steps)
+        safe, reach = self._foresee(state, rows, largest, steps)
         new_classes = np.minimum.reduce(label) < 0
-        if new_classes or not (first or state.is_safe(reach, largest, rows.values.size)):
+        if new_classes or not (first or safe):
             state = state.copy()  # what fails half way leaves the stream as it was
         if new_classes:
             label = self._meet_classes(state, y, label < 0)

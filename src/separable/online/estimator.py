@@ -199,10 +199,16 @@ class OnlineEstimator(BaseEstimator):
                 f"the type of the data, can hold. Got {self.eta0!r} instead."
             )
 
-    def _chunk_reach(self, state: OnlineState, largest: float, steps: float) -> float:
-        """Return a bound on every |weight| after so many steps; infinity where none is known."""
-        del state, largest, steps
-        return float("inf")
+    def _foresee(
+        self, state: OnlineState, rows: Rows, largest: float, steps: float
+    ) -> tuple[bool, float | None]:
+        """Say whether a chunk cannot fail half way, and bound every |weight| after it, or None.
+
+        A chunk that may fail, by overflow or because it is long enough to be interrupted, is
+        learned on a copy of the state.
+        """
+        del state, rows, largest, steps
+        return False, None
 
     def _build_model(
         self,

@@ -192,8 +192,11 @@ class PerceptronBase(OnlineClassifier):
                 f"{self.multi_class!r}. Start a new estimator."
             )
 
-    def _chunk_reach(self, state: OnlineState, largest: float, steps: float) -> float:
-        return state.reach_after(largest, steps, float(self.eta0))
+    def _foresee(
+        self, state: OnlineState, rows: Rows, largest: float, steps: float
+    ) -> tuple[bool, float | None]:
+        reach = state.reach_after(largest, steps, float(self.eta0))
+        return state.is_safe(reach, largest, rows.values.size), reach
 
     def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
         runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))

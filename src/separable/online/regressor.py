@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from separable.data.rows import as_rows, largest_magnitude
@@ -12,7 +13,6 @@ from separable.online.runs import Lesson
 from separable.online.targets import RowWeights, check_numbers, weigh_rows
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
@@ -70,7 +70,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             self._check_eta(rows.values.dtype)
             state = self._make_state(None, rows.n_features, rows.values.dtype)
         else:
-            state = state.copy()  # what fails half way leaves the stream as it was
+            steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
+            if not self._foresee(state, rows, largest, steps)[0]:
+                state = state.copy()  # what fails half way leaves the stream as it was
         if rows.values.dtype != state.dtype:
             rows = state.cast(rows, largest)
         lesson = Lesson.of(rows, y, counted)

@@ -56,6 +56,8 @@ class LossTraits(NamedTuple):
 LOSSES = {name: LossTraits(*traits) for name, *traits in native.losses()}
 #: The step where none is given, by schedule.
 DEFAULT_ETA = {"adaptive": 0.15, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
+#: Values below it, and more, leave float32 far from its limits.
+MOST_COMMON = 1e12
 #: Weights are presentations, which take their time.
 MOST_PRESENTATIONS = 1e9
 
@@ -128,6 +130,15 @@ class SGDBase(OnlineEstimator):
         )
         self.n_iter_ = len(run.losses)
         return self
+
+    def _foresee(
+        self, state: OnlineState, rows: Rows, largest: float, steps: float
+    ) -> tuple[bool, float | None]:
+        # Adaptive steps are in units of columns that follow their values, so no score of values
+        # like these overflows. Otherwise a single presentation is refused before it is learned.
+        adaptive = self.learning_rate == "adaptive" and largest < MOST_COMMON
+        single = steps == 1 and self.penalty in (None, "l2")
+        return (adaptive or single) and state.is_short(rows.values.size * steps), None
 
     def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
         assert isinstance(state, DescentState)

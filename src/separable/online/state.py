@@ -248,11 +248,14 @@ class OnlineState:
             self.reach = max(float(np.abs(self.lanes[name]).max()) for name in ("w", "b"))
         return self.reach + eta * steps * max(largest, 1.0)
 
+    def is_short(self, n_values: float) -> bool:
+        """Return whether a run that reads so many numbers ends before it can be interrupted."""
+        return n_values * self.n_blocks < LEAST_POLLED
+
     def is_safe(self, reach: float, largest: float, n_values: int) -> bool:
         """Return whether a run cannot fail half way: no overflow, too short to be interrupted."""
         scores = reach * max(largest, 1.0) * (self.n_features + 1)
-        short = n_values * self.n_blocks < LEAST_POLLED
-        return short and scores < self.most / 4
+        return self.is_short(n_values) and scores < self.most / 4
 
     def astype(self, dtype: np.dtype[Any]) -> Self:
         """Return the same state with weights of another float type; itself if it has it."""
