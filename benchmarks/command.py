@@ -30,6 +30,7 @@ ROWS = {
     "mnist": ("digits:run_mnist", "ten dense classes"),
     "classes-imdb": ("many_classes:run_imdb", "16 classes against one, film reviews"),
     "classes-zipf": ("many_classes:run_zipf", "16 classes against one, generated"),
+    "voted": ("voted:run_voted", "predicting by vote, film reviews"),
     "limit": ("limit:run_limit", "an epoch beside the memory's bandwidth"),
     "cold-start": ("cold_start:run_cold_start", "the command in a new process"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),

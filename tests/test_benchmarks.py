@@ -82,6 +82,18 @@ def test_dense_classes_and_the_limit_run_on_small_data(tiny, capsys, monkeypatch
     assert "for the generated set only" in capsys.readouterr().out
 
 
+def test_votes_are_measured_by_the_block(tiny, capsys):
+    from benchmarks import voted
+    from benchmarks.datasets import make_zipf
+
+    section = voted.run_on(make_zipf(tiny), tiny)
+    raw = section.raw[0]
+    blocks = raw["seconds"]["votes"] / raw["blocks"] / raw["seconds"]["mean"]
+    assert section.lines[0].value == pytest.approx(blocks)
+    assert section.lines[0].verdict == "not judged"
+    assert "rows/s" in capsys.readouterr().out
+
+
 def test_without_intercept_and_shuffling_both_sides_learn_the_same_weights(tiny):
     from benchmarks.datasets import make_zipf
     from benchmarks.sparse_text import contests

@@ -10,4 +10,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_data(m);
     bind_online(m);
     bind_descent(m);
+    bind_voted(m);
 }

@@ -34,6 +34,7 @@ struct Plan {
     std::int64_t first_epoch, max_epochs;
     double presented;
     bool pocket;
+    bool record;
 
     OnlineProblem problem() const {
         OnlineProblem p;
@@ -74,6 +75,7 @@ struct Result {
     std::vector<double> pocket_mistakes;
     std::vector<double> delta_norm;
     std::vector<int> met, stalled;
+    std::vector<MistakeList> mistakes;  // of each model, if they are recorded
 };
 
 template <class Lane>
@@ -119,9 +121,13 @@ Result run_perceptron(const BoundRows& rows, const Weights& weights, const Plan&
                 *x, problem, chosen,
                 [&](std::int64_t i) { return block.targets(problem.label[i]); }, n_lanes,
                 heartbeat);
+        std::optional<MistakeRecord<Lane>> record;
+        if (plan.record) record.emplace(n_lanes);
         Result result;
         result.run = perceptron<Lane>(*x, problem, block, order, plan.first_epoch, plan.max_epochs,
-                                      plan.presented, pocket ? &*pocket : nullptr, heartbeat);
+                                      plan.presented, pocket ? &*pocket : nullptr,
+                                      record ? &*record : nullptr, heartbeat);
+        if (record) result.mistakes = std::move(record->lanes);
         if (pocket && result.run.overflow_row < 0)
             for (int lane = 0; lane < n_lanes; ++lane) {
                 copy_lane(*pocket, block, rows.n_features, lane);
@@ -244,6 +250,18 @@ Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::in
     });
 }
 
+// Rows, steps and times of one model's mistakes; arrays of the caller's own.
+auto recorded(const Result& result, std::size_t model) {
+    check(model < result.mistakes.size(), "no such model was recorded");
+    const auto owned = []<class T>(const std::vector<T>& from) {
+        auto* copy = new std::vector<T>(from);
+        nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+        return nb::ndarray<nb::numpy, T, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
+    };
+    const auto& list = result.mistakes[model];
+    return nb::make_tuple(owned(list.row), owned(list.step), owned(list.time));
+}
+
 void unpack(const Weights& weights, double scale, double presented, Mutable<double, 2> out) {
     check(out.shape(1) == weights.w.shape(1), "weights have another width");
     nb::gil_scoped_release no_gil;
@@ -272,14 +290,15 @@ void bind_online(nb::module_& m) {
             [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
                std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
                bool shuffle, std::uint64_t seed, std::int64_t first_epoch, std::int64_t max_epochs,
-               double presented, bool pocket) {
+               double presented, bool pocket, bool record) {
                 new (plan) Plan{label, weight,      rows,       eta,       fit_intercept, shuffle,
-                                seed,  first_epoch, max_epochs, presented, pocket};
+                                seed,  first_epoch, max_epochs, presented, pocket,        record};
             },
             nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
             nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
             nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
-            nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false);
+            nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false,
+            nb::arg("record") = false);
 
     nb::class_<Weights>(m, "OnlineWeights",
                         "Weights [block][feature][lane], intercepts, and sums for their means; "
@@ -320,6 +339,8 @@ void bind_online(nb::module_& m) {
             "The row whose score was not finite, or -1.")
         .def_ro("pocket_mistakes", &Result::pocket_mistakes,
                 "Weight of the rows that the pocket's weights get wrong, by model.")
+        .def("recorded", &recorded, nb::arg("model"),
+             "Rows, steps and times of a model's mistakes, if they were recorded.")
         .def_ro("delta_norm", &Result::delta_norm, "|Delta| in the last epoch of each batch model.")
         .def_ro("met", &Result::met, "Whether each batch model met its stop.")
         .def_ro("stalled", &Result::stalled, "Whether each batch model could not move any more.");

@@ -29,3 +29,4 @@ struct BoundRows {
 void bind_data(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_descent(nb::module_& m);
+void bind_voted(nb::module_& m);

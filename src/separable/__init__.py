@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from separable.model.explanation import Explanation
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
+    from separable.model.voted_model import VotedModel
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
     from separable.online.sgd_classifier import SGDClassifier
     from separable.online.sgd_regressor import SGDRegressor
+    from separable.online.voted_perceptron import VotedPerceptron
     from separable.online.widrow_hoff import WidrowHoff
 
 #: Where each public name lives. The imports above tell type checkers the same.
@@ -32,6 +34,8 @@ _HOMES = {
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
+    "VotedModel": "separable.model.voted_model",
+    "VotedPerceptron": "separable.online.voted_perceptron",
     "WidrowHoff": "separable.online.widrow_hoff",
     "load": "separable.model.file",
 }
@@ -45,6 +49,8 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",
+    "VotedModel",
+    "VotedPerceptron",
     "WidrowHoff",
     "__version__",
     "load",

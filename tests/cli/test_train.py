@@ -112,6 +112,22 @@ def test_perceptrons_converge_and_say_so(separable, model):
     assert "converged: an epoch without a mistake" in result.out
 
 
+def test_votes_are_trained_predicted_and_explained(separable):
+    result = separable("train", PENGUINS, "--target", "species", "--model", "voted-perceptron")
+    assert (result.code, result.err) == (0, "")
+    assert "VotedPerceptron, trained again on all 344 rows" in result.out
+    mean = "The model votes; these are the weights of the mean of all its voters."
+    assert mean in result.out
+    model = "penguins.safetensors"
+    predicted = separable("predict", model, PENGUINS)
+    assert predicted.out.startswith("prediction,score_Adelie,score_Chinstrap,score_Gentoo\nAdelie,")
+    assert mean in separable("explain", model).out
+    told = json.loads(separable("explain", model, PENGUINS, "--row", "3", "--json").out)["rows"][0]
+    parts = [term["contribution"] for term in told["terms"]]
+    total = sum(parts) + told["others"]["contribution"] + told["intercept"]
+    assert told["score"] == pytest.approx(total)
+
+
 def test_unconverged_is_one_line_on_standard_error(separable):
     flipped = points(40).replace("0,b,no", "0,b,yes").replace("39,b,yes", "39,b,no")
     result = separable("train", write(flipped), "--target", "y", "--model", "perceptron")

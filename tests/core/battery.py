@@ -14,7 +14,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from separable import AveragedPerceptron, BatchPerceptron, Perceptron, WidrowHoff
+from separable import (
+    AveragedPerceptron,
+    BatchPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    WidrowHoff,
+)
 
 N, PAIRS = 90, 18
 D = 2 * PAIRS + 1  # no multiple of a register, so that every loop has a rest
@@ -28,6 +34,8 @@ LEARNERS = {
     "argmax": lambda: Perceptron(max_iter=4, multi_class="argmax"),
     "averaged": lambda: AveragedPerceptron(max_iter=4, eta0=0.3),
     "averaged argmax": lambda: AveragedPerceptron(max_iter=4, multi_class="argmax"),
+    "voted": lambda: VotedPerceptron(max_iter=4, eta0=0.3),
+    "voted, capped": lambda: VotedPerceptron(max_iter=4, max_voters=9),
     "batch": lambda: BatchPerceptron(max_iter=4),
 }
 
@@ -59,8 +67,15 @@ def make_rows(form: str, dtype: str) -> np.ndarray | csr_array:
     return csr
 
 
+def what_was_learned(learner, X) -> np.ndarray:
+    """Return weights and intercepts, or the votes at X of a learner that has no weights."""
+    if isinstance(learner, VotedPerceptron):
+        return learner.decision_function(X)
+    return np.column_stack([learner.coef_, learner.intercept_])
+
+
 def train_all() -> dict[str, np.ndarray]:
-    """Return weights, intercepts and mistakes of every combination, by name."""
+    """Return weights and intercepts, or votes, and mistakes of every combination, by name."""
     rng = np.random.default_rng(8)
     weight = np.round(rng.random(N) * 12) / 4
     found = {}
@@ -73,7 +88,7 @@ def train_all() -> dict[str, np.ndarray]:
                     X, y, coef_init=start, sample_weight=weight if weighted else None
                 )
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
-                found[key] = np.column_stack([learner.coef_, learner.intercept_])
+                found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
     return found | regress_all(weight)
 

@@ -27,6 +27,28 @@ except KeyboardInterrupt:
 """
 
 
+VOTE = """
+import numpy as np
+import scipy.sparse as sp
+from separable import VotedPerceptron
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(2000, 200)), rng.integers(0, 2, 2000)
+form = {form}
+learner = VotedPerceptron(max_iter=2).fit(form(X), y)
+more = form(np.tile(X, (200, 1)))
+print("started", flush=True)
+try:
+    learner.decision_function(more)
+except KeyboardInterrupt:
+    print("stopped", False)
+"""
+
+
+@pytest.mark.parametrize("form", ["np.asarray", "sp.csr_array"])
+def test_interrupt_votes(form):
+    stop_in_half_a_second(VOTE.format(form=form))
+
+
 @pytest.mark.parametrize(
     ("classes", "learner"),
     [
@@ -38,13 +60,16 @@ except KeyboardInterrupt:
     ],
 )
 def test_interrupt(classes, learner):
-    script = SCRIPT.format(classes=classes, learner=learner)
+    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner))
+
+
+def stop_in_half_a_second(script):
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline() == "started\n"
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(0.5)  # it is still learning
+            process.wait(0.5)  # it is still at it
         process.send_signal(signal.SIGINT)
         answer, _ = process.communicate(timeout=60)
     assert answer == "stopped False\n"

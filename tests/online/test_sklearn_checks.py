@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separable import AveragedPerceptron, BatchPerceptron, Perceptron, WidrowHoff
+from separable import (
+    AveragedPerceptron,
+    BatchPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    WidrowHoff,
+)
 
 ORDER = "an online learner depends on the order of rows, and this check shuffles them"
 EXPECTED = {
@@ -20,6 +26,8 @@ EXPECTED = {
         Perceptron(multi_class="argmax", pocket=True),
         AveragedPerceptron(),
         AveragedPerceptron(multi_class="argmax"),
+        VotedPerceptron(),
+        VotedPerceptron(max_voters=20),
         BatchPerceptron(),
         WidrowHoff(eta0=5e-5),  # some checks have rows so long that 0.01 is too large, and refused
     ],

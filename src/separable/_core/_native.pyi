@@ -29,7 +29,7 @@ def lane_width(double_precision: bool) -> int:
 class OnlinePlan:
     """Labels, weights, order and stopping of an online run."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket: bool = False) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket: bool = False, record: bool = False) -> None: ...
 
 class OnlineWeights:
     """
@@ -68,6 +68,9 @@ class OnlineRun:
     @property
     def pocket_mistakes(self) -> list[float]:
         """Weight of the rows that the pocket's weights get wrong, by model."""
+
+    def recorded(self, model: int) -> tuple:
+        """Rows, steps and times of a model's mistakes, if they were recorded."""
 
     @property
     def delta_norm(self) -> list[float]:
@@ -233,3 +236,16 @@ def sgd(rows: Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64],
 
 def adaptive_sgd(rows: Rows, arrays: AdaptiveArrays, plan: DescentPlan, progress: DescentProgress | None, clock: AdaptiveClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with a step for each weight, on one block of lanes."""
+
+class Voters:
+    """Mistaken rows and, model after model, the steps along them."""
+
+    def __init__(self, mistaken: Rows, *, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], base_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fit_intercept: bool) -> None: ...
+
+    def vote(self, rows: Rows, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+        """
+        Replace the scores of base weights by votes; return a row that overflows, or -1.
+        """
+
+def fold_steps(mistaken: Rows, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Add steps along rows to weights, one after the other."""

@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from separable.cli.output import counted, file_name, json_bytes, report_lines, say, write_data
+from separable.cli.output import (
+    MEAN_WEIGHTS,
+    counted,
+    file_name,
+    json_bytes,
+    report_lines,
+    say,
+    write_data,
+)
 from separable.cli.predict import encode_table, load_model, read_table
 
 if TYPE_CHECKING:
     from separable.model.explanation import Explanation, Terms
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["explain"]
 
@@ -46,11 +54,14 @@ def explain(model: str, data: str | None, row: int | None, top: int, as_json: bo
         _explain_row(load_model(model), data, (row or 1) - 1, top, as_json)
 
 
-def _explain_model(model: LinearModel, top: int, as_json: bool) -> None:
-    weights = model.top_weights(top)
+def _explain_model(model: Model, top: int, as_json: bool) -> None:
+    from separable.model.linear_model import LinearModel
+
+    linear = model if isinstance(model, LinearModel) else model.mean_model()
+    weights = linear.top_weights(top)
     if as_json:
         told = {"learner": model.learner, "classes": _classes(model)}
-        told |= {"intercept": model.intercept.tolist(), "top_weights": weights.to_dict()}
+        told |= {"intercept": linear.intercept.tolist(), "top_weights": weights.to_dict()}
         write_data(json_bytes({**told, "evidence": dict(model.evidence)}))
         return
     assert model.encoder is not None
@@ -60,10 +71,12 @@ def _explain_model(model: LinearModel, top: int, as_json: bool) -> None:
         f"{counted(n_columns, 'column')}. Numbers are standardised: a weight is for one standard "
         "deviation."
     )
+    if linear is not model:
+        click.echo(MEAN_WEIGHTS)
     click.echo(str(weights))
 
 
-def _explain_row(model: LinearModel, data: str, row: int, top: int, as_json: bool) -> None:
+def _explain_row(model: Model, data: str, row: int, top: int, as_json: bool) -> None:
     table = read_table(model, data)
     if row >= table.num_rows:
         raise ValueError(
@@ -126,5 +139,5 @@ def _cell(value: str | float | None) -> str:
     return shown(number_text(value) if isinstance(value, float) else value)
 
 
-def _classes(model: LinearModel) -> list[Any] | None:
+def _classes(model: Model) -> list[Any] | None:
     return None if model.classes is None else model.classes.tolist()

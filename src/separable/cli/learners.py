@@ -57,6 +57,7 @@ LEARNERS = {
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
+    "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
     "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import ColumnReport, EncodingReport
 
 __all__ = [
+    "MEAN_WEIGHTS",
     "check_output",
     "counted",
     "file_name",
@@ -26,6 +27,9 @@ __all__ = [
     "say",
     "write_data",
 ]
+
+#: Said above the weights of a model that votes.
+MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
 
 
 def say(text: str) -> None:

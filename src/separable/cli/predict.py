@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.encoding_report import EncodingReport
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["encode_table", "load_model", "predict", "read_table"]
 
@@ -62,7 +62,7 @@ def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
         say(f"Wrote {counted(report.n_rows, 'prediction')} to {output}")
 
 
-def load_model(path: str) -> LinearModel:
+def load_model(path: str) -> Model:
     """Load a model and make sure that it takes tables."""
     from separable.features.table_encoder import TableEncoder
     from separable.model.file import load
@@ -76,7 +76,7 @@ def load_model(path: str) -> LinearModel:
     return model
 
 
-def read_table(model: LinearModel, data: str) -> pa.Table:
+def read_table(model: Model, data: str) -> pa.Table:
     """Read a table with the column types of the model's training data."""
     from separable.data.table import read_csv
     from separable.features.table_encoder import TableEncoder
@@ -86,7 +86,7 @@ def read_table(model: LinearModel, data: str) -> pa.Table:
 
 
 def encode_table(
-    model: LinearModel, table: pa.Table, data: str, first_row: int
+    model: Model, table: pa.Table, data: str, first_row: int
 ) -> tuple[Rows, EncodingReport]:
     """Encode a table, the rows of ``data`` from ``first_row`` on, as the rows of a model."""
     from separable.features.table_encoder import TableEncoder
@@ -97,7 +97,7 @@ def encode_table(
 
 
 def _parts(
-    model: LinearModel, table: pa.Table, data: str, as_json: bool, reports: list[EncodingReport]
+    model: Model, table: pa.Table, data: str, as_json: bool, reports: list[EncodingReport]
 ) -> Iterator[bytes]:
     """Give what is to be written, some rows at a time, and collect what was met in them."""
     from separable.cli.predictions import as_csv, as_json_lines, prediction_columns
@@ -109,7 +109,7 @@ def _parts(
         yield write(prediction_columns(model, rows), header=first_row == 0)
 
 
-def _joined(model: LinearModel, reports: list[EncodingReport]) -> EncodingReport:
+def _joined(model: Model, reports: list[EncodingReport]) -> EncodingReport:
     from separable.features.encoding_report import EncodingReport
 
     assert model.encoder is not None

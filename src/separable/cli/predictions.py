@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
     Columns: TypeAlias = dict[str, list[Any]]
 
 __all__ = ["as_csv", "as_json_lines", "prediction_columns"]
 
 
-def prediction_columns(model: LinearModel, rows: Rows) -> Columns:
+def prediction_columns(model: Model, rows: Rows) -> Columns:
     """Return the predictions of some rows and what belongs to them, by name.
 
     Classes: ``prediction``; ``score``, or with three or more classes ``score_<class>`` for each;
@@ -32,7 +32,7 @@ def prediction_columns(model: LinearModel, rows: Rows) -> Columns:
 
     Parameters
     ----------
-    model : LinearModel
+    model : LinearModel or VotedModel
     rows : Rows
 
     Returns

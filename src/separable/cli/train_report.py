@@ -7,14 +7,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.classification import SHOWN_CLASSES
-from separable.cli.output import counted, file_name
+from separable.cli.output import MEAN_WEIGHTS, counted, file_name
 from separable.data.table import missing_counts
+from separable.model.linear_model import LinearModel
 from separable.model.top_weights import TopWeights
 from separable.model.words import shown
 
 if TYPE_CHECKING:
     from separable.cli.training import Training
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["training_dict", "training_text"]
 
@@ -111,7 +112,7 @@ def _model_text(training: Training) -> str:
     return "\n".join(lines)
 
 
-def _end(model: LinearModel) -> str:
+def _end(model: Model) -> str:
     """Return how the last epoch ended, in words for what the learner reports of it."""
     converged, mistakes = model.evidence.get("converged"), model.evidence.get("mistakes")
     if converged is None:
@@ -120,7 +121,7 @@ def _end(model: LinearModel) -> str:
         return "converged" if converged else "not converged"
     if converged:
         return "converged: an epoch without a mistake"
-    k = len(model.weights)
+    k = model.n_scores
     models = f" of the {k} one-vs-rest models together" if k > 1 else ""
     return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
 
@@ -129,7 +130,8 @@ def _weights_text(training: Training) -> str:
     groups = training.model.top_weights(TOP_WEIGHTS).groups
     shown_groups = TopWeights(groups[:WEIGHT_GROUPS])
     more = "\n... and those of the other classes" if len(groups) > WEIGHT_GROUPS else ""
-    return f"Most telling features\n{shown_groups}{more}"
+    mean = "" if isinstance(training.model, LinearModel) else f"\n{MEAN_WEIGHTS}"
+    return f"Most telling features{mean}\n{shown_groups}{more}"
 
 
 def _next_text(training: Training, path: str) -> str:

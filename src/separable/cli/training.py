@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.target import Finding, Rows, Target
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["Training", "train_model"]
 
@@ -35,7 +35,7 @@ class Training:
     held_out: Finding | None
     trained: Finding
     encoder: TableEncoder
-    model: LinearModel
+    model: Model
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -114,7 +114,7 @@ class _Fitter:
         self.learner, self.options, self.seed = learner, options, seed
         self.warnings: list[str] = []
 
-    def fit(self, chosen: Rows | None) -> tuple[TableEncoder, LinearModel]:
+    def fit(self, chosen: Rows | None) -> tuple[TableEncoder, Model]:
         """Fit on the chosen rows of the target; on all, keeping its warnings, for None."""
         rows, values = self._rows(chosen)
         with naming_file(self.data, rows):
@@ -129,9 +129,7 @@ class _Fitter:
             self.warnings += [_warning(one.message, estimator.model_, len(rows)) for one in caught]
         return encoder, estimator.model_
 
-    def predict(
-        self, encoder: TableEncoder, model: LinearModel, chosen: Rows | None
-    ) -> NDArray[Any]:
+    def predict(self, encoder: TableEncoder, model: Model, chosen: Rows | None) -> NDArray[Any]:
         """Predict the chosen rows of the target, all for None."""
         rows, _ = self._rows(chosen)
         with naming_file(self.data, rows):
@@ -162,11 +160,11 @@ class _Fitter:
         return self.table if len(rows) == self.table.num_rows else self.table.take(places)
 
 
-def _warning(message: Warning | str, model: LinearModel, n_rows: int) -> str:
+def _warning(message: Warning | str, model: Model, n_rows: int) -> str:
     """Return a warning of a learner in one line, a perceptron's for what can be typed here."""
     from sklearn.exceptions import ConvergenceWarning
 
-    evidence, k = model.evidence, len(model.weights)
+    evidence, k = model.evidence, model.n_scores
     counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
     if not isinstance(message, ConvergenceWarning) or not counts_mistakes:
         return " ".join(str(message).split())

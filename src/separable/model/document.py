@@ -7,7 +7,15 @@ import msgspec
 from separable.model.json_values import JSON, pack, plain, unpack
 from separable.model.linear_model import Family, Link
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "Document", "EncoderRecord", "read_document", "read_format"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "Document",
+    "EncoderRecord",
+    "VotedRecord",
+    "read_document",
+    "read_format",
+]
 
 FORMAT = "separable"
 FORMAT_VERSION = 1
@@ -27,8 +35,15 @@ class EncoderRecord(msgspec.Struct, forbid_unknown_fields=True):
     values: dict[str, Any]
 
 
+class VotedRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """What a file of a ``VotedModel`` says beside its tensors."""
+
+    n_features: int
+    fit_intercept: bool
+
+
 class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """All of a model that is not a tensor."""
+    """All of a model that is not a tensor; ``voted`` is there if it is a ``VotedModel``."""
 
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
@@ -40,6 +55,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     evidence: dict[str, Any]
     encoder: EncoderRecord | None
     state: dict[str, Any] | None
+    voted: VotedRecord | None = None
 
     def to_json(self) -> bytes:
         """Return the document as JSON text with its keys in order; NaN and infinities survive."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["Explanation", "Term", "Terms"]
 
@@ -65,8 +65,8 @@ class Explanation:
 
     For every row and score, |intercept + sum of contributions - score| is at most 1e-12 times the
     sum of the absolute values of intercept and contributions. The score is the one that
-    ``decision_function`` returns. Contributions are computed when asked for: only the data is kept,
-    as it came, so sparse rows stay sparse.
+    ``decision_function`` returns; the weights of a ``VotedModel`` belong to the row. Contributions
+    are computed when asked for: only the data is kept, as it came, so sparse rows stay sparse.
 
     Two classes have one score, for ``classes[1]``. With more, ``label`` picks the class; None means
     for each row the class predicted. In regression with several targets ``label`` is the number
@@ -74,7 +74,7 @@ class Explanation:
 
     Parameters
     ----------
-    model : LinearModel
+    model : LinearModel or VotedModel
     rows : Rows
     all_scores : ndarray of float64, shape (n, k)
     feature_names : tuple of str or None
@@ -92,7 +92,7 @@ class Explanation:
       score                               +3
     """
 
-    model: LinearModel
+    model: Model
     rows: Rows
     all_scores: NDArray[np.float64]
     feature_names: tuple[str, ...] | None = None
@@ -130,12 +130,28 @@ class Explanation:
     @property
     def scores(self) -> NDArray[np.float64]:
         """The scores, shape (n,) if there is one a row, else (n, k)."""
-        return self.all_scores[:, 0] if len(self.model.weights) == 1 else self.all_scores
+        return self.all_scores[:, 0] if self.model.n_scores == 1 else self.all_scores
 
     @property
     def intercept(self) -> NDArray[np.float64]:
-        """The intercept of each score, shape (k,)."""
-        return self.model.intercept
+        """The intercept of each score, shape (k,), where it is the same for all rows."""
+        intercept: NDArray[np.float64] | None = getattr(self.model, "intercept", None)
+        if intercept is None:
+            raise AttributeError(
+                f"Each row of this {self.model.learner} model has an intercept of its own: use "
+                "intercepts(), or terms(row).intercept."
+            )
+        return intercept
+
+    def intercepts(self, label: Any = None) -> NDArray[np.float64]:
+        """Return the intercept in one score a row, shape (n,).
+
+        Parameters
+        ----------
+        label : object, optional
+            The class or target, as said above.
+        """
+        return self.model.weights_at(self.rows, self.all_scores, self._which(label))[1]
 
     @property
     def predicted(self) -> NDArray[Any]:
@@ -158,15 +174,9 @@ class Explanation:
             Dense rows: n x d. CSR rows: the same ``indices`` and ``indptr`` (shared, not copied)
             with the contribution of each stored value.
         """
-        which, rows = self._which(label), self.rows
-        weights = self.model.weights
-        one = weights[which[0]] if len(which) and (which == which[0]).all() else None
-        if rows.indptr is None or rows.indices is None:
-            values = rows.values * (weights[which] if one is None else one)
-        elif one is None:
-            values = weights[np.repeat(which, np.diff(rows.indptr)), rows.indices] * rows.values
-        else:
-            values = one[rows.indices] * rows.values
+        rows = self.rows
+        weights, _ = self.model.weights_at(rows, self.all_scores, self._which(label))
+        values = weights * rows.values
         return Rows(values, rows.n_features, rows.indices, rows.indptr)
 
     def by_column(self, label: Any = None) -> dict[str, NDArray[np.float64]]:
@@ -217,9 +227,12 @@ class Explanation:
                 f"The 'n' parameter of terms must be an int >= 0 or None. Got {n!r} instead."
             )
         one = self[row]
-        k = int(one._which(label)[0])
-        features, values = _features_of(one.rows)
-        weights = self.model.weights[k, features]
+        which = one._which(label)
+        k = int(which[0])
+        whole = one.rows.astype(np.dtype(np.float64)).sum_duplicates()
+        features = np.arange(whole.n_features) if whole.indices is None else whole.indices
+        at_row, intercepts = self.model.weights_at(whole, one.all_scores, which)
+        values, weights = whole.values.reshape(-1), at_row.reshape(-1)
         parts = weights * values
         order = np.argsort(-np.abs(parts), kind="stable")
         count = int(np.count_nonzero(parts))
@@ -229,7 +242,7 @@ class Explanation:
             label=self._label(k),
             predicted=score if self.model.classes is None else label_value(one.predicted[0]),
             score=score,
-            intercept=float(self.model.intercept[k]),
+            intercept=float(intercepts[0]),
             shown=tuple(
                 Term(
                     feature_name(self.feature_names, int(features[j])),
@@ -281,10 +294,3 @@ class Explanation:
             known = ", ".join(repr(each) for each in labels[:10]) + (", ..." if k > 10 else "")
             raise ValueError(f"There is no score for {label!r}. There is one for: {known}.")
         return np.full(n, labels.index(label_value(label)), dtype=np.intp)
-
-
-def _features_of(row: Rows) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the features a single row holds, each once, and their values."""
-    row = row.astype(np.dtype(np.float64)).sum_duplicates()
-    features = np.arange(row.n_features) if row.indices is None else row.indices
-    return features, row.values.reshape(-1)

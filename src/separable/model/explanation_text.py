@@ -36,7 +36,7 @@ def headline(explanation: Explanation, terms: Terms) -> str:
     """Return the sentence above the table of one row."""
     model = explanation.model
     if model.classes is None:
-        target = "" if len(model.weights) == 1 else f" for target {terms.label}"
+        target = "" if model.n_scores == 1 else f" for target {terms.label}"
         return f"{shown(model.learner)} predicts {number(terms.score)}{target}"
     rule = ""
     if len(model.classes) == 1:

@@ -1,8 +1,9 @@
 """Model files: everything a model needs, written wholly or not at all, checked whole on loading.
 
 A file is safetensors. Weights, intercept, classes, names and the arrays and texts of encoder and
-training state are tensors; the rest is one JSON document in the metadata, sealed with a SHA-256
-over everything. NaN and infinities in it survive. Nothing in a file is ever run.
+training state are tensors; so are the voters of a ``VotedModel`` and the training rows behind them.
+The rest is one JSON document in the metadata, sealed with a SHA-256 over everything. NaN and
+infinities in it survive. Nothing in a file is ever run.
 """
 
 from __future__ import annotations
@@ -17,10 +18,18 @@ import numpy as np
 from separable.features.encoder import ENCODERS, encoder_class
 from separable.model.atomic import write_atomically
 from separable.model.container import check_seal, close_container, open_container
-from separable.model.document import Document, EncoderRecord, read_document, read_format
+from separable.model.document import (
+    Document,
+    EncoderRecord,
+    VotedRecord,
+    read_document,
+    read_format,
+)
 from separable.model.json_values import plain
 from separable.model.linear_model import LinearModel, TrainingState
 from separable.model.parts import pack_parts, unpack_parts
+from separable.model.voted_model import VotedModel
+from separable.model.voted_parts import VOTED, voted_model_parts, voted_parts
 
 if TYPE_CHECKING:
     import os
@@ -28,24 +37,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
+    from separable.model.kinds import Model
 
 __all__ = ["ModelFileError", "load", "save"]
 
-OWN = {"weights", "intercept", "classes", "feature_names"}
+COMMON = {"classes", "feature_names"}
+LINEAR = {"weights", "intercept"}
 
 
 class ModelFileError(ValueError):
     """A file that is not a model, or a damaged one. The message says what is wrong with it."""
 
 
-def save(model: LinearModel, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
+def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
     """Write a model to a safetensors file, wholly or not at all.
 
     The same model gives the same bytes.
 
     Parameters
     ----------
-    model : LinearModel
+    model : LinearModel or VotedModel
     path : str or path
         Its folder must exist. A file that stands there is replaced.
     include_state : bool, default False
@@ -73,11 +84,12 @@ def save(model: LinearModel, path: str | os.PathLike[str], *, include_state: boo
         evidence=dict(model.evidence),
         encoder=record,
         state=None if state is None else dict(state.values),
+        voted=_voted_record(model),
     )
     write_atomically(path, close_container(document.to_json(), tensors))
 
 
-def load(path: str | os.PathLike[str]) -> LinearModel:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that ``model.save`` wrote.
 
     Parameters
@@ -86,7 +98,8 @@ def load(path: str | os.PathLike[str]) -> LinearModel:
 
     Returns
     -------
-    LinearModel
+    LinearModel or VotedModel
+        Whichever was saved.
 
     Raises
     ------
@@ -112,31 +125,53 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _model_from_bytes(data: bytes) -> LinearModel:
+def _model_from_bytes(data: bytes) -> Model:
     sealed, tensors = open_container(data)
     read_format(sealed)
     document = read_document(check_seal(sealed, tensors))
     groups = _grouped(tensors)
     own = unpack_parts(groups[""])
-    if not OWN.issuperset(own):
-        raise ValueError(f"it holds an unknown tensor, {min(own.keys() - OWN)!r:.80}.")
-    return LinearModel(
-        weights=_numbers(own, "weights"),
-        intercept=_numbers(own, "intercept"),
-        classes=_classes(own),
-        link=document.link,
-        feature_names=_feature_names(own),
-        encoder=_encoder(document.encoder, groups["encoder/"]),
-        learner=document.learner,
-        parameters=document.parameters,
-        family=document.family,
-        evidence=document.evidence,
-        state=_state(document.state, groups["state/"]),
+    known = COMMON | (LINEAR if document.voted is None else VOTED)
+    if not known.issuperset(own):
+        raise ValueError(f"it holds an unknown tensor, {min(own.keys() - known)!r:.80}.")
+    common: dict[str, Any] = {
+        "classes": _classes(own),
+        "feature_names": _feature_names(own),
+        "encoder": _encoder(document.encoder, groups["encoder/"]),
+        "learner": document.learner,
+        "parameters": document.parameters,
+        "family": document.family,
+        "evidence": document.evidence,
+        "state": _state(document.state, groups["state/"]),
+    }
+    if document.voted is not None:
+        return _voted_model(document, own, common)
+    weights, intercept = _numbers(own, "weights"), _numbers(own, "intercept")
+    return LinearModel(weights=weights, intercept=intercept, link=document.link, **common)
+
+
+def _voted_model(document: Document, own: dict[str, Any], common: dict[str, Any]) -> VotedModel:
+    if document.link != VotedModel.link:
+        raise ValueError(f"its link must be {VotedModel.link!r} for votes, not {document.link!r}.")
+    assert document.voted is not None
+    mistaken, voters = voted_model_parts(
+        own, document.voted.n_features, document.voted.fit_intercept
     )
+    return VotedModel(mistaken=mistaken, voters=voters, **common)
 
 
-def _own_parts(model: LinearModel) -> dict[str, Any]:
-    parts: dict[str, Any] = {"weights": model.weights, "intercept": model.intercept}
+def _voted_record(model: Model) -> VotedRecord | None:
+    if not isinstance(model, VotedModel):
+        return None
+    return VotedRecord(model.n_features, bool(model.voters.fit_intercept))
+
+
+def _own_parts(model: Model) -> dict[str, Any]:
+    parts: dict[str, Any]
+    if isinstance(model, VotedModel):
+        parts = {**voted_parts(model.mistaken, model.voters)}
+    else:
+        parts = {"weights": model.weights, "intercept": model.intercept}
     if model.classes is not None:
         is_text = model.classes.dtype.kind == "U"
         parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes

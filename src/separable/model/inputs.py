@@ -9,14 +9,14 @@ import numpy as np
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:
-    from separable.model.linear_model import LinearModel
+    from separable.model.kinds import Model
 
 __all__ = ["model_rows"]
 
 SHOWN = 8
 
 
-def model_rows(model: LinearModel, X: Any) -> Rows:
+def model_rows(model: Model, X: Any) -> Rows:
     """Return X as rows with the model's features, or say how it differs from them.
 
     A raw table goes through the model's encoder, if it has one. Arrays, sparse matrices and Rows
@@ -27,7 +27,7 @@ def model_rows(model: LinearModel, X: Any) -> Rows:
     else:
         _check_names(model, column_names(X))
         rows = as_rows(X)
-    expected = model.weights.shape[1]
+    expected = model.n_features
     if rows.n_features != expected:
         raise ValueError(
             f"X has {rows.n_features} features, but this {model.learner} model expects {expected}"
@@ -40,7 +40,7 @@ def _is_matrix(X: Any) -> bool:
     return isinstance(X, (Rows, np.ndarray)) or is_scipy_sparse(X)
 
 
-def _check_names(model: LinearModel, found: tuple[str, ...] | None) -> None:
+def _check_names(model: Model, found: tuple[str, ...] | None) -> None:
     expected = model.feature_names
     if found is None or expected is None or found == expected:
         return

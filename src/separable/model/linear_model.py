@@ -7,11 +7,14 @@ saving are written once, on it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
 
 from separable.model.arrays import checked_classes, checked_names, checked_numbers, read_only
+from separable.model.checks import check_score_count, check_words, names_of_features
 from separable.model.inputs import model_rows
-from separable.model.json_values import JSON, is_text, plain
+from separable.model.json_values import JSON, plain
 from separable.model.probability import classes_of, probabilities
 from separable.model.scores import linear_scores
 
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
     from separable.features.encoder import Encoder
     from separable.model.explanation import Explanation
     from separable.model.top_weights import TopWeights
@@ -116,13 +119,13 @@ class LinearModel:
         weights = checked_numbers(self.weights, "weights", ndim=2)
         intercept = checked_numbers(self.intercept, "intercept", ndim=1)
         classes = checked_classes(self.classes)
-        _check_words(self, classes)
+        check_words(self, classes)
         _check_shapes(weights, intercept, classes)
         checked = {
             "weights": weights,
             "intercept": intercept,
             "classes": classes,
-            "feature_names": _names(self.feature_names, self.encoder, weights.shape[1]),
+            "feature_names": names_of_features(self.feature_names, self.encoder, weights.shape[1]),
             "parameters": plain(self.parameters, "parameters"),
             "evidence": plain(self.evidence, "evidence"),
         }
@@ -143,6 +146,11 @@ class LinearModel:
     def n_features(self) -> int:
         """The number of features d."""
         return int(self.weights.shape[1])
+
+    @property
+    def n_scores(self) -> int:
+        """The number of scores k."""
+        return len(self.weights)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores w.x + b.
@@ -268,28 +276,36 @@ class LinearModel:
 
         save(self, path, include_state=include_state)
 
+    def weights_at(
+        self, rows: Rows, scores: NDArray[np.float64], which: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weight of each value of some rows, and the intercept of each row.
+
+        Parameters
+        ----------
+        rows : Rows
+        scores : ndarray of float64, shape (n, k)
+            The scores of the rows.
+        which : ndarray of int, shape (n,)
+            The score of each row that is meant.
+
+        Returns
+        -------
+        weights : ndarray of float64
+            Fit to be multiplied with ``rows.values``: weight times value is the contribution.
+        intercepts : ndarray of float64, shape (n,)
+        """
+        del scores  # the weights are the same at every row
+        weights, intercepts = self.weights, self.intercept[which]
+        if len(which) and (which == which[0]).all():
+            one = weights[which[0]]
+            return one if rows.indices is None else one[rows.indices], intercepts
+        if rows.indptr is None or rows.indices is None:
+            return weights[which], intercepts
+        return weights[np.repeat(which, np.diff(rows.indptr)), rows.indices], intercepts
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return linear_scores(model_rows(self, X), self.weights, self.intercept)
-
-
-def _check_words(model: LinearModel, classes: NDArray[Any] | None) -> None:
-    if model.link not in get_args(Link):
-        raise ValueError(f"link must be one of {get_args(Link)}. Got {model.link!r:.80} instead.")
-    if model.family is not None and model.family not in get_args(Family):
-        raise ValueError(
-            f"family must be None or one of {get_args(Family)}. Got {model.family!r:.80}."
-        )
-    if (classes is None) != (model.link == "identity"):
-        raise ValueError(
-            "link must be 'identity' without classes and another with them. "
-            f"Got {model.link!r} {'without' if classes is None else 'with'} classes."
-        )
-    if not isinstance(model.learner, str) or not is_text(model.learner):
-        raise ValueError(f"learner must be text. Got {model.learner!r:.80} instead.")
-    if model.state is not None and not isinstance(model.state, TrainingState):
-        raise ValueError(
-            f"state must be a TrainingState. Got {type(model.state).__name__} instead."
-        )
 
 
 def _check_shapes(
@@ -302,26 +318,4 @@ def _check_shapes(
         raise ValueError(
             f"intercept must hold one number for each of {k} rows of weights. Got {len(intercept)}."
         )
-    if classes is not None and k != (1 if len(classes) < 3 else len(classes)):
-        wanted = 1 if len(classes) < 3 else len(classes)
-        raise ValueError(
-            f"weights must have {wanted} rows for {len(classes)} classes (one for each, a single "
-            f"one up to two classes). Got {k}."
-        )
-
-
-def _names(
-    names: Sequence[str] | None, encoder: Encoder | None, count: int
-) -> tuple[str, ...] | None:
-    checked = checked_names(names, count, "feature_names")
-    if encoder is None:
-        return checked
-    encoded = checked_names(encoder.feature_names, count, "encoder.feature_names")
-    if len(encoder.sources) != count:
-        raise ValueError(
-            f"encoder.sources must name the raw column of each of {count} features. "
-            f"Got {len(encoder.sources)}."
-        )
-    if checked is not None and checked != encoded:
-        raise ValueError("feature_names must be those of the encoder, or None.")
-    return encoded
+    check_score_count(k, classes, "weights")

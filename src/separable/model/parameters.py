@@ -81,6 +81,8 @@ POSITIVE_OR_INF = Requirement("a float > 0", lambda v: _is_number(v) and v > 0)
 COUNT = Requirement("an int >= 1", lambda v: _is_whole(v) and v >= 1)
 #: A bool, or the number of steps before a mean begins.
 AVERAGE = Requirement("a bool or an int >= 0", lambda v: _is_bool(v) or (_is_whole(v) and v >= 0))
+#: None or an int of at least 1.
+COUNT_OR_NONE = Requirement("None or an int >= 1", lambda v: v is None or (_is_whole(v) and v >= 1))
 #: None, "balanced" or a dict from class to weight.
 CLASS_WEIGHT = Requirement(
     "None, 'balanced' or a dict from class to weight",

@@ -6,7 +6,7 @@ The sums are short or pairwise, so that a score differs from the exact one by le
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
 
-__all__ = ["linear_scores", "row_blocks", "segment_sums"]
+__all__ = ["linear_scores", "refuse_overflow", "row_blocks", "segment_sums"]
 
 #: Values held at once: half a megabyte in float64, so that temporary arrays stay in the cache.
 BLOCK = 1 << 16
@@ -47,7 +47,9 @@ def linear_scores(
         for start, stop in row_blocks(rows, min(rows.n_features, COLUMNS)):
             scores[start:stop] = multiply(rows.slice(start, stop), weights)
         scores += intercept
-    _refuse_overflow(scores)
+    finite = np.isfinite(scores)
+    if not finite.all():
+        refuse_overflow(int(np.flatnonzero(~finite.all(axis=1))[0]))
     return scores
 
 
@@ -96,11 +98,8 @@ def _multiply_sparse(block: Rows, weights: NDArray[np.float64]) -> NDArray[np.fl
     return scores
 
 
-def _refuse_overflow(scores: NDArray[np.float64]) -> None:
-    finite = np.isfinite(scores)
-    if finite.all():
-        return
-    row = int(np.flatnonzero(~finite.all(axis=1))[0])
+def refuse_overflow(row: int) -> NoReturn:
+    """Say that the score of a row is not finite, and what to do."""
     raise ValueError(
         f"The score of row {row} overflows float64: its values times the weights exceed 1.8e308. "
         "Scale the features, for example with separable.TableEncoder, and train again."

@@ -134,6 +134,7 @@ def run_epochs(
         max_epochs=rule.max_epochs,
         presented=state.presented,
         pocket=rule.pocket,
+        record=state.records,
     )
     if state.rule == "argmax":
         runs = [native.argmax_perceptron(rows, weights, plan, state.met)]
@@ -154,6 +155,8 @@ def run_epochs(
             refuse_overflow(lesson, run.overflow_row, rule.eta)
     # A block that stopped early keeps its weights, so the longest count serves every mean.
     state.presented = max([run.presented for run in runs])
+    if state.records:
+        state.note_mistakes(lesson, runs)
     return runs
 
 

@@ -14,7 +14,7 @@ two classes) each have a block of width 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.online.runs import Lesson
 
 __all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState", "aligned_zeros"]
 
@@ -94,6 +95,9 @@ class OnlineState:
     open_classes : bool
         Whether unannounced classes may still come.
     """
+
+    #: Whether the mistakes of a run are wanted, for ``note_mistakes``.
+    records: ClassVar[bool] = False
 
     classes: NDArray[Any] | None
     n_features: int
@@ -265,6 +269,9 @@ class OnlineState:
         other.met = self.met.copy()
         other.set_arrays(self.arrays())
         return other
+
+    def note_mistakes(self, lesson: Lesson, runs: list[native.OnlineRun]) -> None:
+        """Take over the mistakes of a run that ended well."""
 
     def native_weights(self) -> native.OnlineWeights:
         """Return the view of the arrays that the compiled core trains."""

@@ -80,6 +80,8 @@ class Products {
     virtual void non_zeros(std::int64_t i, NonZeros<T>& out) const = 0;
     // sum += step x_i, in float64 whatever the weights are; one step a lane
     virtual void accumulate(std::int64_t i, const double* step, double* sum) const = 0;
+    // w_j = 0 for the features of x_i
+    virtual void clear(std::int64_t i, T* w) const = 0;
     // |x_i|^2
     virtual double squared_norm(std::int64_t i) const = 0;
     // Start fetching what rows to come will need: all of row `far`, the first weights of `near`.
@@ -127,6 +129,8 @@ class ProductsOf final : public Products<Lane> {
     void accumulate(std::int64_t i, const double* step, double* sum) const override {
         Lane::accumulate(rows_.row(i), step, sum);
     }
+
+    void clear(std::int64_t i, T* w) const override { Lane::clear(rows_.row(i), w); }
 
     double squared_norm(std::int64_t i) const override {
         return separable::squared_norm(rows_.row(i));

@@ -95,6 +95,16 @@ struct alignas(kLineBytes) Line {
         return line;
     }
 
+    // -1, 0 or 1
+    Line sign() const {
+        Line line;
+        const Register one = Register{} + T(1);
+        for (int r = 0; r < kRegisters; ++r)
+            line.part[r] =
+                (part[r] > T(0) ? one : Register{}) - (part[r] < T(0) ? one : Register{});
+        return line;
+    }
+
     bool any() const {
         auto differs = part[0] != T(0);
         for (int r = 1; r < kRegisters; ++r) differs |= part[r] != T(0);
@@ -238,6 +248,7 @@ struct Single {
     static Score where_not_positive(const Score& test, const Score& a) {
         return test <= T(0) ? a : T(0);
     }
+    static Score sign(const Score& score) { return T(score > T(0)) - T(score < T(0)); }
 
     // sum over the non-zeros of w_j x_j
     template <class Row>
@@ -285,6 +296,12 @@ struct Single {
             sum[row.index(k)] += *step * static_cast<double>(row.value(k));
     }
 
+    // w_j = 0 for the features of the row
+    template <class Row>
+    static void clear(const Row& row, T* w) {
+        for (std::int64_t k = 0; k < row.size(); ++k) w[row.index(k)] = T(0);
+    }
+
     template <class Row>
     static void prefetch(const Row& row, const T* w) {
         (void)row, (void)w;
@@ -309,6 +326,7 @@ struct Lanes {
     static Score where_not_positive(const Score& test, const Score& a) {
         return Line<T>::where_not_positive(test, a);
     }
+    static Score sign(const Score& score) { return score.sign(); }
 
     template <class Row>
     static Score dot(const Row& row, const T* W) {
@@ -377,6 +395,12 @@ struct Lanes {
             for (int part = 0; part < kParts; ++part, at += P)
                 (Line<double>::load(at) + steps[part] * x).store(at);
         });
+    }
+
+    template <class Row>
+    static void clear(const Row& row, T* W) {
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            Line<T>::zero().store(W + row.index(k) * kWidth);
     }
 
     // Fetch the weights of a row's first non-zeros, which dot() has no time to fetch ahead.

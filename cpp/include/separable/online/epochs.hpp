@@ -133,18 +133,21 @@ inline std::int64_t whole_count(double count) {  // weights are at most 2^53
 }
 
 struct Presentations {
-    double steps = 0;       // the sum of steps
-    double steps_time = 0;  // the sum of steps x presentations before each
+    double whole_steps = 0;  // how many presentations step by 1
+    double fraction = 0;     // the step of the last, fractional one
+    double steps = 0;        // the sum of steps
+    double steps_time = 0;   // the sum of steps x presentations before each
     std::int64_t mistakes = 0;
 
     Presentations(double margin, double gain, double weight, double presented) {
-        const double whole = std::floor(weight), fraction = weight - whole;
+        const double whole = std::floor(weight), part = weight - whole;
         double taken = 0;
         if (margin <= 0) taken = gain > 0 ? std::min(whole, std::floor(-margin / gain) + 1) : whole;
-        const bool last = fraction > 0 && margin + taken * gain <= 0;
-        steps = taken + (last ? fraction : 0);
-        steps_time = taken * presented + taken * (taken - 1) / 2 +
-                     (last ? fraction * (presented + whole) : 0);
+        const bool last = part > 0 && margin + taken * gain <= 0;
+        whole_steps = taken;
+        fraction = last ? part : 0;
+        steps = taken + fraction;
+        steps_time = taken * presented + taken * (taken - 1) / 2 + fraction * (presented + whole);
         mistakes = whole_count(taken) + (last ? 1 : 0);
     }
 

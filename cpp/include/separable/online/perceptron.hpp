@@ -4,7 +4,7 @@
 //             y_i = +1 if row i is of class c, else -1
 //   given     rows x_i, labels, weights, eta; a start w, b
 //   returns   w, b and the number of mistakes in each epoch; with u the mean of all w as
-//             w - u / t (AveragedPerceptron)
+//             w - u / t (AveragedPerceptron); with a record the list of mistakes (VotedPerceptron)
 //   steps     for each row in the epoch's order:
 //             1. s = w.x + b
 //             2. a mistake is y s <= 0
@@ -22,6 +22,7 @@
 #include "separable/data/products.hpp"
 #include "separable/math/lanes.hpp"
 #include "separable/online/epochs.hpp"
+#include "separable/online/mistakes.hpp"
 #include "separable/online/pocket.hpp"
 
 namespace separable {
@@ -104,7 +105,7 @@ template <class Lane>
 OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                      PerceptronBlock<Lane> block, EpochOrder& order, std::int64_t first_epoch,
                      std::int64_t max_epochs, double presented, Pocket<Lane>* pocket,
-                     Heartbeat& heartbeat) {
+                     MistakeRecord<Lane>* record, Heartbeat& heartbeat) {
     using T = typename Lane::T;
     using Score = typename Lane::Score;
     block.prepare();
@@ -136,6 +137,9 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                 for (int lane = 0; lane < block.n_lanes; ++lane)
                     mistakes[lane] += step.mistakes[lane];
                 if (pocket) pocket->end_runs(unit, block.w, b);
+                if (record)
+                    record->note(i, y, s, problem.eta, problem.squared_norm(x, i), weight,
+                                 run.presented);
                 if (block.u)
                     x.add_timed(i, step.size, step.time, block.w, block.u);  // 3, 4
                 else

@@ -1,0 +1,62 @@
+"""Rows on top of each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["stack_rows"]
+
+
+def stack_rows(parts: Sequence[Rows], n_features: int) -> Rows:
+    """Return the rows of all parts, in their order, as one matrix.
+
+    It is dense if all parts are, else CSR. The float type is the widest of the parts'; columns are
+    int32 where that holds them. Parts without rows do not count.
+
+    Parameters
+    ----------
+    parts : sequence of Rows
+    n_features : int
+        The number of columns of each part.
+
+    Returns
+    -------
+    Rows
+    """
+    parts = [part for part in parts if part.n_rows] or parts[:1]
+    if not parts:
+        return Rows(np.empty((0, n_features)), n_features)
+    if len(parts) == 1 and parts[0].indptr is None:
+        return parts[0]
+    if not any(part.is_sparse for part in parts):
+        return Rows(np.concatenate([part.values for part in parts]), n_features)
+    sparse = [_as_csr(part) for part in parts]
+    lengths = np.concatenate([np.diff(indptr) for _, _, indptr in sparse])
+    indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    small = max(int(indptr[-1]), n_features) <= np.iinfo(np.int32).max
+    index = np.int32 if small else np.int64
+    return Rows(
+        np.concatenate([values for values, _, _ in sparse]),
+        n_features,
+        np.concatenate([indices.astype(index, copy=False) for _, indices, _ in sparse]),
+        indptr.astype(index),
+    )
+
+
+def _as_csr(rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    if rows.indptr is not None and rows.indices is not None:
+        first, last = rows.indptr[0], rows.indptr[-1]
+        return rows.values[first:last], rows.indices[first:last], rows.indptr - first
+    row, column = np.nonzero(rows.values)
+    indptr = np.searchsorted(row, np.arange(rows.n_rows + 1))
+    return rows.values[row, column], column, indptr

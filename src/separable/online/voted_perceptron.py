@@ -1,0 +1,243 @@
+"""The voted perceptron."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from separable.model.parameters import COUNT_OR_NONE, Requirement
+from separable.model.voted_model import VotedModel
+from separable.online.perceptron_base import PerceptronBase
+from separable.online.voted_state import VOTED, VotedState
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.features.encoder import Encoder
+    from separable.online.runs import Lesson
+    from separable.online.state import OnlineState
+    from separable.online.targets import RowWeights
+
+__all__ = ["VotedPerceptron"]
+
+#: Each step of a row is a voter, so a weight is not free of cost.
+MOST_WEIGHT = 1e6
+
+
+class VotedPerceptron(PerceptronBase):
+    """The perceptron, ending in a vote of all its intermediate weights.
+
+    The rule is that of ``Perceptron``; the score is the sum of c_k sign(w_k.x + b_k) over all
+    weights w_k it went through, with sign(0) = 0 and c_k the number of presentations after which
+    w_k was current (the start w_0 does not count before the first). Three classes and more: one
+    vote a class, against the rest.
+
+    No vector is stored. Each is the one before plus a multiple of a training row, so the rows that
+    were mistaken are kept, each once, and 24 bytes a mistake. The model, and its file, holds these
+    training rows. Predicting multiplies a row with all of them. ``max_voters`` bounds both.
+
+    Parameters
+    ----------
+    eta0 : float, default 1.0
+        The learning rate. From a zero start it changes no prediction.
+    fit_intercept : bool, default True
+        Whether to learn b.
+    max_iter : int, default 10
+        The most epochs; an epoch without a mistake ends the fit sooner.
+    max_work : float, default 1e10
+        The most numbers to read, rows x non-zeros x epochs for each block of models.
+    shuffle : bool, default True
+        Shuffle the rows before each epoch; otherwise take them in the given order.
+    random_state : int, RandomState or None, default 0
+        The seed of the shuffles.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``.
+    max_voters : int or None, default None
+        Only the last so many weight vectors of each model vote. None: all.
+    warm_start : bool, default False
+        ``fit`` goes on from the previous fit, its voters included.
+
+    Attributes
+    ----------
+    model_ : VotedModel
+        What was learned, to predict, explain and save; ``model_.mean_model()`` is the mean of
+        all voters as one ``LinearModel``.
+    classes_ : ndarray
+        The classes, sorted.
+    n_iter_ : int
+        Epochs made.
+    evidence_ : dict
+        As of ``AveragedPerceptron``; ``voters`` of each model, ``stored_rows`` and
+        ``stored_bytes``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separable import VotedPerceptron
+    >>> X, y = load_iris(return_X_y=True)
+    >>> VotedPerceptron().fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    _averaged: ClassVar[bool] = True  # a vote, as a mean, needs no separable data
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        name: requirement
+        for name, requirement in PerceptronBase._requirements.items()
+        if name != "multi_class"
+    } | {"max_voters": COUNT_OR_NONE}
+
+    max_voters: int | None
+
+    def __init__(
+        self,
+        *,
+        eta0: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 10,
+        max_work: float = 1e10,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        class_weight: Any = None,
+        max_voters: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.eta0 = eta0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.max_work = max_work
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.max_voters = max_voters
+        self.warm_start = warm_start
+
+    # ------------------------------------------------------------------ what differs
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the votes: (n,) for two classes, else (n, K)."""
+        return super().decision_function(X)
+
+    @classmethod
+    def from_model(cls, model: Any) -> Self:
+        """Return an estimator that goes on learning where a saved model stopped.
+
+        Parameters
+        ----------
+        model : VotedModel
+            With its training state (``model.save(path, include_state=True)``).
+
+        Returns
+        -------
+        estimator
+            ``partial_fit`` on it continues the stream with the same bits.
+        """
+        estimator = super().from_model(model)
+        if not isinstance(model, VotedModel):
+            raise ValueError("The model must be a VotedModel. Got one linear function instead.")
+        assert isinstance(estimator._state, VotedState)
+        try:
+            estimator._state.recall(model)
+        except ValueError as error:
+            raise ValueError(
+                f"The model's training state does not fit the model: {error}. Save it again from "
+                "an estimator with include_state=True."
+            ) from error
+        return estimator
+
+    def _no_weights(self) -> NoReturn:
+        raise AttributeError(
+            f"{type(self).__name__} has no single weights: all the weights of its run vote. "
+            "model_.mean_model() is their mean, with weights and intercept; model_.explain(X) "
+            "says what each feature adds to a vote."
+        )
+
+    coef_ = property(_no_weights, doc="Not there: see ``model_.mean_model()``.")
+    intercept_ = property(_no_weights, doc="Not there: see ``model_.mean_model()``.")
+
+    # ------------------------------------------------------------------ steps
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> OnlineState:
+        del dtype  # sums of rows are to be what was learned, so weights are float64
+        double = np.dtype(np.float64)
+        clock = {"fit_intercept": float(self.fit_intercept)}
+        return VotedState(classes, n_features, double, "ovr", VOTED, open_classes, clock=clock)
+
+    def _start(
+        self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
+    ) -> OnlineState:
+        given = coef_init is not None or intercept_init is not None
+        if given and self.warm_start and getattr(self, "_state", None) is not None:
+            raise ValueError(
+                "warm_start=True goes on from the previous fit, and coef_init or intercept_init "
+                "starts elsewhere. Give one of the two."
+            )
+        state = super()._start(rows, classes, coef_init, intercept_init)
+        self._check_continuation(state)
+        assert isinstance(state, VotedState)
+        if given:
+            state.start_here()
+        return state
+
+    def _weigh(
+        self, y: NDArray[Any], sample_weight: Any
+    ) -> tuple[NDArray[Any], NDArray[np.int32], RowWeights]:
+        classes, label, counted = super()._weigh(y, sample_weight)
+        self._check_weights(counted)
+        return classes, label, counted
+
+    def _check_weights(self, counted: RowWeights) -> None:
+        if counted.weight is not None and counted.weight.max() > MOST_WEIGHT:
+            raise ValueError(
+                f"The largest weight of a row is {counted.weight.max():g}, and "
+                f"{type(self).__name__} keeps every step of a row: at most {MOST_WEIGHT:.0f} is "
+                "possible. Divide all weights by the same number."
+            )
+
+    def _check_continuation(self, state: OnlineState) -> None:
+        assert isinstance(state, VotedState)
+        if state.fit_intercept != bool(self.fit_intercept):
+            raise ValueError(
+                f"fit_intercept was {state.fit_intercept} when the learning began and cannot "
+                f"become {bool(self.fit_intercept)}. Start a new estimator."
+            )
+
+    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+        self._check_weights(lesson.counted)
+        super()._learn_chunk(state, lesson)
+        assert isinstance(state, VotedState)
+        state.settle_now_and_then(self.max_voters)
+
+    def _build_model(  # type: ignore[override]  # votes are not one linear function
+        self,
+        state: OnlineState,
+        names: tuple[str, ...] | None,
+        evidence: dict[str, Any],
+        encoder: Encoder | None = None,
+    ) -> VotedModel:
+        assert isinstance(state, VotedState)
+        state.settle(self.max_voters)
+        mistaken, voters = state.voters()
+        stored = {
+            "voters": voters.number(),
+            "stored_rows": mistaken.n_rows,
+            "stored_bytes": sum(array.nbytes for array in mistaken.arrays()),
+        }
+        return VotedModel(
+            mistaken=mistaken,
+            voters=voters,
+            classes=state.labels,
+            feature_names=names,
+            encoder=encoder,
+            learner=type(self).__name__,
+            parameters=self._plain_parameters(),
+            family="online",
+            evidence=evidence | stored,
+        )
