@@ -223,6 +223,15 @@ void write_loss(const std::string& name, double epsilon, Const<double> s, Const<
     });
 }
 
+void write_implicit_slopes(const std::string& name, double epsilon, Const<double> s,
+                           Const<double> y, Const<double> gain, Mutable<double, 1> out) {
+    check(s.size() == y.size() && s.size() == gain.size() && s.size() == out.size(),
+          "scores, targets and gains do not fit");
+    const auto loss = make_loss<Single<double>>(name, epsilon);
+    for (std::size_t i = 0; i < s.size(); ++i)
+        loss->implicit_slopes(s.data() + i, y.data() + i, gain.data() + i, out.data() + i);
+}
+
 std::vector<std::tuple<std::string, bool, bool>> list_losses() {
     std::vector<std::tuple<std::string, bool, bool>> list;
     [&]<class... L>(std::tuple<L...>*) {
@@ -238,6 +247,9 @@ void bind_descent(nb::module_& m) {
     m.def("write_loss", &write_loss, nb::arg("name"), nb::arg("epsilon"), nb::arg("s"),
           nb::arg("y"), nb::arg("slope"), nb::arg("out"),
           "Write the value, or the slope in s, of a loss for each score and target.");
+    m.def("write_implicit_slopes", &write_implicit_slopes, nb::arg("name"), nb::arg("epsilon"),
+          nb::arg("s"), nb::arg("y"), nb::arg("gain"), nb::arg("out"),
+          "Write the slope of a loss at the score that a step along it leads to.");
 
     nb::class_<DescentPlan>(m, "DescentPlan",
                             "Targets, loss, penalty, steps and order of a descent.")

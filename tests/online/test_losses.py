@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.optimize
+import scipy.special
 
 from separable._core import native
 from separable.online.sgd_base import LOSSES
@@ -71,6 +73,69 @@ def test_convex_as_stated(name):
     s = np.linspace(-6, 6, 2001)
     slopes = np.diff(evaluate(name, s, np.ones_like(s), slope=True))
     assert LOSSES[name].convex == bool((slopes >= -1e-12).all())
+
+
+#: Losses whose implicit slope is not that of a closed form.
+NOT_CLOSED = ("log_loss", "sigmoid_mse")
+GAINS = 10.0 ** np.arange(-6, 7)
+
+
+def implicit(name, s, y, gain):
+    out = np.empty(len(s))
+    native.write_implicit_slopes(name, EPSILON, s, y, np.full(len(s), gain), out)
+    return out
+
+
+@pytest.mark.parametrize("gain", GAINS)
+@pytest.mark.parametrize("name", [name for name in LOSSES if name not in NOT_CLOSED])
+def test_implicit_step_ends_where_its_slope_is(name, gain):
+    s, y = points(name)
+    s, y = np.concatenate([s, gain * s[:100]]), np.concatenate([y, y[:100]])
+    a = implicit(name, s, y, gain)
+    # the slopes on both sides of the end; at a kink all between them are right
+    h = 1e-9 * (1 + np.abs(s) + gain)
+    low, high = (evaluate(name, s - gain * a + side, y, slope=True) for side in (-h, h))
+    slack = 1e-9 * (1 + np.abs(a))
+    whole = (name == "perceptron") & (s == 0)  # there the step is whole, by definition
+    assert ((low - slack <= a) & (a <= high + slack) | whole).all()
+
+
+@pytest.mark.parametrize("gain", [*GAINS, 0.2, 0.249, 0.25, 3.0])
+def test_implicit_slope_of_the_log_loss(gain):
+    s, y = points("log_loss")
+    found = np.abs(implicit("log_loss", s, y, gain))
+    exact = np.array([
+        scipy.optimize.brentq(lambda a: a - scipy.special.expit(-m - gain * a), 0, 1, xtol=1e-15)  # noqa: B023
+        for m in y * s
+    ])  # fmt: skip
+    # one step of Newton's method where the gain is small, four elsewhere
+    assert np.abs(found - exact).max() < (2e-3 if gain < 0.25 else 5e-4)
+    if gain >= 0.25:
+        assert (found <= exact + 1e-6).all()  # what is not exact is shorter
+    if 0.25 <= gain <= 3:
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-9)
+
+
+def test_implicit_slope_of_the_sigmoid_is_between_zero_and_the_slope():
+    s, y = points("sigmoid_mse")
+    slope = evaluate("sigmoid_mse", s, y, slope=True)
+    for gain in GAINS:
+        np.testing.assert_allclose(implicit("sigmoid_mse", s, y, gain), slope / (1 + gain / 4))
+
+
+@pytest.mark.parametrize("gain", GAINS)
+@each_loss
+def test_implicit_step_does_not_overshoot(name, gain):
+    s, y = points(name)
+    after = s - gain * implicit(name, s, y, gain)
+    start = evaluate(name, s, y, slope=True)
+    end = evaluate(name, after, y, slope=True)
+    beyond = start * end < -1e-12 * (1 + start**2)  # the lowest point is between the two
+    assert not (beyond & (s != 0)).any()
+    assert (
+        evaluate(name, after, y, slope=False)
+        <= evaluate(name, s, y, slope=False) * (1 + 1e-12) + 1e-300
+    )[s != 0].all()
 
 
 def test_extreme_scores_stay_finite():

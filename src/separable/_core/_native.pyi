@@ -154,6 +154,9 @@ def write_loss(name: str, epsilon: float, s: Annotated[NDArray[numpy.float64], d
     Write the value, or the slope in s, of a loss for each score and target.
     """
 
+def write_implicit_slopes(name: str, epsilon: float, s: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Write the slope of a loss at the score that a step along it leads to."""
+
 class DescentPlan:
     """Targets, loss, penalty, steps and order of a descent."""
 
