@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from separable._core import native
-from separable.online.descent import MEANS, DescentState, Steps
+from separable.online.descent import MEANS, MOST_EXAMPLES, DescentState, Steps
 from separable.online.state import Layout, ModelArray
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from separable.model.linear_model import TrainingState
@@ -30,6 +32,8 @@ DUES: Layout = {
     "due": ModelArray(None, double=True, odd=False),
     "q": ModelArray(None, double=True),
 }
+#: The largest number to predict, by the type of the data.
+MOST_NUMBER = {"float32": 1e15, "float64": 1e140}
 CLOCK = ("rows", "total", "centred", "y_mean", "y_spread", "mean_count")
 #: What is known of a column: see cpp/include/separable/online/columns.hpp.
 COUNT, SQUARES, SUM, INVERSE = range(4)
@@ -58,6 +62,8 @@ class AdaptiveState(DescentState):
 
     def make_room(self, lesson: Lesson) -> None:
         """Make sure that every column the rows may centre has a place."""
+        if self.classes is None:
+            self._refuse_large(float(np.abs(lesson.target).max()))
         have = len(self.shared["centred_index"])
         need = int(self.clock["centred"]) + lesson.rows.values.size
         if have >= min(need, self.n_features):
@@ -65,6 +71,15 @@ class AdaptiveState(DescentState):
         more = min(self.n_features, 2 * need) - have
         self.shared["centred_index"] = np.pad(self.shared["centred_index"], (0, more))
         self.shared["centred"] = np.pad(self.shared["centred"], ((0, 0), (0, more)))
+
+    def _refuse_large(self, largest: float) -> None:
+        """Refuse numbers whose squared errors, summed up, overflow and end all learning."""
+        if largest > MOST_NUMBER[self.dtype.name]:
+            raise ValueError(
+                f"The numbers to predict go up to {largest:.3g}, and {self.dtype}, the type of the "
+                "data, cannot hold sums of their squares. Divide y by a constant"
+                + (", or give float64 rows." if self.dtype == np.float32 else ".")
+            )
 
     def run_block(
         self,
@@ -109,14 +124,16 @@ class AdaptiveState(DescentState):
         n_models, arrays = self.n_models - self.n_ghosts or 1, self.arrays()
         w = arrays["wa"][:n_models, :, 0].astype(np.float64)
         b = arrays["b"][:n_models].copy()
+        takes_mean = self.averaged and self.clock["mean_count"] > 0
+        if "last" in self.shared and not takes_mean:
+            w = self._penalised(w, arrays)
         n_centred = int(self.clock["centred"])
         index = self.shared["centred_index"][:n_centred]
-        b -= w[:, index] @ self.shared["centred"][MEAN, :n_centred]
-        if self.averaged and self.clock["mean_count"]:
+        # row by row, unlike a matrix product, so that other models change no bit
+        b -= (w.take(index, axis=1) * self.shared["centred"][MEAN, :n_centred]).sum(axis=1)
+        if takes_mean:
             w -= arrays["u"][:n_models] / self.clock["mean_count"]
             b -= arrays["u_b"][:n_models] / self.clock["mean_count"]
-        elif "last" in self.shared:
-            w = self._penalised(w, arrays)
         inverse = np.abs(self.shared["columns"][:, INVERSE])
         w *= np.where(inverse > 0, inverse, 1.0)
         return self.as_model(w + 0.0, b)
@@ -124,20 +141,21 @@ class AdaptiveState(DescentState):
     def _penalised(
         self, w: NDArray[np.float64], arrays: dict[str, NDArray[Any]]
     ) -> NDArray[np.float64]:
-        """Return weights with the penalty of the rows since each one's last turn taken off.
+        """Return weights with all that the penalty may take from them taken off.
 
-        Only columns that are not centred have rows that did not use them.
+        That is the penalty of the rows since each one's last turn, for columns that some rows did
+        not use, and what an l1 penalty found nothing to take from before the last step: without
+        it the last step would move every weight that is 0 away from 0.
         """
         assert self.steps is not None
         n_models, columns = len(w), self.shared["columns"]
-        rows = self.clock["rows"] - self.shared["last"]
-        waiting = np.flatnonzero((columns[:, INVERSE] > 0) & (columns[:, SQUARES] > 0) & (rows > 0))
+        waiting = np.flatnonzero((columns[:, INVERSE] != 0) & (columns[:, SQUARES] > 0))
+        rows = self.clock["rows"] - self.shared["last"][waiting]  # 0 for columns that are centred
         sums = arrays["wa"][:n_models, waiting, 1].astype(np.float64)
-        unit = 1 / columns[waiting, INVERSE]
+        unit = 1 / np.abs(columns[waiting, INVERSE])
         deviation = np.sqrt(columns[waiting, SQUARES] / columns[waiting, COUNT])
-        with np.errstate(divide="ignore"):
-            rate = self._eta(self.steps.eta0) / (deviation * unit * np.sqrt(sums)) * rows[waiting]
-        rate[sums == 0] = 0.0
+        rate, eta = np.zeros_like(sums), self._eta(self.steps.eta0)
+        np.divide(eta * rows, deviation * unit * np.sqrt(sums), out=rate, where=sums > 0)
         keep = 1 / (1 + self.steps.l2 * rate / unit)
         kept = keep * w[:, waiting]
         if "q" in self.layout:
@@ -154,21 +172,54 @@ class AdaptiveState(DescentState):
 
     # ------------------------------------------------------------------ files
 
+    signed: ClassVar[frozenset[str]] = frozenset({"y_mean"})
+
     def restore(self, saved: TrainingState) -> None:
         """Take over a saved state; its centred columns may be any number."""
-        index = saved.tensors.get("centred_index", np.zeros(0, dtype=np.int64))
-        self.shared["centred_index"] = np.zeros(len(index), dtype=np.int64)
-        self.shared["centred"] = np.zeros((3, len(index)))
+        index = saved.tensors.get("centred_index", np.zeros(0))
+        places = index.size if index.ndim == 1 else 0
+        self.shared["centred_index"] = np.zeros(places, dtype=np.int64)
+        self.shared["centred"] = np.zeros((3, places))
         super().restore(saved)
-        columns, index = self.shared["columns"], self.shared["centred_index"]
-        n_centred = int(self.clock["centred"])
-        is_centred = columns[:, INVERSE] < 0
-        fits = 0 <= n_centred <= len(index) and is_centred.sum() == n_centred
-        if fits:
-            index = index[:n_centred]
-            fits = bool(((index >= 0) & (index < self.n_features)).all())
-        if not fits or not np.array_equal(columns[index, SUM], np.arange(n_centred)):
-            raise ValueError(
-                "The model's training state does not fit the model: its centred columns are not "
-                "those of its list. Save it again from an estimator with include_state=True."
-            )
+
+    def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
+        """Refuse numbers that no learning leaves behind, and columns that are not in their place.
+
+        The compiled core trusts the places: it checks only that the list is within bounds.
+        """
+        super().check_saved(tensors, clock)
+        if not (0 < clock["rows"] <= MOST_EXAMPLES and clock["total"] > 0):
+            raise ValueError("rows and total must be > 0, and rows at most 2^53")
+        columns, centred = tensors["columns"], tensors["centred"]
+        index = _centred_index(tensors, clock["centred"])
+        if index is None:
+            raise ValueError("its centred columns are not those of its list")
+        centred = centred[:, : len(index)]
+        seen = columns[:, INVERSE] != 0
+        if (np.abs(np.frexp(columns[seen, INVERSE])[0]) != 0.5).any():
+            raise ValueError("the units of its columns are not powers of two")
+        if (columns[:, SQUARES] < 0).any() or (columns[seen, COUNT] <= 0).any():
+            raise ValueError("columns holds a negative count or square")
+        if (centred[SPREAD] < 0).any():
+            raise ValueError("columns holds a negative spread")
+        if (tensors["wa"][..., 1] < 0).any() or (tensors["a0"] < 0).any():
+            raise ValueError("wa or a0 holds a negative sum of squares")
+        if "due" in tensors and (tensors["due"] < 0).any():
+            raise ValueError("due holds a negative number")
+        last = tensors.get("last", np.zeros(0))
+        if (last < 0).any() or (last > clock["rows"]).any():
+            raise ValueError("last is not between 0 and rows")
+
+
+def _centred_index(
+    tensors: Mapping[str, NDArray[Any]], n_centred: float
+) -> NDArray[np.int64] | None:
+    """Return the list of centred columns, or None if columns and list contradict each other."""
+    columns, index = tensors["columns"], tensors["centred_index"]
+    is_centred = columns[:, INVERSE] < 0
+    if n_centred != is_centred.sum() or n_centred > len(index):
+        return None
+    index = index[: int(n_centred)]
+    if ((index < 0) | (index >= len(columns))).any() or not is_centred[index].all():
+        return None
+    return index if np.array_equal(columns[index, SUM], np.arange(len(index))) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,17 +13,21 @@ from separable.online.runs import refuse_overflow
 from separable.online.state import Layout, ModelArray, OnlineState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from separable.online.runs import Lesson
 
-__all__ = ["MEANS", "DescentState", "Order", "Steps", "run_descent"]
+__all__ = ["MEANS", "MOST_EXAMPLES", "DescentState", "Order", "Steps", "run_descent"]
 
 #: Losses before learning, summed: all, and after 1, 2, 4, 8, ... rows.
 PROGRESS: Layout = {
     "loss": ModelArray(0, double=True, odd=False),
     "marks": ModelArray(native.PROGRESS_MARKS, double=True, odd=False),
 }
+#: A float64 counts so far.
+MOST_EXAMPLES = 2.0**53
 #: The sums from which the mean of all weights is computed.
 MEANS: Layout = {"u": ModelArray(None, double=True), "u_b": ModelArray(0, double=True)}
 
@@ -105,6 +109,21 @@ class DescentState(OnlineState):
         """Return the class of a block's first lane and the number of its models."""
         first = block * self.width
         return self.first_class + first, min(self.width, self.n_models - first)
+
+    #: Of the clock: numbers that may be negative.
+    signed: ClassVar[frozenset[str]] = frozenset()
+
+    def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
+        """Refuse counts and sums that no learning leaves behind."""
+        for name, number in clock.items():
+            if number < 0 and name not in self.signed:
+                raise ValueError(f"{name} is {number:g}")
+        examples = clock["examples"]
+        if examples > MOST_EXAMPLES or examples != int(examples):
+            raise ValueError(f"examples is {examples:g}")
+        weights = tensors["mark_weight"][: int(examples).bit_length()]
+        if examples > 0 and not (clock["weight"] > 0 and (weights > 0).all()):
+            raise ValueError("mark_weight and weight must be > 0 where there are examples")
 
     def progressive_losses(self) -> dict[str, list[float]]:
         """Return the mean loss before learning after 1, 2, 4, ... rows and after all."""

@@ -12,6 +12,8 @@ from separable.online.descent import MEANS, DescentState, Steps
 from separable.online.state import WEIGHTS, Layout, ModelArray
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from separable.online.runs import Lesson
@@ -60,6 +62,12 @@ class SgdState(DescentState):
             *self.lanes_of(block),
         )
         return run, {name: getattr(clock, name) for name in CLOCK}
+
+    def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
+        """Refuse numbers that no learning leaves behind."""
+        super().check_saved(tensors, clock)
+        if clock["scale"] == 0:
+            raise ValueError("scale is 0")
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return weights and intercepts, or their means, all shrinking that is due done."""

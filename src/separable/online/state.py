@@ -22,6 +22,8 @@ from separable._core import native
 from separable.model.linear_model import TrainingState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
@@ -354,9 +356,10 @@ class OnlineState:
                 raise ValueError("met does not fit the classes")
             clock = {name: _finite(values["clock"], name) for name in self.clock}
             self.presented = _finite(values, "presented")
-            self.rows_seen = int(values["rows_seen"])  # type: ignore[arg-type]
-            self.updates = int(values["updates"])  # type: ignore[arg-type]
-        except (KeyError, ValueError, TypeError) as error:
+            self.rows_seen = _count(values, "rows_seen")
+            self.updates = _count(values, "updates")
+            self.check_saved(saved.tensors, clock)
+        except (KeyError, ValueError, TypeError, OverflowError) as error:
             raise ValueError(
                 f"The model's training state does not fit the model: {error}. Save it again from "
                 "an estimator with include_state=True."
@@ -365,12 +368,22 @@ class OnlineState:
         self.shared = {name: np.array(saved.tensors[name]) for name in shared}
         self.set_arrays({name: saved.tensors[name] for name in arrays})
 
+    def check_saved(self, tensors: Mapping[str, NDArray[Any]], clock: dict[str, float]) -> None:
+        """Refuse numbers that no learning leaves behind; their shapes and types are right."""
+
 
 def _check_tensor(name: str, found: NDArray[Any], expected: NDArray[Any]) -> None:
     if found.shape != expected.shape or found.dtype != expected.dtype:
         raise ValueError(f"{name} is {found.dtype} {found.shape}")
     if not np.isfinite(found).all():
         raise ValueError(f"{name} is not finite")
+
+
+def _count(values: Any, name: str) -> int:
+    number = int(values[name])
+    if number < 0:
+        raise ValueError(f"{name} is {number}")
+    return number
 
 
 def _finite(values: Any, name: str) -> float:

@@ -151,7 +151,7 @@ class AdaptiveDescent {
     void change_unit(std::int64_t j, double by) {
         for (int lane = 0; lane < width; ++lane) {
             w_of(j)[lane] *= static_cast<T>(by);
-            a_of(j)[lane] = static_cast<T>(a_of(j)[lane] / (by * by));
+            a_of(j)[lane] = static_cast<T>(a_of(j)[lane] / by / by);
         }
         for (double* each : {a_.u, a_.due, a_.q})
             if (each)
