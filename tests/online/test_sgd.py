@@ -84,6 +84,13 @@ def test_mean_from_a_later_step():
     np.testing.assert_allclose(late.coef_, np.mean(after, axis=0), rtol=1e-10)
 
 
+def test_average_of_zero_is_none():
+    X, y = problem()
+    plain, zero = (SGDClassifier("log_loss", average=a).fit(X, y) for a in (False, 0))
+    np.testing.assert_array_equal(plain.coef_, zero.coef_)
+    SGDClassifier(penalty="l1", average=0).fit(X, y)
+
+
 @pytest.mark.parametrize("loss", REGRESSION)
 def test_regression_equals_the_reference(loss):
     X, _ = problem(d=5)
@@ -357,6 +364,25 @@ def test_what_is_kept_cannot_change_in_a_stream():
     stream = learn(SGDClassifier(), X, y, [0, 40])
     with pytest.raises(ValueError, match="cannot change while a stream goes on"):
         stream.set_params(average=True).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("schedule", ["adaptive", "constant"])
+def test_a_penalty_may_change_its_strength_in_a_stream(schedule):
+    rng = np.random.default_rng(0)
+    X, y = problem(n=100)
+    X *= rng.random(X.shape) < 0.3  # so rare that zeros are passed over
+    stream = SGDClassifier("log_loss", penalty="l1", alpha=1e-9, learning_rate=schedule)
+    stream.partial_fit(X, y)
+    assert (stream.coef_ != 0).all()
+    stream.set_params(alpha=5.0).partial_fit(np.zeros((500, 7)), rng.integers(0, 2, 500))
+    assert (stream.coef_ == 0).all()  # rows that do not have the columns count too
+
+
+def test_warm_start_does_not_ignore_a_new_penalty():
+    X, y = problem(n=100)
+    learner = SGDClassifier("log_loss", warm_start=True, max_iter=3, tol=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"what is kept changed from .* to .*'last'"):
+        learner.set_params(penalty="l2", alpha=10.0).fit(X, y)
 
 
 # ---------------------------------------------------------------------- probabilities, models

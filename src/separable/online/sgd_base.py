@@ -174,7 +174,7 @@ class SGDBase(OnlineEstimator):
         """Return what is descended and how, from the parameters."""
         l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(self.penalty or "", 0.0)
         strength = 0.0 if self.penalty is None else float(self.alpha)
-        averages = not isinstance(self.average, bool | np.bool_) or bool(self.average)
+        averages = bool(self.average)
         if averages and l1_share * strength > 0:
             raise ParameterError(
                 f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
