@@ -18,6 +18,8 @@ from separable import (
     AveragedPerceptron,
     BatchPerceptron,
     Perceptron,
+    SGDClassifier,
+    SGDRegressor,
     VotedPerceptron,
     WidrowHoff,
 )
@@ -37,6 +39,22 @@ LEARNERS = {
     "voted": lambda: VotedPerceptron(max_iter=4, eta0=0.3),
     "voted, capped": lambda: VotedPerceptron(max_iter=4, max_voters=9),
     "batch": lambda: BatchPerceptron(max_iter=4),
+}
+FOUR = {"max_iter": 4, "tol": None}
+CONSTANT = {"learning_rate": "constant", **FOUR}
+#: Of SGD: every loss, and every schedule and penalty, but not all of them together.
+DESCENTS = {
+    "log loss, adaptive": lambda: SGDClassifier("log_loss", **FOUR),
+    "hinge, adaptive": lambda: SGDClassifier("hinge", **FOUR),
+    "log loss, adaptive, l1": lambda: SGDClassifier("log_loss", penalty="l1", **FOUR),
+    "hinge, adaptive, mean": lambda: SGDClassifier("hinge", average=True, **FOUR),
+    "sigmoid, adaptive, l2": lambda: SGDClassifier("sigmoid_mse", penalty="l2", **FOUR),
+    "squared hinge, adaptive": lambda: SGDClassifier("squared_hinge", **FOUR),
+    "log loss, constant": lambda: SGDClassifier("log_loss", **CONSTANT),
+    "hinge, constant, l1": lambda: SGDClassifier("hinge", penalty="l1", **CONSTANT),
+    "log loss, constant, mean": lambda: SGDClassifier(
+        "log_loss", penalty="l2", average=True, **CONSTANT
+    ),
 }
 
 
@@ -90,7 +108,20 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    return found | regress_all(weight)
+    return found | descend_all(weight) | regress_all(weight)
+
+
+def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what SGD learns of classes, by name."""
+    found = {}
+    for form, dtype, k in itertools.product(FORMATS, LARGE, CLASSES):
+        X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
+        for (name, make), weighted in itertools.product(DESCENTS.items(), (False, True)):
+            learner = make().fit(X, y, sample_weight=weight if weighted else None)
+            key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
+            found[key] = np.column_stack([learner.coef_, learner.intercept_])
+            found[key + ", losses"] = np.array(learner.evidence_["losses"])
+    return found
 
 
 def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
@@ -103,6 +134,11 @@ def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         key = f"Widrow-Hoff, {form}, {dtype}, weights {weighted}"
         found[key] = np.append(learner.coef_, learner.intercept_)
         found[key + ", errors"] = np.array(learner.evidence_["mean_squared_error"])
+        for loss in ("squared_error", "huber", "epsilon_insensitive"):
+            descent = SGDRegressor(loss, epsilon=0.2, max_iter=4, tol=None)
+            descent.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
+            key = f"SGD, {loss}, {form}, {dtype}, weights {weighted}"
+            found[key] = np.append(descent.coef_, descent.intercept_)
     return found
 
 

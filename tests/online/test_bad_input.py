@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from separable import AveragedPerceptron, Perceptron
+from separable import AveragedPerceptron, Perceptron, SGDClassifier, SGDRegressor
 
 pytestmark = pytest.mark.native
 
@@ -99,14 +99,37 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("cls", [Perceptron, SGDClassifier])
 @pytest.mark.parametrize("name", CASES)
-def test_message(name):
+def test_message(name, cls):
     data, target, message = CASES[name]
     for method in ("fit", "partial_fit"):
         if name == "one class" and method == "partial_fit":
             continue
         with pytest.raises(ValueError, match=message):
-            getattr(Perceptron(), method)(data, target)
+            getattr(cls(), method)(data, target)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n != "one class" and n[:2] != "y "])
+def test_message_of_a_regressor(name):
+    data, target, message = CASES[name]
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=message):
+            getattr(SGDRegressor(), method)(data, target)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ([0, 1, np.nan, 0], r"NaN.*row 2"),
+        ([0, 1, -np.inf, 0], r"inf.*row 2"),
+        (list("abab"), r"numbers|text"),
+    ],
+)
+def test_numbers_to_predict(target, message):
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=message):
+            getattr(SGDRegressor(), method)(X, target)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +143,10 @@ def test_message(name):
         ([1, 0, 1, 0], r"only one class: 0"),
     ],
 )
-def test_weights(weight, message):
+@pytest.mark.parametrize("cls", [Perceptron, SGDClassifier])
+def test_weights(weight, message, cls):
     with pytest.raises(ValueError, match=message):
-        Perceptron().fit(X, y, sample_weight=weight)
+        cls().fit(X, y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("cls", [Perceptron, AveragedPerceptron])
@@ -146,6 +170,30 @@ def test_parameters(cls, name, value, words):
             getattr(cls(**{name: value}), method)(X, y)
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         cls(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [SGDClassifier, SGDRegressor])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("loss", "zero_one"), ("penalty", "l3"), ("alpha", -1e-9), ("alpha", np.nan),
+        ("l1_ratio", 1.5), ("fit_intercept", "yes"), ("max_iter", 0), ("tol", -1.0),
+        ("epsilon", -0.1), ("learning_rate", "slow"), ("eta0", 0.0), ("eta0", np.inf),
+        ("power_t", np.nan), ("validation_fraction", 1.0), ("n_iter_no_change", 0),
+        ("average", -1), ("random_state", -1), ("warm_start", 1.5), ("early_stopping", None),
+    ],
+)  # fmt: skip
+def test_parameters_of_sgd(cls, name, value):
+    for method in ("fit", "partial_fit"):
+        learner = cls(**{name: value})
+        with pytest.raises(ValueError, match=rf"The '{name}' parameter of {cls.__name__} must be"):
+            getattr(learner, method)(X, y)
+        assert not hasattr(learner, "coef_")
+
+
+def test_losses_of_classes_are_not_for_numbers():
+    with pytest.raises(ValueError, match=r"'loss' parameter of SGDRegressor must be.*'hinge'"):
+        SGDRegressor("hinge").fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,15 @@ pytestmark = pytest.mark.native
 SCRIPT = """
 import sys
 import numpy as np
-from separable import BatchPerceptron, Perceptron, WidrowHoff
+from separable import BatchPerceptron, Perceptron, SGDClassifier, SGDRegressor, WidrowHoff
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2000, 20)), rng.integers(0, {classes}, 2000)
 limits = dict(max_iter=10**9, max_work=float("inf"))
+epochs = dict(max_iter=10**9, tol=None)
 learner = {learner}
 print("started", flush=True)
 try:
-    learner.fit(X, y)
+    learner.fit(X, y, sample_weight={weight})
 except KeyboardInterrupt:
     print("stopped", hasattr(learner, "coef_"))
 """
@@ -57,10 +58,21 @@ def test_interrupt_votes(form):
         (3, "Perceptron(**limits, pocket=True, multi_class='argmax')"),
         (20, "BatchPerceptron(**limits)"),
         (9, "WidrowHoff(**limits, tol=None)"),
+        (2, "SGDClassifier('log_loss', **epochs)"),
+        (20, "SGDClassifier('hinge', learning_rate='constant', **epochs)"),
+        (9, "SGDRegressor(**epochs)"),
     ],
 )
 def test_interrupt(classes, learner):
-    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner))
+    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner, weight=None))
+
+
+@pytest.mark.parametrize("schedule", ["adaptive", "constant"])
+@pytest.mark.parametrize("classes", [2, 20])
+def test_interrupt_within_an_epoch(classes, schedule):
+    learner = f"SGDClassifier('log_loss', learning_rate={schedule!r}, max_iter=1, tol=None)"
+    weight = "np.full(2000, 4e5)"  # as many presentations of each row
+    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner, weight=weight))
 
 
 def stop_in_half_a_second(script):

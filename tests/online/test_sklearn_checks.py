@@ -9,6 +9,8 @@ from separable import (
     AveragedPerceptron,
     BatchPerceptron,
     Perceptron,
+    SGDClassifier,
+    SGDRegressor,
     VotedPerceptron,
     WidrowHoff,
 )
@@ -29,6 +31,18 @@ EXPECTED = {
         VotedPerceptron(),
         VotedPerceptron(max_voters=20),
         BatchPerceptron(),
+        *(
+            SGDClassifier(loss, learning_rate=schedule)
+            for schedule in ("adaptive", "constant", "invscaling", "optimal")
+            for loss in ("log_loss", "hinge")
+        ),
+        SGDClassifier("log_loss", penalty="elasticnet", early_stopping=True),
+        SGDClassifier("hinge", average=True),
+        SGDRegressor(),
+        SGDRegressor("huber", penalty="l1"),
+        SGDRegressor("epsilon_insensitive", average=True),
+        SGDRegressor(learning_rate="constant", eta0=5e-5, tol=1e-4),  # as long as rows allow
+        SGDRegressor("huber", learning_rate="invscaling", epsilon=2.0),
         WidrowHoff(eta0=5e-5),  # some checks have rows so long that 0.01 is too large, and refused
     ],
     expected_failed_checks=lambda learner: {} if type(learner) is BatchPerceptron else EXPECTED,
