@@ -7,6 +7,7 @@ import hashlib
 import lzma
 import os
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ __all__ = [
     "load_imdb",
     "load_mnist",
     "make_zipf",
+    "missing_is_told",
     "with_classes",
 ]
 
@@ -44,6 +46,15 @@ A9A_COLUMNS = 123
 
 class MissingDataError(Exception):
     """A file that a benchmark needs is not there; the message says what to do."""
+
+
+@contextmanager
+def missing_is_told() -> Iterator[None]:
+    """Print what is missing and go on: for a row with several sets."""
+    try:
+        yield
+    except MissingDataError as missing:
+        print(f"Without one set: {missing}\n")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.linear_model import SGDClassifier as PeerSGD
 
-from benchmarks.datasets import MissingDataError, load_imdb, load_mnist, make_zipf
+from benchmarks.datasets import load_imdb, load_mnist, make_zipf, missing_is_told
 from benchmarks.harness import Contender, fastest, measure_fits
 from benchmarks.report import Section, compare, details
 from separable import SGDClassifier
@@ -49,12 +49,8 @@ def run_same_schedule(settings: Settings) -> Section:
         (load_imdb, 1.0, 1e-6, settings.repeats),
         (load_mnist, 0.01, 1e-4, settings.slow_repeats),
     ):
-        try:
-            data = load(settings)
-        except MissingDataError as missing:
-            print(f"Without one set: {missing}\n")
-            continue
-        run_on(data, schedules(eta0, alpha), repeats, settings, section)
+        with missing_is_told():
+            run_on(load(settings), schedules(eta0, alpha), repeats, settings, section)
     return section
 
 

@@ -187,8 +187,10 @@ def test_rows_without_their_file_are_skipped_aloud(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 
     monkeypatch.delenv("SEPARABLE_DATA", raising=False)
-    report = run_rows(["imdb", "mnist"], tiny)
+    report = run_rows(["imdb", "mnist", "sgd-time-to-loss"], tiny)
     printed = capsys.readouterr().out
+    assert "holds covtype/covtype.data.xz" in printed
+    assert report["rows"]["sgd-time-to-loss"] == []
     assert "SKIPPED imdb: SEPARABLE_DATA is not set" in printed
     assert "Skipped for want of data: imdb, mnist." in printed
     assert set(report["rows"]["mnist"]) == {"skipped"}
