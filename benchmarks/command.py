@@ -33,6 +33,9 @@ ROWS = {
     "voted": ("voted:run_voted", "predicting by vote, film reviews"),
     "limit": ("limit:run_limit", "an epoch beside the memory's bandwidth"),
     "cold-start": ("cold_start:run_cold_start", "the command in a new process"),
+    "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),
+    "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
+    "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 
@@ -51,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    rows = "\n".join(f"  {name:13} {what}" for name, (_, what) in ROWS.items())
+    rows = "\n".join(f"  {name:17} {what}" for name, (_, what) in ROWS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=f"rows (default: all):\n{rows}",

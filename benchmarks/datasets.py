@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import lzma
 import os
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,23 +16,45 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from benchmarks.settings import Settings
 
-__all__ = ["Data", "MissingDataError", "load_imdb", "load_mnist", "make_zipf", "with_classes"]
+__all__ = [
+    "Data",
+    "MissingDataError",
+    "load_a9a",
+    "load_covtype",
+    "load_imdb",
+    "load_mnist",
+    "make_zipf",
+    "missing_is_told",
+    "with_classes",
+]
 
 #: What the cached text matrices are; part of their key, so that a change makes them anew.
 IMDB_RECIPE = "tf-idf of words and pairs, min_df=2, float32, rows in seeded order 0"
 ZIPF_NONZEROS = 60
 #: Columns, the commonest ones, that carry the labels planted in a set.
 PLANTED_COLUMNS = 2_000
+#: Share of the forest rows that is held out, after one seeded shuffle.
+COVTYPE_HELD_OUT = 0.25
+A9A_COLUMNS = 123
 
 
 class MissingDataError(Exception):
     """A file that a benchmark needs is not there; the message says what to do."""
+
+
+@contextmanager
+def missing_is_told() -> Iterator[None]:
+    """Print what is missing and go on: for a row with several sets."""
+    try:
+        yield
+    except MissingDataError as missing:
+        print(f"Without one set: {missing}\n")
 
 
 @dataclass(frozen=True)
@@ -199,6 +223,44 @@ def load_mnist(settings: Settings) -> Data:
         parts += [images.reshape(len(images), -1).astype(np.float32) / 255, labels.astype(np.int64)]
     X, y, X_test, y_test = parts
     return Data("MNIST", X, y, X_test, y_test).first(settings.most_rows)
+
+
+def load_a9a(settings: Settings) -> Data:
+    """Return the census rows of LIBSVM's a9a and a9a.t: 123 columns of 0 and 1, sparse float32."""
+    from sklearn.datasets import load_svmlight_file
+
+    parts: list[Any] = []
+    for name in ("a9a.gz", "a9a.t.gz"):
+        X, y = load_svmlight_file(
+            str(_data_file("a9a", name)), n_features=A9A_COLUMNS, zero_based=False, dtype=np.float32
+        )
+        parts += [X, (y > 0).astype(np.int64)]
+    return Data("a9a", *parts).first(settings.most_rows)
+
+
+def load_covtype(settings: Settings, *, binary: bool) -> Data:
+    """Return the forest rows as they are, dense float32; binary: class 2 against the rest."""
+    table = read_integers(_data_file("covtype", "covtype.data.xz"))
+    table = table[np.random.default_rng(0).permutation(len(table))]
+    X, y = table[:, :-1].astype(np.float32), table[:, -1].astype(np.int64)
+    if binary:
+        y = (y == 2).astype(np.int64)
+    held_out = round(COVTYPE_HELD_OUT * len(y))
+    name = "covtype, class 2 or not" if binary else "covtype, 7 classes"
+    data = Data(name, X[held_out:], y[held_out:], X[:held_out], y[:held_out])
+    return data.first(settings.most_rows)
+
+
+def read_integers(path: Path) -> NDArray[np.int64]:
+    """Return a comma-separated table of whole numbers without headings, packed by xz."""
+    from pyarrow import csv
+
+    with lzma.open(path) as file:
+        table = csv.read_csv(
+            file,
+            read_options=csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
+        )
+    return np.column_stack([column.to_numpy() for column in table.columns])
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:

@@ -14,7 +14,11 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+
+from benchmarks.losses import log_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,11 +40,14 @@ class Contender:
         Returns a new, unfitted estimator with the given seed.
     data : Data
         What it is fitted on, in the float type that suits it.
+    probable : bool, default False
+        Whether its scores are log-odds, so that the held-out log loss says something.
     """
 
     name: str
     make: Callable[[int], Any]
     data: Data
+    probable: bool = False
 
 
 @dataclass
@@ -61,6 +68,8 @@ class Measure:
         Shares of rows predicted correctly.
     peak_bytes : int or None
         How far the peak of resident memory rose above the start during one fit.
+    test_loss : list of float
+        Mean log loss of the test rows; empty where scores are not log-odds.
     """
 
     name: str
@@ -72,6 +81,7 @@ class Measure:
     train_accuracy: list[float] = field(default_factory=list)
     test_accuracy: list[float] = field(default_factory=list)
     peak_bytes: int | None = None
+    test_loss: list[float] = field(default_factory=list)
 
     @property
     def time(self) -> float:
@@ -87,6 +97,11 @@ class Measure:
     def accuracy(self) -> float:
         """The median test accuracy."""
         return median(self.test_accuracy)
+
+    @property
+    def loss(self) -> float | None:
+        """The median held-out log loss, where there is one."""
+        return median(self.test_loss) if self.test_loss else None
 
     def same_epochs(self, other: Measure) -> bool:
         """Return whether both made the same number of epochs in every fit."""
@@ -131,8 +146,13 @@ def measure_fits(contenders: Sequence[Contender], repeats: int) -> list[Measure]
     measures = [Measure(c.name, c.data.X.shape[0], c.data.nonzeros) for c in contenders]
 
     def note(which: int, fitted: Any) -> None:
-        data, measure = contenders[which].data, measures[which]
-        measure.epochs.append(int(fitted.n_iter_))
+        contender, measure = contenders[which], measures[which]
+        data = contender.data
+        learner = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        measure.epochs.append(int(learner.n_iter_))
+        if contender.probable:
+            label = np.searchsorted(fitted.classes_, data.y_test)
+            measure.test_loss.append(log_loss(fitted.decision_function(data.X_test), label))
         measure.train_accuracy.append(float(fitted.score(data.X, data.y)))
         measure.test_accuracy.append(float(fitted.score(data.X_test, data.y_test)))
 

@@ -15,6 +15,8 @@ __all__ = ["Line", "Section", "compare", "details", "judge", "markdown_table", "
 
 #: Test accuracy that ours may lie below the peer's before its time no longer counts.
 ACCURACY_SLACK = 0.01
+#: The share by which our held-out log loss may exceed the peer's before the same.
+LOSS_SLACK = 0.01
 
 
 @dataclass(frozen=True)
@@ -94,24 +96,37 @@ def compare(
     target: float | None,
     judged: bool,
 ) -> Line:
-    """Return the line of a contest: the peer's time over ours, if our accuracy allows it."""
+    """Return the line of a contest: the peer's time over ours, if accuracy and loss allow it."""
     ratio = ours.ratio_to(peer)
     verdict = judge(ratio, target, at_most=False, judged=judged)
-    worse = ours.accuracy < peer.accuracy - ACCURACY_SLACK
+    worse = _worse(ours, peer)
     if target is not None and judged and worse:
-        verdict = "does not count: less accurate"
+        verdict = f"does not count: {worse}"
     if not ours.same_epochs(peer):
         what = f"{what}, by epoch ({show_range(ours.epochs)} and {show_range(peer.epochs)})"
-    sides = (f"{show_seconds(m.time)}, {m.accuracy:.1%}" for m in (ours, peer))
-    mine, theirs = sides
+    mine, theirs = (_show_side(measure) for measure in (ours, peer))
     return Line(row, data, what, mine, f"{peer.name} {theirs}", ratio, "x", target, False, verdict)
+
+
+def _worse(ours: Measure, peer: Measure) -> str:
+    """Return in what ours is too far behind for its time to count, if in anything."""
+    if ours.accuracy < peer.accuracy - ACCURACY_SLACK:
+        return "less accurate"
+    if ours.loss is None or peer.loss is None:
+        return ""
+    return "" if ours.loss <= (1 + LOSS_SLACK) * peer.loss else "higher loss"
+
+
+def _show_side(measure: Measure) -> str:
+    loss = "" if measure.loss is None else f", loss {measure.loss:.4f}"
+    return f"{show_seconds(measure.time)}, {measure.accuracy:.1%}{loss}"
 
 
 def details(measures: Sequence[Measure]) -> str:
     """Return the table of everything measured in one contest."""
     headings = (
         "contender", "median", "fastest", "slowest", "CPU", "epochs", "rows/s", "non-zeros/s",
-        "train", "test", "worst test", "peak memory",
+        "train", "test", "worst test", "test loss", "peak memory",
     )  # fmt: skip
     return markdown_table(headings, [_cells(measure) for measure in measures])
 
@@ -131,6 +146,7 @@ def _cells(measure: Measure) -> list[str]:
         f"{median(measure.train_accuracy):.2%}",
         f"{measure.accuracy:.2%}",
         f"{min(measure.test_accuracy):.2%}",
+        "-" if measure.loss is None else f"{measure.loss:.4f}",
         peak,
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,13 +38,23 @@ def tiny(benchmarks_importable):
     )
 
 
-def measured(name, seconds, epochs=10, accuracy=0.9):
+def measured(name, seconds, epochs=10, accuracy=0.9, loss=None):
     from benchmarks.harness import Measure
 
     n = len(seconds)
-    return Measure(
-        name, 100, 6000, seconds, seconds, [epochs] * n, [accuracy] * n, [accuracy] * n, 1 << 20
-    )
+    shares = [accuracy] * n
+    losses = [] if loss is None else [loss] * n
+    return Measure(name, 100, 6000, seconds, seconds, [epochs] * n, shares, shares, 1 << 20, losses)
+
+
+@pytest.fixture
+def two_classes(benchmarks_importable):
+    from benchmarks.datasets import Data
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5)).astype(np.float32)
+    y = (X @ rng.normal(size=5) + 0.5 * rng.normal(size=300) > 0).astype(np.int64)
+    return Data("planted", X[:200], y[:200], X[200:], y[200:])
 
 
 # ------------------------------------------------------------------ whole rows
@@ -94,6 +105,84 @@ def test_votes_are_measured_by_the_block(tiny, capsys):
     assert "rows/s" in capsys.readouterr().out
 
 
+def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
+    from benchmarks.command import run_rows
+
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    report = run_rows(["sgd-same-schedule"], tiny)
+    assert "Without one set: SEPARABLE_DATA is not set" in capsys.readouterr().out
+    json.dumps(report)
+    rows = report["rows"]["sgd-same-schedule"]
+    assert [row["what"].split(",")[0] for row in rows] == ["constant step 1"] * 2 + ["optimal"]
+    for row in rows:
+        assert all(len(measure["test_loss"]) == tiny.repeats for measure in row["measures"])
+
+
+def test_with_the_same_schedule_both_sides_learn_the_same_weights(two_classes):
+    from sklearn.linear_model import SGDClassifier as PeerSGD
+
+    from benchmarks.sgd import schedules
+    from separable import SGDClassifier
+
+    for schedule in schedules(0.01, 1e-3):
+        same = {"max_iter": 3, "tol": None, "shuffle": False, "loss": "log_loss"}
+        ours, peer = (
+            make(**same, **schedule.parameters).fit(two_classes.X, two_classes.y)
+            for make in (SGDClassifier, PeerSGD)
+        )
+        np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=0, atol=1e-3)
+
+
+def test_races_run_against_plain_and_scaled_peers(tiny, two_classes, capsys):
+    from benchmarks.report import Section
+    from benchmarks.sgd_race import MOST_EPOCHS, Grid, race_on
+
+    section = Section()
+    for scaled in (False, True):
+        race_on(two_classes, Grid(((0.1, True, (1, 2)),), scaled), 2, tiny, section)
+    names = [measure["name"] for measure in section.raw[3]["measures"]]
+    assert names[:MOST_EPOCHS] == ["separable's defaults"] * MOST_EPOCHS
+    assert names[MOST_EPOCHS:] == [
+        "scikit-learn, step 0.1, averaged, scaled",
+        "scikit-learn, step 0.1, averaged, scaled",
+        "scikit-learn's defaults, scaled",
+    ]
+    epochs = [measure["epochs"] for measure in section.raw[3]["measures"]]
+    assert epochs[:-1] == [[n, n] for n in (*range(1, MOST_EPOCHS + 1), 1, 2)]
+    assert len(section.lines) == 6
+    assert "Each setting of the peer" in capsys.readouterr().out
+    json.dumps(section.raw)
+
+
+def test_a_vowpal_wabbit_that_is_not_installed_is_skipped_aloud(tiny, capsys, monkeypatch):
+    from benchmarks import vowpal
+    from benchmarks.command import run_rows
+
+    monkeypatch.setattr(vowpal, "find_spec", lambda name: None)
+    run_rows(["vw"], tiny)
+    assert "SKIPPED vw: vowpalwabbit is not installed" in capsys.readouterr().out
+
+
+def test_vowpal_wabbit_learns_from_its_cache_and_scores_as_it_says(tiny, two_classes, tmp_path):
+    workspace = pytest.importorskip("vowpalwabbit").Workspace
+    from benchmarks.report import Section
+    from benchmarks.vowpal import Vowpal, race_on, write_cache
+
+    cache, bits = write_cache(two_classes, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [cache.name]
+    learner = Vowpal(cache, bits, 2.0, 5).fit(None, None)
+    learner._workspace.save(tmp_path / "model")
+    learned = learner.decision_function(two_classes.X_test)
+    theirs = workspace(arg_list=["--quiet", "-t", "-i", str(tmp_path / "model")])
+    row = " ".join(f"{j}:{value}" for j, value in enumerate(two_classes.X_test[0]))
+    assert theirs.predict(f"| {row}") == pytest.approx(learned[0], rel=1e-4)
+    theirs.finish()
+    assert learner.score(two_classes.X_test, two_classes.y_test) > 0.8
+    section = Section()
+    race_on(two_classes, 1, tiny, section)
+    assert len(section.lines) == 3
+
+
 def test_without_intercept_and_shuffling_both_sides_learn_the_same_weights(tiny):
     from benchmarks.datasets import make_zipf
     from benchmarks.sparse_text import contests
@@ -110,8 +199,10 @@ def test_rows_without_their_file_are_skipped_aloud(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 
     monkeypatch.delenv("SEPARABLE_DATA", raising=False)
-    report = run_rows(["imdb", "mnist"], tiny)
+    report = run_rows(["imdb", "mnist", "sgd-time-to-loss"], tiny)
     printed = capsys.readouterr().out
+    assert "holds covtype/covtype.data.xz" in printed
+    assert report["rows"]["sgd-time-to-loss"] == []
     assert "SKIPPED imdb: SEPARABLE_DATA is not set" in printed
     assert "Skipped for want of data: imdb, mnist." in printed
     assert set(report["rows"]["mnist"]) == {"skipped"}
@@ -158,6 +249,29 @@ def test_planted_classes_all_occur(tiny):
     assert data.y_test.max() < 16
 
 
+def test_census_and_forest_files_are_read_as_written(tiny, tmp_path, monkeypatch):
+    from benchmarks.datasets import load_a9a, load_covtype
+
+    for folder in ("a9a", "covtype"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a9a/a9a.gz").write_bytes(gzip.compress(b"-1 1:1 123:1 \n+1 2:1 \n"))
+    (tmp_path / "a9a/a9a.t.gz").write_bytes(gzip.compress(b"+1 3:1 \n"))
+    rows = "\n".join(f"{i},{-i},{1 + i % 3}" for i in range(8))
+    (tmp_path / "covtype/covtype.data.xz").write_bytes(lzma.compress(rows.encode()))
+    monkeypatch.setenv("SEPARABLE_DATA", str(tmp_path))
+    census = load_a9a(tiny)
+    assert census.X.shape == (2, 123)
+    assert census.X.dtype == np.float32
+    assert census.X.indices.tolist() == [0, 122, 1]
+    assert census.y.tolist() == [0, 1]
+    assert census.X_test.indices.tolist() == [2]
+    forest, binary = load_covtype(tiny, binary=False), load_covtype(tiny, binary=True)
+    assert forest.X.shape == (6, 2)
+    assert sorted([*forest.X[:, 0], *forest.X_test[:, 0]]) == list(range(8))
+    np.testing.assert_array_equal(forest.y, 1 + forest.X[:, 0] % 3)
+    np.testing.assert_array_equal(binary.y, forest.y == 2)
+
+
 def test_digit_files_are_read_as_written(tmp_path):
     from benchmarks.datasets import read_idx
 
@@ -197,6 +311,59 @@ def test_a_fast_but_worse_model_does_not_count(peer_seconds, peer_accuracy, verd
     line = compare("row", "what", "data", measured("ours", [1.0]), peer, target=4, judged=True)
     assert line.verdict == verdict
     assert line.cells()[-2:] == [">= 4 x", verdict]
+
+
+def test_a_higher_loss_does_not_count():
+    from benchmarks.report import compare
+
+    ours, peer = measured("ours", [1.0], loss=0.305), measured("peer", [9.0], loss=0.3)
+    line = compare("row", "what", "data", ours, peer, target=2, judged=True)
+    assert line.verdict == "does not count: higher loss"
+    assert line.ours == "1 s, 90.0%, loss 0.3050"
+    peer = measured("peer", [9.0], loss=0.303)
+    assert compare("row", "what", "data", ours, peer, target=2, judged=True).verdict == "met"
+
+
+def test_log_loss_is_that_of_the_probabilities():
+    from sklearn.metrics import log_loss as expected
+
+    from benchmarks.losses import log_loss
+
+    rng = np.random.default_rng(0)
+    scores, label = rng.normal(size=(50, 3)), rng.integers(3, size=50)
+    shares = 1 / (1 + np.exp(-scores))
+    probable = shares / shares.sum(axis=1, keepdims=True)
+    assert log_loss(scores, label) == pytest.approx(expected(label, probable))
+    two = label > 0
+    assert log_loss(scores[:, 0], two) == pytest.approx(expected(two, shares[:, 0]))
+    assert log_loss(np.array([-1000.0]), np.array([1])) == 1000
+
+
+def test_a_race_is_to_the_peers_loss_and_a_miss_is_told():
+    from benchmarks.race import first_to_reach, goals
+
+    slow, quick = measured("slow", [9.0], loss=0.3), measured("quick", [3.0], loss=0.3014)
+    poor = measured("defaults", [1.0], loss=0.4)
+    close, best, usual = goals([slow, quick, poor], [poor])
+    assert (close.peer, close.loss) == (quick, pytest.approx(0.3015))
+    assert (best.peer, best.loss) == (slow, 0.3)
+    assert (usual.peer, usual.loss, usual.judged) == (poor, 0.4, False)
+    ours = [measured("ours", [n], epochs=n, loss=loss) for n, loss in ((1, 0.35), (2, 0.3012))]
+    assert first_to_reach(ours, close.loss) is ours[1]
+    assert first_to_reach(ours, best.loss) is None
+    assert first_to_reach(ours, usual.loss) is ours[0]
+
+
+def test_a_race_not_won_is_a_line_without_a_figure():
+    from benchmarks.race import Goal, race_line
+
+    ours = [measured("ours", [1.0], epochs=1, loss=0.35), measured("ours", [2.0], loss=0.32)]
+    peer = measured("peer", [8.0], epochs=1, loss=0.3)
+    line = race_line("row", "data", Goal("best", 0.3, peer, True), ours, target=3, judged=True)
+    assert line.cells()[3:5] == ["at best 2 s, 10 epochs, 0.3200", "peer: 8 s, 1 epoch, 0.3000"]
+    assert line.cells()[5:] == ["-", ">= 3 x", "not reached"]
+    line = race_line("row", "data", Goal("best", 0.33, peer, True), ours, target=3, judged=True)
+    assert (line.value, line.verdict) == (4, "met")
 
 
 def test_runs_take_turns_and_the_first_place_goes_round():
