@@ -28,11 +28,11 @@ from separable.model.parameters import (
     one_of,
     one_of_or_none,
 )
-from separable.model.scores import linear_scores
 from separable.online.adaptive_state import AdaptiveState
 from separable.online.descent import DescentState, Order, Steps, run_descent
 from separable.online.estimator import OnlineEstimator
 from separable.online.runs import Lesson
+from separable.online.sgd_epochs import Epochs, HeldOut
 from separable.online.sgd_state import SgdState
 from separable.online.targets import RowWeights
 
@@ -118,7 +118,7 @@ class SGDBase(OnlineEstimator):
         lesson = Lesson.of(rows, answers.target, counted)
         if self.shuffle:
             lesson = lesson.shuffled(seed, self.max_iter)
-        run = _Epochs(self, state, lesson, steps, seed, held)
+        run = Epochs(self, state, lesson, steps, seed, held)
         state = run.run()
         state.rows_seen += lesson.n_counted
         if run.warning():
@@ -225,7 +225,7 @@ class SGDBase(OnlineEstimator):
                 "while a stream goes on. Start a new estimator."
             )
 
-    def _hold_out(self, rows: Rows, answers: Answers, seed: int) -> tuple[RowWeights, _HeldOut]:
+    def _hold_out(self, rows: Rows, answers: Answers, seed: int) -> tuple[RowWeights, HeldOut]:
         """Set a part of the rows aside to stop by."""
         counted = answers.counted
         present = np.arange(rows.n_rows) if counted.rows is None else counted.rows
@@ -243,7 +243,7 @@ class SGDBase(OnlineEstimator):
             )
         held = present[test]
         weight = None if counted.weight is None else counted.weight[held]
-        scored = _HeldOut(rows.take(held), answers.target[held], weight, self._steps())
+        scored = HeldOut(rows.take(held), answers.target[held], weight, self._steps())
         return RowWeights(present[train], counted.weight), scored
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
@@ -261,140 +261,6 @@ class Answers(NamedTuple):
     target: NDArray[Any]
     counted: RowWeights
     classes: NDArray[Any] | None
-
-
-class _HeldOut(NamedTuple):
-    """Rows to stop by."""
-
-    rows: Rows
-    target: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    steps: Steps
-
-    def loss(self, state: DescentState) -> float:
-        """Return the mean loss, over rows and models."""
-        w, b = state.weights()
-        scores = linear_scores(self.rows, w, b)
-        if state.classes is None:
-            targets = self.target[:, None]
-        elif len(b) == 1:
-            targets = np.where(self.target[:, None] == 1, 1.0, -1.0)
-        else:
-            targets = np.where(self.target[:, None] == np.arange(len(b)), 1.0, -1.0)
-        values = _losses(self.steps, scores.ravel(), np.ascontiguousarray(targets).ravel())
-        by_row = values.reshape(scores.shape).mean(axis=1)
-        return float(np.average(by_row, weights=self.weight))
-
-
-def _losses(
-    steps: Steps, scores: NDArray[np.float64], targets: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    values = np.empty(len(scores))
-    native.write_loss(steps.loss, steps.epsilon, scores, targets, slope=False, out=values)
-    return values
-
-
-class _Epochs:
-    """The epochs of a fit, and when they end.
-
-    They end when for ``n_iter_no_change`` epochs the loss (of the held-out rows, if there are any,
-    else of the training rows, each before it is learned from) was not below the best so far by
-    more than ``tol`` times the loss of the first epoch.
-    """
-
-    def __init__(
-        self,
-        learner: SGDBase,
-        state: DescentState,
-        lesson: Lesson,
-        steps: Steps,
-        seed: int,
-        held: _HeldOut | None,
-    ) -> None:
-        self.learner, self.state, self.lesson, self.steps = learner, state, lesson, steps
-        self.seed, self.held = seed, held
-        self.losses: list[float] = []
-        self.validation: list[float] = []
-        self.converged = False
-        self._best: DescentState | None = None
-
-    def run(self) -> DescentState:
-        """Run the epochs and return the state to keep."""
-        learner, best, waited = self.learner, np.inf, 0
-        for epoch in range(learner.max_iter):
-            loss = self._epoch(epoch)
-            if learner.tol is None and self.held is None:
-                continue
-            tol = 0.0 if learner.tol is None else learner.tol
-            waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
-            if loss < best:
-                best = loss
-                if self.held is not None:
-                    self._best = self.state.copy()
-            if waited >= learner.n_iter_no_change:
-                self.converged = True
-                break
-        return self.state if self._best is None else self._best
-
-    def warning(self) -> str:
-        """Return what should be said of a run that did not end well, or nothing."""
-        name, losses = type(self.learner).__name__, self._followed()
-        if self.steps.schedule != "adaptive" and losses[-1] > self._zero_loss():
-            return (
-                f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
-                f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
-                f"(learning_rate={self.learner.learning_rate!r}, eta0={self.steps.eta0:g}). Use "
-                "learning_rate='adaptive', lower eta0, or scale the columns."
-            )
-        if self.learner.tol is not None and not self.converged:
-            return (
-                f"{name} made max_iter={self.learner.max_iter} epochs and the loss is still "
-                f"falling (from {losses[0]:.4g} to {losses[-1]:.4g}). Raise max_iter, or tol."
-            )
-        return ""
-
-    def evidence(self) -> dict[str, Any]:
-        """Return what the epochs did."""
-        told: dict[str, Any] = {
-            "epochs": len(self.losses),
-            "converged": self.converged,
-            "losses": self.losses,
-        }
-        if self.held is not None:
-            told |= {
-                "validation_losses": self.validation,
-                "best_epoch": int(np.argmin(self.validation)) + 1,
-            }
-        return told
-
-    def _epoch(self, epoch: int) -> float:
-        """Run one epoch and return the loss to stop by."""
-        order = Order(bool(self.learner.shuffle), self.seed, epoch)
-        sums = run_descent(
-            self.state, self.lesson, self.steps, order, progressive=epoch == 0 and self._is_new()
-        )
-        weight = self.lesson.counted.weight
-        rows = self.lesson.counted.rows
-        present = weight if weight is None or rows is None else weight[rows]
-        total = self.lesson.n_counted if present is None else float(present.sum())
-        self.losses.append(float(sums.sum()) / (total * sums.shape[1]))
-        if self.held is not None:
-            self.validation.append(self.held.loss(self.state))
-        return self._followed()[-1]
-
-    def _zero_loss(self) -> float:
-        """Return the mean loss of weights that are all 0, where weights can be worse than that."""
-        if self.steps.loss == "perceptron":
-            return np.inf  # it is 0 at weights 0, and says nothing about how long steps should be
-        numbers = self.lesson.target if self.state.classes is None else np.ones(1)
-        return float(_losses(self.steps, np.zeros(len(numbers)), numbers).mean())
-
-    def _is_new(self) -> bool:
-        """Return whether no row was learned from before, as far as this fit knows."""
-        return not (self.learner.warm_start and self.state.rows_seen > 0)
-
-    def _followed(self) -> list[float]:
-        return self.losses if self.held is None else self.validation
 
 
 def _refuse_heavy(weight: NDArray[np.float64] | None) -> None:

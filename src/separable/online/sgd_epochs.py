@@ -1,0 +1,154 @@
+"""The epochs of SGD: when they end, and the rows held out to tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from separable._core import native
+from separable.model.scores import linear_scores
+from separable.online.descent import DescentState, Order, Steps, run_descent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.online.runs import Lesson
+    from separable.online.sgd_base import SGDBase
+
+__all__ = ["Epochs", "HeldOut"]
+
+
+class HeldOut(NamedTuple):
+    """Rows to stop by."""
+
+    rows: Rows
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    steps: Steps
+
+    def loss(self, state: DescentState) -> float:
+        """Return the mean loss, over rows and models."""
+        w, b = state.weights()
+        scores = linear_scores(self.rows, w, b)
+        if state.classes is None:
+            targets = self.target[:, None]
+        elif len(b) == 1:
+            targets = np.where(self.target[:, None] == 1, 1.0, -1.0)
+        else:
+            targets = np.where(self.target[:, None] == np.arange(len(b)), 1.0, -1.0)
+        values = _losses(self.steps, scores.ravel(), np.ascontiguousarray(targets).ravel())
+        by_row = values.reshape(scores.shape).mean(axis=1)
+        return float(np.average(by_row, weights=self.weight))
+
+
+def _losses(
+    steps: Steps, scores: NDArray[np.float64], targets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    values = np.empty(len(scores))
+    native.write_loss(steps.loss, steps.epsilon, scores, targets, slope=False, out=values)
+    return values
+
+
+class Epochs:
+    """The epochs of a fit, and when they end.
+
+    They end when for ``n_iter_no_change`` epochs the loss (of the held-out rows, if there are any,
+    else of the training rows, each before it is learned from) was not below the best so far by
+    more than ``tol`` times the loss of the first epoch.
+    """
+
+    def __init__(
+        self,
+        learner: SGDBase,
+        state: DescentState,
+        lesson: Lesson,
+        steps: Steps,
+        seed: int,
+        held: HeldOut | None,
+    ) -> None:
+        self.learner, self.state, self.lesson, self.steps = learner, state, lesson, steps
+        self.seed, self.held = seed, held
+        self.losses: list[float] = []
+        self.validation: list[float] = []
+        self.converged = False
+        self._best: DescentState | None = None
+
+    def run(self) -> DescentState:
+        """Run the epochs and return the state to keep."""
+        learner, best, waited = self.learner, np.inf, 0
+        for epoch in range(learner.max_iter):
+            loss = self._epoch(epoch)
+            if learner.tol is None and self.held is None:
+                continue
+            tol = 0.0 if learner.tol is None else learner.tol
+            waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
+            if loss < best:
+                best = loss
+                if self.held is not None:
+                    self._best = self.state.copy()
+            if waited >= learner.n_iter_no_change:
+                self.converged = True
+                break
+        return self.state if self._best is None else self._best
+
+    def warning(self) -> str:
+        """Return what should be said of a run that did not end well, or nothing."""
+        name, losses = type(self.learner).__name__, self._followed()
+        if self.steps.schedule != "adaptive" and losses[-1] > self._zero_loss():
+            return (
+                f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
+                f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
+                f"(learning_rate={self.learner.learning_rate!r}, eta0={self.steps.eta0:g}). Use "
+                "learning_rate='adaptive', lower eta0, or scale the columns."
+            )
+        if self.learner.tol is not None and not self.converged:
+            return (
+                f"{name} made max_iter={self.learner.max_iter} epochs and the loss is still "
+                f"falling (from {losses[0]:.4g} to {losses[-1]:.4g}). Raise max_iter, or tol."
+            )
+        return ""
+
+    def evidence(self) -> dict[str, Any]:
+        """Return what the epochs did."""
+        told: dict[str, Any] = {
+            "epochs": len(self.losses),
+            "converged": self.converged,
+            "losses": self.losses,
+        }
+        if self.held is not None:
+            told |= {
+                "validation_losses": self.validation,
+                "best_epoch": int(np.argmin(self.validation)) + 1,
+            }
+        return told
+
+    def _epoch(self, epoch: int) -> float:
+        """Run one epoch and return the loss to stop by."""
+        order = Order(bool(self.learner.shuffle), self.seed, epoch)
+        sums = run_descent(
+            self.state, self.lesson, self.steps, order, progressive=epoch == 0 and self._is_new()
+        )
+        weight = self.lesson.counted.weight
+        rows = self.lesson.counted.rows
+        present = weight if weight is None or rows is None else weight[rows]
+        total = self.lesson.n_counted if present is None else float(present.sum())
+        self.losses.append(float(sums.sum()) / (total * sums.shape[1]))
+        if self.held is not None:
+            self.validation.append(self.held.loss(self.state))
+        return self._followed()[-1]
+
+    def _zero_loss(self) -> float:
+        """Return the mean loss of weights that are all 0, where weights can be worse than that."""
+        if self.steps.loss == "perceptron":
+            return np.inf  # it is 0 at weights 0, and says nothing about how long steps should be
+        numbers = self.lesson.target if self.state.classes is None else np.ones(1)
+        return float(_losses(self.steps, np.zeros(len(numbers)), numbers).mean())
+
+    def _is_new(self) -> bool:
+        """Return whether no row was learned from before, as far as this fit knows."""
+        return not (self.learner.warm_start and self.state.rows_seen > 0)
+
+    def _followed(self) -> list[float]:
+        return self.losses if self.held is None else self.validation
