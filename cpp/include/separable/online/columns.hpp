@@ -238,7 +238,7 @@ class ColumnScales {
         const double by = unit * std::abs(column.inverse);
         if (by <= 1) return;  // a value too small to be seen beside the unit
         weights.change_unit(j, by);
-        column.inverse /= by;
+        column.inverse = std::copysign(1 / unit, column.inverse);  // by may be infinite
         if (column.centred()) {
             const std::size_t c = column.place();
             c_.mean[c] /= by;
