@@ -20,7 +20,7 @@ struct LogLoss {
     }
     // With m = y s and a = -y sigma(-x): x - m = gain sigma(-x), by Newton's method. From 0 it is
     // monotone where m <= 0, from the first step beyond m elsewhere. Where the gain is small that
-    // first step is the answer.
+    // first step is the answer; a large one takes more steps, each about 1 long.
     template <class T, int width>
     void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const {
         T m[width], first[width], x[width];
@@ -35,16 +35,19 @@ struct LogLoss {
         if (all_small) return;
         for (int lane = 0; lane < width; ++lane)
             x[lane] = m[lane] > T(0) ? m[lane] + gain[lane] * first[lane] : T(0);
-        for (int step = 0; step < 4; ++step)
+        bool any_large = false;
+        for (int lane = 0; lane < width; ++lane) any_large |= gain[lane] > kLargeGain;
+        for (int step = 0; step < (any_large ? 12 : 4); ++step)
             for (int lane = 0; lane < width; ++lane) {
                 const T h = sigmoid(-x[lane]);
-                x[lane] -=
+                const T by =
                     (x[lane] - m[lane] - gain[lane] * h) / (T(1) + gain[lane] * h * (T(1) - h));
+                x[lane] -= step < 4 || gain[lane] > kLargeGain ? by : T(0);
             }
         for (int lane = 0; lane < width; ++lane)
             if (!(gain[lane] < kSmallGain)) out[lane] = -y[lane] * (x[lane] - m[lane]) / gain[lane];
     }
-    static constexpr double kSmallGain = 0.25;
+    static constexpr double kSmallGain = 0.25, kLargeGain = 16;
 };
 
 }  // namespace separable
