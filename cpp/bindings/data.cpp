@@ -134,6 +134,12 @@ BoundRows::BoundRows(ConstArray values, std::int64_t n_features, std::optional<C
       indices_(std::move(indices)),
       indptr_(std::move(indptr)) {}
 
+const std::vector<bool>& BoundRows::repeats() const {
+    if (!repeats_)
+        repeats_ = std::visit([](const auto& each) { return rows_that_repeat(each); }, rows);
+    return *repeats_;
+}
+
 void bind_data(nb::module_& m) {
     nb::class_<BoundRows>(m, "Rows", "Rows of data, dense or CSR, checked once.")
         .def(nb::init<ConstArray, std::int64_t, std::optional<ConstArray>,

@@ -85,7 +85,7 @@ DescentRun run_epochs(const BoundRows& rows, const DescentPlan& plan, ProgressAr
                       std::int64_t block, std::int64_t first_class, int n_lanes,
                       const std::vector<std::int64_t>& chosen, Descent& descent) {
     check(n_lanes >= 1 && n_lanes <= Lane::kWidth, "too many models for one block of lanes");
-    const auto x = make_products<Lane>(rows.rows);
+    const auto x = make_products<Lane>(rows.rows, &rows.repeats());
     const auto loss = make_loss<Lane>(plan.loss, plan.epsilon);
     EpochOrder order(chosen, plan.shuffle, plan.seed, x->row_bytes());
     Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);

@@ -152,7 +152,12 @@ Result run_batch_perceptron(const BoundRows& rows, const Weights& weights, const
         Heartbeat heartbeat(poll_signals, x->n_values + x->n_features, x->n_rows);
         auto found =
             batch_perceptron<Lane>(*x, problem, block, order, plan.max_epochs, eps, heartbeat);
-        return Result{found.run, {}, found.delta_norm, found.met, found.stalled};
+        Result result;
+        result.run = found.run;
+        result.delta_norm = found.delta_norm;
+        result.met = found.met;
+        result.stalled = found.stalled;
+        return result;
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "separable/data/rows.hpp"
 
@@ -21,7 +22,11 @@ struct BoundRows {
     std::int64_t n_rows;
     std::int64_t n_features;
 
+    // The rows that have a column twice, empty if none has; found out once.
+    const std::vector<bool>& repeats() const;
+
    private:
+    mutable std::optional<std::vector<bool>> repeats_;
     ConstArray values_;
     std::optional<ConstArray> indices_, indptr_;
 };

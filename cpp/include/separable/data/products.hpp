@@ -40,23 +40,21 @@ void add_up_columns(NonZeros<T>& row) {
     }
 }
 
-// Writes the values of a row that are not 0. Columns that stand twice are added up.
+// Writes the values of a row that are not 0; if columns stand twice, added up.
 template <Row R, class T>
-void write_non_zeros(const R& row, NonZeros<T>& out) {
+void write_non_zeros(const R& row, bool repeats, NonZeros<T>& out) {
     const std::int64_t n = row.size();
     if (out.index.size() < static_cast<std::size_t>(n))
         out.index.resize(static_cast<std::size_t>(2 * n)),
             out.value.resize(static_cast<std::size_t>(2 * n));
     std::size_t kept = 0;
-    bool ascending = true;
     for (std::int64_t k = 0; k < n; ++k) {
         const T x = static_cast<T>(row.value(k));
         out.index[kept] = row.index(k), out.value[kept] = x;
         kept += x != T(0);
-        ascending &= k == 0 || row.index(k) > row.index(k - 1);
     }
     out.size = kept;
-    if (!ascending) add_up_columns(out);
+    if (repeats) add_up_columns(out);
 }
 
 template <class Lane>
@@ -101,7 +99,8 @@ class ProductsOf final : public Products<Lane> {
     using typename Products<Lane>::T;
     using typename Products<Lane>::Score;
 
-    explicit ProductsOf(const Format& rows) : rows_(rows) {
+    ProductsOf(const Format& rows, const std::vector<bool>* repeats)
+        : rows_(rows), repeats_(repeats) {
         this->n_rows = rows.n_rows;
         this->n_features = rows.n_features;
         this->n_values = rows.n_values();
@@ -123,7 +122,8 @@ class ProductsOf final : public Products<Lane> {
     }
 
     void non_zeros(std::int64_t i, NonZeros<T>& out) const override {
-        write_non_zeros(rows_.row(i), out);
+        const auto row = static_cast<std::size_t>(i);
+        write_non_zeros(rows_.row(i), repeats_ && !repeats_->empty() && (*repeats_)[row], out);
     }
 
     void accumulate(std::int64_t i, const double* step, double* sum) const override {
@@ -143,17 +143,20 @@ class ProductsOf final : public Products<Lane> {
 
    private:
     Format rows_;
+    const std::vector<bool>* repeats_;
 };
 
 // Weights have the type of the data, or are wider (float64 on float32, to check float32).
+// `repeats`: the rows that have a column twice, which only non_zeros() minds; empty: none has.
 template <class Lane>
-std::unique_ptr<Products<Lane>> make_products(const AnyRows& any) {
+std::unique_ptr<Products<Lane>> make_products(const AnyRows& any,
+                                              const std::vector<bool>* repeats = nullptr) {
     return std::visit(
-        [](const auto& rows) -> std::unique_ptr<Products<Lane>> {
+        [repeats](const auto& rows) -> std::unique_ptr<Products<Lane>> {
             using Format = std::decay_t<decltype(rows)>;
             using Value = decltype(rows.row(0).value(0));
             if constexpr (sizeof(Value) <= sizeof(typename Lane::T))
-                return std::make_unique<ProductsOf<Lane, Format>>(rows);
+                return std::make_unique<ProductsOf<Lane, Format>>(rows, repeats);
             else
                 throw std::invalid_argument("float64 rows need float64 weights");
         },

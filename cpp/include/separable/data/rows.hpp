@@ -177,6 +177,38 @@ double squared_norm(const R& row) {
     return sum;
 }
 
+// The rows that have a column twice, empty if none has.
+template <class Value>
+std::vector<bool> rows_that_repeat(const Dense<Value>&) {
+    return {};
+}
+
+template <class Value, class Index>
+std::vector<bool> rows_that_repeat(const Csr<Value, Index>& rows) {
+    std::vector<bool> repeat;
+    std::vector<std::int64_t> last_row;  // + 1, of each column; not made for rows that ascend
+    std::vector<std::int64_t> sorted;
+    const bool few = rows.n_values() < rows.n_features;
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        const auto row = rows.row(i);
+        bool ascending = true, twice = false;
+        for (std::int64_t k = 1; k < row.size(); ++k) ascending &= row.index(k) > row.index(k - 1);
+        if (ascending) continue;
+        if (few) {
+            sorted.assign(row.j, row.j + row.size());
+            std::sort(sorted.begin(), sorted.end());
+            twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+        } else {
+            last_row.resize(static_cast<std::size_t>(rows.n_features), 0);
+            for (std::int64_t k = 0; k < row.size(); ++k)
+                twice |=
+                    std::exchange(last_row[static_cast<std::size_t>(row.index(k))], i + 1) == i + 1;
+        }
+        if (twice) repeat.resize(static_cast<std::size_t>(rows.n_rows), false), repeat[i] = true;
+    }
+    return repeat;
+}
+
 // max |x|^2 over the chosen rows.
 template <RowFormat F>
 double largest_squared_norm(const F& rows, std::span<const std::int64_t> chosen) {
