@@ -38,6 +38,7 @@ struct DescentPlan {
     std::uint64_t seed;
     std::int64_t first_epoch, max_epochs;
     bool measure;
+    bool start_at_y;
 
     void check_sizes(const BoundRows& bound) const {
         const auto n = static_cast<std::size_t>(bound.n_rows);
@@ -181,7 +182,7 @@ struct AdaptiveArrays {
     CentredColumns centred_columns() const {
         const auto capacity = static_cast<std::int64_t>(centred_index.size());
         double* at = centred.data();
-        return {centred_index.data(), at, at + capacity, at + 2 * capacity};
+        return {centred_index.data(), at, at + capacity, at + 2 * capacity, centred_index.size()};
     }
 };
 
@@ -196,8 +197,8 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
     nb::gil_scoped_release no_gil;
     return with_lane(arrays.wa, [&]<class Lane>() {
         const typename AdaptiveDescent<Lane>::Settings settings{
-            plan.schedule.eta0,     plan.l1, plan.l2, plan.mean_from, plan.fit_intercept,
-            plan.number.has_value()};
+            plan.schedule.eta0,      plan.l1,        plan.l2, plan.mean_from, plan.fit_intercept,
+            plan.number.has_value(), plan.start_at_y};
         AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
                                       reinterpret_cast<Column*>(arrays.columns.data()),
                                       arrays.centred_columns(), settings, clock);
@@ -260,7 +261,7 @@ void bind_descent(nb::module_& m) {
                std::optional<Const<std::int64_t>> rows, std::string loss, double epsilon, double l1,
                double l2, const std::string& schedule, double eta0, double power, double alpha,
                double t0, double mean_from, bool fit_intercept, bool shuffle, std::uint64_t seed,
-               std::int64_t first_epoch, std::int64_t max_epochs, bool measure) {
+               std::int64_t first_epoch, std::int64_t max_epochs, bool measure, bool start_at_y) {
                 new (plan) DescentPlan{label,
                                        number,
                                        weight,
@@ -276,14 +277,15 @@ void bind_descent(nb::module_& m) {
                                        seed,
                                        first_epoch,
                                        max_epochs,
-                                       measure};
+                                       measure,
+                                       start_at_y};
             },
             nb::kw_only(), nb::arg("label").none(), nb::arg("number").none(),
             nb::arg("weight").none(), nb::arg("rows").none(), nb::arg("loss"), nb::arg("epsilon"),
             nb::arg("l1"), nb::arg("l2"), nb::arg("schedule"), nb::arg("eta0"), nb::arg("power"),
             nb::arg("alpha"), nb::arg("t0"), nb::arg("mean_from"), nb::arg("fit_intercept"),
             nb::arg("shuffle"), nb::arg("seed"), nb::arg("first_epoch"), nb::arg("max_epochs"),
-            nb::arg("measure"));
+            nb::arg("measure"), nb::arg("start_at_y"));
 
     nb::class_<ProgressArrays>(
         m, "DescentProgress", "The losses of rows before they were learned from, and their counts.")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from separable import AveragedPerceptron, Perceptron
+from separable import AveragedPerceptron, Perceptron, VotedPerceptron
 
 pytestmark = pytest.mark.native
 
@@ -21,7 +21,8 @@ def test_warning_names_the_ways_out():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_pocket_and_average_are_better_than_the_last_weights():
+def test_pocket_mean_and_vote_are_better_than_the_last_weights():
     last = Perceptron(max_iter=20).fit(X, y).score(X, y)
     assert Perceptron(max_iter=20, pocket=True).fit(X, y).score(X, y) > last
     assert AveragedPerceptron(max_iter=20).fit(X, y).score(X, y) > last
+    assert VotedPerceptron(max_iter=20).fit(X, y).score(X, y) > last

@@ -15,11 +15,10 @@ from sklearn.linear_model import SGDRegressor as PeerRegressor
 
 import separable
 from separable import SGDClassifier, SGDRegressor
-from separable._core import native
 from separable.model.parameters import ParameterError
 from separable.online.sgd_base import LOSSES
 from tests.online.problems import FORMATS
-from tests.reference.sgd import sgd
+from tests.reference.sgd import SLOPES, VALUES, sgd
 
 pytestmark = [
     pytest.mark.native,
@@ -110,10 +109,13 @@ def test_regression_equals_the_reference(loss):
 def test_same_steps_as_scikit_learn(loss, schedule):
     X, y = problem(n=120, classes=3)
     settings = {
-        "penalty": "l2", "alpha": 1e-3, "learning_rate": schedule, "eta0": 0.02,
+        "penalty": "l2", "alpha": 1e-3, "learning_rate": schedule,
         "shuffle": False, "max_iter": 3, "tol": None,
     }  # fmt: skip
-    ours, peer = (cls(loss, **settings).fit(X, y) for cls in (SGDClassifier, PeerClassifier))
+    eta0 = {} if schedule == "optimal" else {"eta0": 0.02}
+    ours, peer = (
+        cls(loss, **settings, **eta0).fit(X, y) for cls in (SGDClassifier, PeerClassifier)
+    )
     np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-9, atol=1e-11)
 
@@ -157,9 +159,9 @@ def optimum(X, y, loss, l2):
     """Return w, b that minimise the objective, by a general-purpose solver."""
 
     def objective(theta):
-        s, out, slope = X @ theta[:-1] + theta[-1], np.empty(len(y)), np.empty(len(y))
-        native.write_loss(loss, 0.1, s, y, slope=False, out=out)
-        native.write_loss(loss, 0.1, s, y, slope=True, out=slope)
+        s = X @ theta[:-1] + theta[-1]
+        out = VALUES[loss](s, y, 0.1)
+        slope = np.array([SLOPES[loss](*pair, 0.1) for pair in zip(s, y, strict=True)])
         gradient = np.append(X.T @ slope / len(y) + l2 * theta[:-1], slope.mean())
         return out.mean() + l2 / 2 * theta[:-1] @ theta[:-1], gradient
 
@@ -209,6 +211,12 @@ def test_optimal_needs_alpha():
         SGDClassifier(learning_rate="optimal", alpha=0.0).fit(X, y)
 
 
+def test_optimal_has_its_own_steps():
+    X, y = problem()
+    with pytest.raises(ParameterError, match=r"'eta0'.*must be None with learning_rate='optimal'"):
+        SGDClassifier(learning_rate="optimal", eta0=0.1).fit(X, y)
+
+
 def test_heavy_weights_are_refused():
     X, y = problem()
     with pytest.raises(ValueError, match=r"sum to 4e\+10.*Divide"):
@@ -219,6 +227,13 @@ def test_steps_that_are_too_long_are_told():
     X, y = problem(n=120)
     with pytest.warns(ConvergenceWarning, match=r"worse than the 0\.5.*steps are too long"):
         SGDRegressor(learning_rate="constant", eta0=1.0, max_iter=3).fit(X, 2.0 * y - 1)
+
+
+def test_absent_rows_do_not_hide_steps_that_are_too_long():
+    X, y = problem(n=120)
+    y, weight = np.append(2.0 * y[1:] - 1, 1e6), np.append(np.ones(119), 0.0)
+    with pytest.warns(ConvergenceWarning, match="steps are too long"):
+        SGDRegressor(learning_rate="constant", eta0=1.0, max_iter=3).fit(X, y, sample_weight=weight)
 
 
 # ---------------------------------------------------------------------- stopping

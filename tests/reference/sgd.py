@@ -4,6 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+VALUES = {
+    "perceptron": lambda s, y, e: np.maximum(0, -y * s),
+    "hinge": lambda s, y, e: np.maximum(0, 1 - y * s),
+    "squared_hinge": lambda s, y, e: np.maximum(0, 1 - y * s) ** 2,
+    "log_loss": lambda s, y, e: np.logaddexp(0, -y * s),
+    "sigmoid_mse": lambda s, y, e: ((y + 1) / 2 - 1 / (1 + np.exp(-s))) ** 2,
+    "squared_error": lambda s, y, e: (s - y) ** 2 / 2,
+    "huber": lambda s, y, e: np.where(
+        np.abs(s - y) <= e, (s - y) ** 2 / 2, e * np.abs(s - y) - e**2 / 2
+    ),
+    "epsilon_insensitive": lambda s, y, e: np.maximum(0, np.abs(s - y) - e),
+}
 SLOPES = {
     "perceptron": lambda s, y, e: -y * (y * s <= 0),
     "hinge": lambda s, y, e: -y * (y * s < 1),

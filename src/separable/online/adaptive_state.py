@@ -37,7 +37,7 @@ MOST_NUMBER = {"float32": 1e15, "float64": 1e140}
 CLOCK = ("rows", "total", "centred", "y_mean", "y_spread", "mean_count")
 #: What is known of a column: see cpp/include/separable/online/columns.hpp.
 COUNT, SQUARES, SUM, INVERSE = range(4)
-MEAN, SPREAD, RECORD = range(3)
+MEAN, SPREAD = range(2)
 
 
 @dataclass

@@ -62,6 +62,8 @@ class Order(NamedTuple):
 class DescentState(OnlineState):
     """Weights, and the losses of rows before they were learned from."""
 
+    #: Whether the caller gave an intercept to start from.
+    start_given: bool = False
     #: How it was descended last, which says what penalties are still due.
     steps: Steps | None = None
 
@@ -189,6 +191,7 @@ def run_descent(
         first_epoch=order.first_epoch,
         max_epochs=order.epochs,
         measure=measure,
+        start_at_y=steps.fit_intercept and is_number and not state.start_given,
     )
     state.steps = steps
     state.make_room(lesson)

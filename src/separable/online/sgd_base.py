@@ -168,6 +168,7 @@ class SGDBase(OnlineEstimator):
         k = 1 if classes is None or len(classes) == 2 else len(classes)
         state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
         state.take_start("b", "intercept_init", intercept_init, (k,))
+        state.start_given = intercept_init is not None
         return state
 
     def _steps(self) -> Steps:
@@ -182,6 +183,12 @@ class SGDBase(OnlineEstimator):
                 f"{self.average!r} instead. Use penalty='l2', or no average."
             )
         schedule = self.learning_rate
+        if schedule == "optimal" and self.eta0 is not None:
+            raise ParameterError(
+                f"The 'eta0' parameter of {type(self).__name__} must be None with "
+                f"learning_rate='optimal', whose steps follow from alpha. Got {self.eta0!r} "
+                "instead. Use learning_rate='invscaling' to choose the first step."
+            )
         return Steps(
             loss=self.loss,
             epsilon=float(self.epsilon),

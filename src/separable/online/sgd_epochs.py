@@ -78,10 +78,15 @@ class Epochs:
     def run(self) -> DescentState:
         """Run the epochs and return the state to keep."""
         learner, best, waited = self.learner, np.inf, 0
+        if learner.tol is None and self.held is None:
+            self._run_epochs(0, 1)
+            self._run_epochs(1, learner.max_iter - 1)
+            return self.state
         for epoch in range(learner.max_iter):
-            loss = self._epoch(epoch)
-            if learner.tol is None and self.held is None:
-                continue
+            self._run_epochs(epoch, 1)
+            if self.held is not None:
+                self.validation.append(self.held.loss(self.state))
+            loss = self._followed()[-1]
             tol = 0.0 if learner.tol is None else learner.tol
             waited = 0 if loss < best - tol * self._followed()[0] else waited + 1
             if loss < best:
@@ -100,8 +105,8 @@ class Epochs:
             return (
                 f"{name} ended with a mean loss of {losses[-1]:.4g}, which is worse than the "
                 f"{self._zero_loss():.4g} of weights that are all 0: the steps are too long "
-                f"(learning_rate={self.learner.learning_rate!r}, eta0={self.steps.eta0:g}). Use "
-                "learning_rate='adaptive', lower eta0, or scale the columns."
+                f"({self._steps_told()}). Use learning_rate='adaptive', shorter steps, or scale "
+                "the columns."
             )
         if self.learner.tol is not None and not self.converged:
             return (
@@ -124,27 +129,38 @@ class Epochs:
             }
         return told
 
-    def _epoch(self, epoch: int) -> float:
-        """Run one epoch and return the loss to stop by."""
-        order = Order(bool(self.learner.shuffle), self.seed, epoch)
+    def _run_epochs(self, first: int, count: int) -> None:
+        """Run so many epochs and note their losses."""
+        if count == 0:
+            return
+        order = Order(bool(self.learner.shuffle), self.seed, first, count)
         sums = run_descent(
-            self.state, self.lesson, self.steps, order, progressive=epoch == 0 and self._is_new()
+            self.state, self.lesson, self.steps, order, progressive=first == 0 and self._is_new()
         )
-        weight = self.lesson.counted.weight
-        rows = self.lesson.counted.rows
-        present = weight if weight is None or rows is None else weight[rows]
+        present = self._present_weight()
         total = self.lesson.n_counted if present is None else float(present.sum())
-        self.losses.append(float(sums.sum()) / (total * sums.shape[1]))
-        if self.held is not None:
-            self.validation.append(self.held.loss(self.state))
-        return self._followed()[-1]
+        self.losses += (sums.sum(axis=1) / (total * sums.shape[1])).tolist()
+
+    def _present_weight(self) -> NDArray[np.float64] | None:
+        """Return the weights of the rows that count, None if all are 1."""
+        weight, rows = self.lesson.counted.weight, self.lesson.counted.rows
+        return weight if weight is None or rows is None else weight[rows]
 
     def _zero_loss(self) -> float:
         """Return the mean loss of weights that are all 0, where weights can be worse than that."""
         if self.steps.loss == "perceptron":
             return np.inf  # it is 0 at weights 0, and says nothing about how long steps should be
-        numbers = self.lesson.target if self.state.classes is None else np.ones(1)
-        return float(_losses(self.steps, np.zeros(len(numbers)), numbers).mean())
+        if self.state.classes is not None:  # the same for either class
+            return float(_losses(self.steps, np.zeros(1), np.ones(1))[0])
+        rows = self.lesson.counted.rows
+        numbers = self.lesson.target if rows is None else self.lesson.target[rows]
+        losses = _losses(self.steps, np.zeros(len(numbers)), numbers)
+        return float(np.average(losses, weights=self._present_weight()))
+
+    def _steps_told(self) -> str:
+        if self.steps.schedule == "optimal":
+            return f"learning_rate='optimal', alpha={self.steps.alpha:g}"
+        return f"learning_rate={self.steps.schedule!r}, eta0={self.steps.eta0:g}"
 
     def _is_new(self) -> bool:
         """Return whether no row was learned from before, as far as this fit knows."""

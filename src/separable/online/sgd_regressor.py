@@ -50,7 +50,7 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as scikit-learn's. (Its "adaptive"
         is another.)
     eta0 : float or None, default None
-        The step; None: 0.15 for "adaptive", else 0.01.
+        The step; None: 0.15 for "adaptive", else 0.01. Not with "optimal", which has its own.
     power_t : float, default 0.25
         Of "invscaling".
     early_stopping : bool, default False

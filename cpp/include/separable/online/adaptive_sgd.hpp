@@ -11,7 +11,8 @@
 //             5. gain = D_0 + D.z: a step of size a along D moves the score by -a gain
 //             6. a = the slope of the loss at the score it leads to, so no step overshoots
 //             7. w -= a D, b -= a D_0
-//             In regression eta is in units of the deviation of y, and b starts at the first y.
+//             In regression eta is in units of the deviation of y, and b starts at the first y
+//             unless a start is given.
 //             A penalty is taken from a weight when a row uses it next, for all rows since.
 //   source    AdaGrad: Duchi, Hazan, Singer 2011, and McMahan, Streeter 2010; implicit steps:
 //             Kivinen, Warmuth 1997, Kulis, Bartlett 2010
@@ -95,7 +96,7 @@ class AdaptiveDescent {
     };
     struct Settings {
         double eta, l1, l2, mean_from;
-        bool fit_intercept, regression;
+        bool fit_intercept, regression, start_at_y;
     };
 
     AdaptiveDescent(const Arrays& arrays, Column* columns, const CentredColumns& centred,
@@ -150,7 +151,8 @@ class AdaptiveDescent {
     // The unit of column j grows by a factor.
     void change_unit(std::int64_t j, double by) {
         for (int lane = 0; lane < width; ++lane) {
-            w_of(j)[lane] *= static_cast<T>(by);
+            const double w = by * static_cast<double>(w_of(j)[lane]), most = kMost;
+            w_of(j)[lane] = static_cast<T>(std::clamp(w, -most, most));  // the scale follows
             a_of(j)[lane] = static_cast<T>(a_of(j)[lane] / by / by);
         }
         for (double* each : {a_.u, a_.due, a_.q})
@@ -171,7 +173,7 @@ class AdaptiveDescent {
 
    private:
     static constexpr T kTiny = std::numeric_limits<T>::min() * T(1e8);
-    static constexpr T kMostGain = T(1e30);
+    static constexpr T kMostGain = T(1e30), kMost = std::numeric_limits<T>::max() / 4;
 
     T* w_of(std::int64_t j) const { return a_.wa + 2 * j * width; }
     T* a_of(std::int64_t j) const { return a_.wa + (2 * j + 1) * width; }
@@ -189,7 +191,7 @@ class AdaptiveDescent {
     // Another number to predict.
     void meet(double y, double share) {
         const double total = clock_.columns.total + share, off = y - clock_.y_mean;
-        if (clock_.columns.rows == 0 && set_.fit_intercept && a_.b[0] == 0) {
+        if (clock_.columns.rows == 0 && set_.start_at_y) {
             a_.b[0] = clock_.y_mean = y;
             return;
         }

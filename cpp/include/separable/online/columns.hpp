@@ -1,5 +1,6 @@
 // What a stream has shown of each column: its scale, and its centre where it has one.
 //
+//   problem   learn from columns whose scale and centre nobody told
 //   given     rows, one after the other, with weights k
 //   returns   for each row the columns in play with their values in the column's own units and
 //             the rate 1 / s_j, s_j being the column's deviation so far
@@ -42,6 +43,7 @@ struct Column {
 struct CentredColumns {
     std::int64_t* index;
     double *mean, *spread, *record;  // spread: sum of k z^2; record: the largest variance so far
+    std::size_t capacity;
 };
 
 // The numbers that move with the rows.
@@ -142,6 +144,8 @@ class ColumnScales {
         }
     };
 
+    double capacity() const { return static_cast<double>(c_.capacity); }
+
     template <class Weights>
     void take(std::int64_t j, double value, double k, Weights& weights) {
         Column& column = columns_[j];
@@ -159,7 +163,7 @@ class ColumnScales {
         column.count += k;
         column.squares += k * x * x;
         column.sum += k * x;
-        if (centres_ && 2 * column.count >= clock_.total) {  // 2
+        if (centres_ && 2 * column.count >= clock_.total && clock_.centred < capacity()) {  // 2
             join(j, x, k, weights);
             return;
         }
@@ -248,11 +252,11 @@ class ColumnScales {
         }
     }
 
-    // The power of two below |value|, within the normal numbers.
+    // The power of two below |value|, kept where ratios of two of them are numbers too.
     static double power_of_two(double value) {
         int exponent = 0;
         std::frexp(value, &exponent);
-        return std::ldexp(1.0, std::clamp(exponent - 1, -1000, 1000));
+        return std::ldexp(1.0, std::clamp(exponent - 1, -511, 511));
     }
 
     Column* columns_;

@@ -7,7 +7,7 @@
 //             1. the l1 penalty that is due is taken from the weights of the non-zeros only, so a
 //                weight that no row touches costs nothing
 //             2. s = c v.x + b
-//             3. c *= 1 - eta l2
+//             3. c *= max(0, 1 - eta l2)
 //             4. v -= eta g x / c, b -= eta g
 //             5. due += eta l1 / c, for every v
 //             6. a += c, count += 1: the mean of c v over all steps
