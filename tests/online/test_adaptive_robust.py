@@ -226,7 +226,7 @@ def test_one_huge_value_does_no_harm_to_float32():
     X = X.astype(np.float32)
     odd = X.copy()
     odd[200] = 1e38
-    for first in (odd, np.where(X == X[:1], np.float32(1e-38), X)):  # far above, far below the rest
+    for first in (odd, np.where(X[:1] == X, np.float32(1e-38), X)):  # far above, far below the rest
         stream = SGDClassifier("log_loss").partial_fit(first, y).partial_fit(X, y)
         assert np.isfinite(stream.coef_).all()
         assert np.isfinite(stream.decision_function(X)).all()
