@@ -38,7 +38,7 @@ struct DescentPlan {
     std::uint64_t seed;
     std::int64_t first_epoch, max_epochs;
     bool measure;
-    bool start_at_y;
+    bool given_start;
 
     void check_sizes(const BoundRows& bound) const {
         const auto n = static_cast<std::size_t>(bound.n_rows);
@@ -71,6 +71,7 @@ struct ProgressArrays {
 
     Progress of_block(std::int64_t block, int width) {
         const auto b = static_cast<std::size_t>(block);
+        check(examples >= 0 && examples < 9007199254740992.0, "examples are not a count");
         check(loss.shape(0) > b && loss.shape(1) == static_cast<std::size_t>(width) &&
                   marks.shape(0) > b && marks.shape(1) == Progress::kMarks &&
                   marks.shape(2) == static_cast<std::size_t>(width) &&
@@ -197,8 +198,8 @@ DescentRun run_adaptive_sgd(const BoundRows& rows, const AdaptiveArrays& arrays,
     nb::gil_scoped_release no_gil;
     return with_lane(arrays.wa, [&]<class Lane>() {
         const typename AdaptiveDescent<Lane>::Settings settings{
-            plan.schedule.eta0,      plan.l1,        plan.l2, plan.mean_from, plan.fit_intercept,
-            plan.number.has_value(), plan.start_at_y};
+            plan.schedule.eta0,      plan.l1,         plan.l2, plan.mean_from, plan.fit_intercept,
+            plan.number.has_value(), plan.given_start};
         AdaptiveDescent<Lane> descent(arrays.of_block<Lane>(block),
                                       reinterpret_cast<Column*>(arrays.columns.data()),
                                       arrays.centred_columns(), settings, clock);
@@ -261,7 +262,7 @@ void bind_descent(nb::module_& m) {
                std::optional<Const<std::int64_t>> rows, std::string loss, double epsilon, double l1,
                double l2, const std::string& schedule, double eta0, double power, double alpha,
                double t0, double mean_from, bool fit_intercept, bool shuffle, std::uint64_t seed,
-               std::int64_t first_epoch, std::int64_t max_epochs, bool measure, bool start_at_y) {
+               std::int64_t first_epoch, std::int64_t max_epochs, bool measure, bool given_start) {
                 new (plan) DescentPlan{label,
                                        number,
                                        weight,
@@ -278,14 +279,14 @@ void bind_descent(nb::module_& m) {
                                        first_epoch,
                                        max_epochs,
                                        measure,
-                                       start_at_y};
+                                       given_start};
             },
             nb::kw_only(), nb::arg("label").none(), nb::arg("number").none(),
             nb::arg("weight").none(), nb::arg("rows").none(), nb::arg("loss"), nb::arg("epsilon"),
             nb::arg("l1"), nb::arg("l2"), nb::arg("schedule"), nb::arg("eta0"), nb::arg("power"),
             nb::arg("alpha"), nb::arg("t0"), nb::arg("mean_from"), nb::arg("fit_intercept"),
             nb::arg("shuffle"), nb::arg("seed"), nb::arg("first_epoch"), nb::arg("max_epochs"),
-            nb::arg("measure"), nb::arg("start_at_y"));
+            nb::arg("measure"), nb::arg("given_start"));
 
     nb::class_<ProgressArrays>(
         m, "DescentProgress", "The losses of rows before they were learned from, and their counts.")

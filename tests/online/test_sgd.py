@@ -396,8 +396,64 @@ def test_a_penalty_may_change_its_strength_in_a_stream(schedule):
 def test_warm_start_does_not_ignore_a_new_penalty():
     X, y = problem(n=100)
     learner = SGDClassifier("log_loss", warm_start=True, max_iter=3, tol=None).fit(X, y)
-    with pytest.raises(ValueError, match=r"what is kept changed from .* to .*'last'"):
+    with pytest.raises(ValueError, match="average or the kind of penalty"):
         learner.set_params(penalty="l2", alpha=10.0).fit(X, y)
+
+
+@pytest.mark.parametrize(("classes", "big"), [(2, 1e200), (20, 1e200)])
+def test_a_step_that_overflows_leaves_the_stream_as_it_was(classes, big):
+    X, y = problem(n=60, d=3, classes=classes)
+    stream, other = (
+        SGDClassifier("squared_hinge", learning_rate="constant").partial_fit(X, y) for _ in range(2)
+    )
+    row = [[big, big, 0.0]]
+    wrong = [0 if stream.predict(row)[0] else 1]
+    with pytest.raises(ValueError, match="overflowed"):
+        stream.partial_fit(row, wrong)
+    assert_same_bits(stream.partial_fit(X, y), other.partial_fit(X, y))
+
+
+def test_values_that_grow_out_of_all_proportion():
+    rows = np.array([[1e-30, 1], [2e-30, 2], [-1e-30, 1], [1e11, 3], [1e-30, 1]], np.float32)
+    for X in (rows, rows.astype(np.float64) ** 9):
+        stream = SGDClassifier("log_loss")
+        for i in range(5):
+            stream.partial_fit(X[i : i + 1], [i % 2])
+            assert np.isfinite(stream.coef_).all()
+
+
+def test_a_start_is_where_it_starts():
+    X, y = problem(d=5)
+    start, tiny = np.arange(1.0, 6.0), {"max_iter": 1, "tol": None, "eta0": 1e-12}
+    for schedule in ("adaptive", "constant"):
+        ours = SGDClassifier("log_loss", learning_rate=schedule, **tiny)
+        ours.fit(100 * X + 1000, y, coef_init=[start], intercept_init=[0.5])
+        np.testing.assert_allclose(ours.coef_[0], start, rtol=1e-6)
+        np.testing.assert_allclose(ours.intercept_, [0.5], rtol=1e-6)
+        numbers = SGDRegressor(learning_rate=schedule, **tiny)
+        numbers.fit(X, X @ start + 3, coef_init=start, intercept_init=[0.0])
+        np.testing.assert_allclose(numbers.coef_, start, rtol=1e-6)
+        np.testing.assert_allclose(numbers.intercept_, [0.0], atol=1e-6)
+        with pytest.raises(ValueError, match="give one of them"):
+            ours.set_params(warm_start=True).fit(X, y, coef_init=[start])
+
+
+def test_parameters_set_after_learning_change_nothing_learned():
+    X, y = problem()
+    stream = SGDClassifier("log_loss").partial_fit(X, y)
+    stream.set_params(loss="hinge")
+    assert stream.model_.link == "logistic"
+    assert stream.model_.parameters["loss"] == "log_loss"
+    voted = separable.VotedPerceptron().partial_fit(X, y)
+    votes = separable.VotedPerceptron().partial_fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(voted.set_params(max_voters=1).decision_function(X), votes)
+
+
+def test_the_intercept_cannot_come_or_go_in_a_stream():
+    X, y = problem()
+    stream = SGDClassifier("log_loss").partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"fit_intercept.*cannot change while a stream goes on"):
+        stream.set_params(fit_intercept=False).partial_fit(X, y)
 
 
 # ---------------------------------------------------------------------- probabilities, models

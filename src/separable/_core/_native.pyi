@@ -160,7 +160,7 @@ def write_implicit_slopes(name: str, epsilon: float, s: Annotated[NDArray[numpy.
 class DescentPlan:
     """Targets, loss, penalty, steps and order of a descent."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: str, epsilon: float, l1: float, l2: float, schedule: str, eta0: float, power: float, alpha: float, t0: float, mean_from: float, fit_intercept: bool, shuffle: bool, seed: int, first_epoch: int, max_epochs: int, measure: bool, start_at_y: bool) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: str, epsilon: float, l1: float, l2: float, schedule: str, eta0: float, power: float, alpha: float, t0: float, mean_from: float, fit_intercept: bool, shuffle: bool, seed: int, first_epoch: int, max_epochs: int, measure: bool, given_start: bool) -> None: ...
 
 class DescentProgress:
     """The losses of rows before they were learned from, and their counts."""

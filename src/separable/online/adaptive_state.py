@@ -58,7 +58,6 @@ class AdaptiveState(DescentState):
         if steps.l1 > 0 or steps.l2 > 0:
             self.shared["last"] = np.zeros(self.n_features)
         self.clock |= dict.fromkeys(CLOCK, 0.0)
-        self.steps = steps
 
     def make_room(self, lesson: Lesson) -> None:
         """Make sure that every column the rows may centre has a place."""
@@ -81,12 +80,18 @@ class AdaptiveState(DescentState):
                 + (", or give float64 rows." if self.dtype == np.float32 else ".")
             )
 
+    def touched(self, lesson: Lesson) -> NDArray[np.int64] | slice:
+        """Return the columns that the rows have, and those that are centred."""
+        if lesson.rows.indices is None:
+            return slice(None)
+        centred = self.shared["centred_index"][: int(self.clock["centred"])]
+        return np.union1d(lesson.rows.indices, centred).astype(np.int64)
+
     def run_block(
         self,
         lesson: Lesson,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
-        shared: dict[str, NDArray[Any]],
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
         """Train one block of lanes; return what was done, and the clock after it."""
@@ -99,10 +104,10 @@ class AdaptiveState(DescentState):
             u_b=lanes.get("u_b"),
             due=lanes.get("due"),
             q=lanes.get("q"),
-            columns=shared["columns"],
-            centred_index=shared["centred_index"],
-            centred=shared["centred"],
-            last=shared.get("last"),
+            columns=self.shared["columns"],
+            centred_index=self.shared["centred_index"],
+            centred=self.shared["centred"],
+            last=self.shared.get("last"),
         )
         clock = native.AdaptiveClock(**{name: self.clock[name] for name in CLOCK})
         run = native.adaptive_sgd(

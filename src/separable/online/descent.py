@@ -28,6 +28,8 @@ PROGRESS: Layout = {
 }
 #: A float64 counts so far.
 MOST_EXAMPLES = 2.0**53
+#: Shared arrays that have one entry a feature.
+PER_FEATURE = ("columns", "last")
 #: The sums from which the mean of all weights is computed.
 MEANS: Layout = {"u": ModelArray(None, double=True), "u_b": ModelArray(0, double=True)}
 
@@ -62,7 +64,7 @@ class Order(NamedTuple):
 class DescentState(OnlineState):
     """Weights, and the losses of rows before they were learned from."""
 
-    #: Whether the caller gave an intercept to start from.
+    #: Whether the caller gave weights to start from.
     start_given: bool = False
     #: How it was descended last, which says what penalties are still due.
     steps: Steps | None = None
@@ -81,6 +83,7 @@ class DescentState(OnlineState):
         state = cls(classes, n_features, dtype, "ovr", layout, open_classes)
         state.shared["mark_weight"] = np.zeros(native.PROGRESS_MARKS)
         state.clock = {"examples": 0.0, "weight": 0.0}
+        state.steps = steps
         state.prepare(steps)
         return state
 
@@ -99,10 +102,28 @@ class DescentState(OnlineState):
         lesson: Lesson,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
-        shared: dict[str, NDArray[Any]],
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
         """Train one block of lanes; return what was done, and the clock after it."""
+
+    def touched(self, lesson: Lesson) -> NDArray[np.int64] | slice:
+        """Return the features whose shared numbers the rows may change."""
+        del lesson
+        return slice(0)
+
+    def save_shared(self, lesson: Lesson) -> dict[str, tuple[Any, NDArray[Any]]]:
+        """Return what the rows may change of what all models share, and where it stands."""
+        touched, n = self.touched(lesson), self.n_features
+        saved = {}
+        for name, array in self.shared.items():
+            where = touched if name in PER_FEATURE and len(array) == n else slice(None)
+            saved[name] = (where, array[where].copy())
+        return saved
+
+    def put_back(self, saved: dict[str, tuple[Any, NDArray[Any]]]) -> None:
+        """Undo what was done since ``save_shared``."""
+        for name, (where, values) in saved.items():
+            self.shared[name][where] = values
 
     def make_room(self, lesson: Lesson) -> None:
         """Make sure that what all models share can take the rows."""
@@ -191,17 +212,19 @@ def run_descent(
         first_epoch=order.first_epoch,
         max_epochs=order.epochs,
         measure=measure,
-        start_at_y=steps.fit_intercept and is_number and not state.start_given,
+        given_start=state.start_given,
     )
     state.steps = steps
     state.make_room(lesson)
     losses, clock = [], state.clock
     for block in range(state.n_blocks):
-        # what all models share moves with the last block only; the others work on a copy
+        # what all models share moves with the last block only; the others leave it as it was
         last = block == state.n_blocks - 1
-        shared = state.shared if last else {name: a.copy() for name, a in state.shared.items()}
-        progress = _progress(state, shared) if progressive else None
-        run, clock = state.run_block(lesson, plan, progress, shared, block)
+        before = {} if last else state.save_shared(lesson)
+        progress = _progress(state) if progressive else None
+        run, clock = state.run_block(lesson, plan, progress, block)
+        if not last:
+            state.put_back(before)
         if run.overflow_row >= 0:
             refuse_overflow(lesson, run.overflow_row, steps.eta0)
         if progress is not None:
@@ -211,11 +234,11 @@ def run_descent(
     return np.concatenate(losses, axis=1)
 
 
-def _progress(state: DescentState, shared: dict[str, NDArray[Any]]) -> native.DescentProgress:
+def _progress(state: DescentState) -> native.DescentProgress:
     return native.DescentProgress(
         state.lanes["loss"],
         state.lanes["marks"],
-        shared["mark_weight"],
+        state.shared["mark_weight"],
         state.clock["examples"],
         state.clock["weight"],
     )

@@ -179,6 +179,18 @@ class OnlineEstimator(BaseEstimator):
         self._column_names = column_names(X)
         self._encoder = None
 
+    def _check_parameters(self) -> None:
+        """Check the parameters of a fit, which are then those learned with."""
+        self._checked: list[Any] | None = None
+        check_parameters(self, self._requirements)
+
+    def _as_learned(self, name: str) -> Any:
+        """Return a parameter as it was at the last learning; it may have been set since."""
+        checked = getattr(self, "_checked", None)
+        if checked is None:
+            return getattr(self, name)
+        return checked[list(self._requirements).index(name)]
+
     def _check_stream_parameters(self, state: OnlineState | None) -> None:
         """Check the parameters at the first call and whenever they changed."""
         values = self.__dict__
@@ -233,7 +245,7 @@ class OnlineEstimator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a model file can keep them."""
-        parameters = dict(self.get_params(deep=False))
+        parameters = {name: self._as_learned(name) for name in self.get_params(deep=False)}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         for name, value in parameters.items():

@@ -19,7 +19,6 @@ from separable.model.parameters import (
     POSITIVE_OR_INF,
     RANDOM_STATE,
     Requirement,
-    check_parameters,
     one_of,
 )
 from separable.online.classifier import OnlineClassifier
@@ -132,7 +131,7 @@ class PerceptronBase(OnlineClassifier):
         self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
     ) -> tuple[Lesson, OnlineState, bool]:
         """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
-        check_parameters(self, self._requirements)
+        self._check_parameters()
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)

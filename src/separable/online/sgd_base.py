@@ -31,7 +31,7 @@ from separable.model.parameters import (
 from separable.online.adaptive_state import AdaptiveState
 from separable.online.descent import DescentState, Order, Steps, run_descent
 from separable.online.estimator import OnlineEstimator
-from separable.online.runs import Lesson
+from separable.online.runs import Lesson, refuse_overflow
 from separable.online.sgd_epochs import Epochs, HeldOut
 from separable.online.sgd_state import SgdState
 from separable.online.targets import RowWeights
@@ -136,14 +136,19 @@ class SGDBase(OnlineEstimator):
     ) -> tuple[bool, float | None]:
         # Adaptive steps are in units of columns that follow their values, so no score of values
         # like these overflows. Otherwise a single presentation is refused before it is learned.
-        adaptive = self.learning_rate == "adaptive" and largest < MOST_COMMON
-        single = steps == 1 and self.penalty in (None, "l2")
-        return (adaptive or single) and state.is_short(rows.values.size * steps), None
+        single = steps == 1 and state.n_blocks == 1 and self.penalty in (None, "l2")
+        common = largest < MOST_COMMON and (single or self.learning_rate == "adaptive")
+        return common and state.is_short(rows.values.size * steps), None
 
     def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
         assert isinstance(state, DescentState)
         _refuse_heavy(lesson.counted.weight)
-        run_descent(state, lesson, self._steps(), Order(), progressive=True, measure=False)
+        steps = self._steps()
+        run_descent(state, lesson, steps, Order(), progressive=True, measure=False)
+        if not np.abs(lesson.rows.values).max(initial=0) < MOST_COMMON:  # a step may overflow too
+            lanes = state.lanes.values()
+            if not all(np.isfinite(each).all() for each in lanes):
+                refuse_overflow(lesson, lesson.rows.n_rows - 1, steps.eta0)
 
     # ------------------------------------------------------------------ steps
 
@@ -163,12 +168,18 @@ class SGDBase(OnlineEstimator):
         """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
         state = self._make_state(classes, rows.n_features, rows.values.dtype)
         previous: OnlineState | None = getattr(self, "_state", None)
+        starts = coef_init is not None or intercept_init is not None
         if self.warm_start and previous is not None:
+            if starts:
+                raise ValueError(
+                    "coef_init and intercept_init say where to start, warm_start=True to go on "
+                    "from the previous fit: give one of them."
+                )
             state.continue_from(previous)
         k = 1 if classes is None or len(classes) == 2 else len(classes)
         state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
         state.take_start("b", "intercept_init", intercept_init, (k,))
-        state.start_given = intercept_init is not None
+        state.start_given = starts
         return state
 
     def _steps(self) -> Steps:
@@ -223,13 +234,15 @@ class SGDBase(OnlineEstimator):
             super()._check_eta(dtype)
 
     def _check_continuation(self, state: OnlineState) -> None:
+        assert isinstance(state, DescentState)
+        assert state.steps is not None
         expected = self._make_state(None, 1, state.dtype)
-        if expected.layout.keys() != state.layout.keys() or (
-            expected.shared.keys() != state.shared.keys()
-        ):
+        same = expected.layout.keys() == state.layout.keys()
+        same &= expected.shared.keys() == state.shared.keys()
+        if not same or state.steps.fit_intercept != self.fit_intercept:
             raise ValueError(
-                "learning_rate, average, and whether the penalty has an l1 part, cannot change "
-                "while a stream goes on. Start a new estimator."
+                "learning_rate, average, fit_intercept, and whether there is an l1 or l2 penalty, "
+                "cannot change while a stream goes on. Start a new estimator."
             )
 
     def _hold_out(self, rows: Rows, answers: Answers, seed: int) -> tuple[RowWeights, HeldOut]:
@@ -257,7 +270,7 @@ class SGDBase(OnlineEstimator):
         assert isinstance(state, DescentState)
         return {
             "rows_seen": state.rows_seen,
-            "convex": LOSSES[self.loss].convex,
+            "convex": LOSSES[self._as_learned("loss")].convex,
             "progressive": state.progressive_losses(),
         }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from sklearn.utils.metaestimators import available_if
 
 from separable.data.rows import as_rows
-from separable.model.parameters import CLASS_WEIGHT, Requirement, check_parameters, one_of
+from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.online.classifier import OnlineClassifier
 from separable.online.sgd_base import LOSSES, Answers, SGDBase
 from separable.online.targets import check_labels
@@ -191,7 +191,7 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         -------
         self
         """
-        check_parameters(self, self._requirements)
+        self._check_parameters()
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
@@ -212,4 +212,4 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         return logarithms
 
     def _link(self) -> Link:
-        return "logistic" if self.loss in PROBABLE else "score"
+        return "logistic" if self._as_learned("loss") in PROBABLE else "score"

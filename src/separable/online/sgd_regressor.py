@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from separable.data.rows import as_rows
-from separable.model.parameters import Requirement, check_parameters, one_of
+from separable.model.parameters import Requirement, one_of
 from separable.online.regressor import OnlineRegressor
 from separable.online.sgd_base import LOSSES, Answers, SGDBase
 from separable.online.targets import check_numbers
@@ -160,7 +160,7 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         -------
         self
         """
-        check_parameters(self, self._requirements)
+        self._check_parameters()
         rows = as_rows(X)
         y = check_numbers(y, rows.n_rows, type(self).__name__)
         answers = Answers(y, self._weigh(y, sample_weight), None)

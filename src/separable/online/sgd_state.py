@@ -45,11 +45,9 @@ class SgdState(DescentState):
         lesson: Lesson,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
-        shared: dict[str, NDArray[Any]],
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
         """Train one block of lanes; return what was done, and the clock after it."""
-        del shared
         clock = native.SgdClock(**{name: self.clock[name] for name in CLOCK})
         run = native.sgd(
             lesson.core,

@@ -183,10 +183,6 @@ class OnlineState:
         changed = {
             "n_features": (previous.n_features, self.n_features),
             "rule": (previous.rule, self.rule),
-            "what is kept": (
-                sorted([*previous.layout, *previous.shared]),
-                sorted([*self.layout, *self.shared]),
-            ),
         }
         for what, (before, now) in changed.items():
             if before != now:
@@ -194,6 +190,12 @@ class OnlineState:
                     f"warm_start=True continues the previous fit, but {what} changed from "
                     f"{before} to {now}. Fit a new estimator."
                 )
+        if {*previous.layout, *previous.shared} != {*self.layout, *self.shared}:
+            raise ValueError(
+                "warm_start=True continues the previous fit, but parameters changed that say what "
+                "is kept beside the weights: learning_rate, average or the kind of penalty. Fit a "
+                "new estimator."
+            )
         if self.classes is not None:
             self._continue_classes(previous)
         else:

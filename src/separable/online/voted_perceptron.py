@@ -223,7 +223,7 @@ class VotedPerceptron(PerceptronBase):
         encoder: Encoder | None = None,
     ) -> VotedModel:
         assert isinstance(state, VotedState)
-        state.settle(self.max_voters)
+        state.settle(self._as_learned("max_voters"))
         mistaken, voters = state.voters()
         stored = {
             "voters": voters.number(),

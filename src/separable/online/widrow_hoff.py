@@ -20,7 +20,6 @@ from separable.model.parameters import (
     RANDOM_STATE,
     TOLERANCE,
     Requirement,
-    check_parameters,
 )
 from separable.model.scores import linear_scores
 from separable.online.regressor import OnlineRegressor
@@ -155,7 +154,7 @@ class WidrowHoff(OnlineRegressor):
         -------
         self
         """
-        check_parameters(self, self._requirements)
+        self._check_parameters()
         rows = as_rows(X)
         y = check_numbers(y, rows.n_rows, type(self).__name__)
         lesson = Lesson.of(rows, y, self._weigh(y, sample_weight))

@@ -96,7 +96,7 @@ class AdaptiveDescent {
     };
     struct Settings {
         double eta, l1, l2, mean_from;
-        bool fit_intercept, regression, start_at_y;
+        bool fit_intercept, regression, given_start;
     };
 
     AdaptiveDescent(const Arrays& arrays, Column* columns, const CentredColumns& centred,
@@ -161,6 +161,7 @@ class AdaptiveDescent {
     }
 
     void scale(std::int64_t j, double by) {
+        if (set_.given_start) return;  // weights that somebody knew are not due to odd first rows
         for (int lane = 0; lane < width; ++lane)
             set_weight(j, lane, static_cast<T>(w_of(j)[lane] * by));
     }
@@ -191,7 +192,7 @@ class AdaptiveDescent {
     // Another number to predict.
     void meet(double y, double share) {
         const double total = clock_.columns.total + share, off = y - clock_.y_mean;
-        if (clock_.columns.rows == 0 && set_.start_at_y) {
+        if (clock_.columns.rows == 0 && set_.fit_intercept && !set_.given_start) {
             a_.b[0] = clock_.y_mean = y;
             return;
         }
