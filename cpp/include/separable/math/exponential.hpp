@@ -33,6 +33,27 @@ struct FloatBits<double> {
     static constexpr double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;
 };
 
+template <class T>
+constexpr T inverse_factorial(int n) {
+    double value = 1;
+    for (int k = 2; k <= n; ++k) value /= k;
+    return static_cast<T>(value);
+}
+
+// The sum of coefficient(n) x^n for n = 0 ... degree, even and odd powers apart, so that two chains
+// of operations run side by side.
+template <class T, int degree, class Coefficient>
+inline T polynomial(Coefficient coefficient, T x) {
+    const T x2 = x * x;
+    T even = 0, odd = 0;
+#pragma GCC unroll 20
+    for (int n = degree; n >= 0; --n) {
+        T& sum = n % 2 == 0 ? even : odd;
+        sum = sum * x2 + coefficient(n);
+    }
+    return even + x * odd;
+}
+
 // e^x, with x cut to +-kLargest.
 //
 // x = k ln 2 + r with k whole and |r| <= ln 2 / 2: e^x = 2^k e^r, and e^r by its Taylor series.
@@ -45,9 +66,7 @@ inline T exponential(T x) {
     const T shifted = x * F::kLog2e + F::kRound;
     const T k = shifted - F::kRound;
     const T r = (x - k * F::kLn2High) - k * F::kLn2Low;
-    T series = 1;
-#pragma GCC unroll 16
-    for (int n = F::kTerms; n > 0; --n) series = T(1) + r * series * (T(1) / T(n));
+    const T series = polynomial<T, F::kTerms>([](int n) { return inverse_factorial<T>(n); }, r);
     const auto power = (std::bit_cast<typename F::Bits>(shifted) + F::kBias)
                        << F::kMantissa;  // 2^k
     return series * std::bit_cast<T>(power);
@@ -57,9 +76,8 @@ inline T exponential(T x) {
 template <class T>
 inline T log_one_plus(T z) {
     const T f = z / (T(2) + z), f2 = f * f;
-    T series = 0;
-#pragma GCC unroll 20
-    for (int n = FloatBits<T>::kLogTerms; n >= 0; --n) series = series * f2 + T(1) / T(2 * n + 1);
+    const T series =
+        polynomial<T, FloatBits<T>::kLogTerms>([](int n) { return T(1) / T(2 * n + 1); }, f2);
     return T(2) * f * series;
 }
 
