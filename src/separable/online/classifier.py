@@ -74,9 +74,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         largest = largest_magnitude(rows, X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         counted = weigh_rows(sample_weight, self.class_weight, y)
-        if counted.rows is not None:  # absent rows bring no classes either
-            rows, y = rows.take(counted.rows), y[counted.rows]
-            counted = RowWeights(None, counted.weight[counted.rows])  # type: ignore[index]
+        rows, y, counted = self._drop_absent(rows, y, counted)
         if rows.n_rows == 0:
             return self
         told = None if classes is None else self._check_announced(classes, state)
@@ -90,8 +88,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 told is None,
             )
         label = find_classes(y, state.labels)
-        steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
-        safe, reach = self._foresee(state, rows, largest, steps)
+        safe, reach = self._foresee(state, rows, largest, counted.presentations(rows.n_rows))
         new_classes = np.minimum.reduce(label) < 0
         if new_classes or not (first or safe):
             state = state.copy()  # what fails half way leaves the stream as it was
@@ -101,12 +98,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             rows = state.cast(rows, largest)
         lesson = Lesson.of(rows, label, counted)
         self._learn_chunk(state, lesson)
-        state.rows_seen += lesson.n_counted
         state.reach = reach
-        if first:
-            self._remember_columns(X)
-        self._state, self._model = state, None
-        self.n_iter_ = 1
+        self._keep_chunk(X, state, lesson.n_counted)
         return self
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:

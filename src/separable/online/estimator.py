@@ -21,6 +21,7 @@ from separable.data.rows import (
 )
 from separable.model.linear_model import LinearModel, Link
 from separable.model.parameters import ParameterError, Requirement, check_parameters
+from separable.online.targets import RowWeights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,6 +174,23 @@ class OnlineEstimator(BaseEstimator):
         rows = self._check_rows(X)
         largest_magnitude(rows, X)
         return rows
+
+    def _drop_absent(
+        self, rows: Rows, y: NDArray[Any], counted: RowWeights
+    ) -> tuple[Rows, NDArray[Any], RowWeights]:
+        """Return the rows of a chunk that count; absent ones bring no classes either."""
+        if counted.rows is None or counted.weight is None:
+            return rows, y, counted
+        weight = counted.weight[counted.rows]
+        return rows.take(counted.rows), y[counted.rows], RowWeights(None, weight)
+
+    def _keep_chunk(self, X: Any, state: OnlineState, n_rows: int) -> None:
+        """Take over a state that has learned the next rows of a stream."""
+        state.rows_seen += n_rows
+        if not self.__sklearn_is_fitted__():
+            self._remember_columns(X)
+        self._state, self._model = state, None
+        self.n_iter_ = 1
 
     def _remember_columns(self, X: Any) -> None:
         validate_data(self, X, reset=True, skip_check_array=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from separable.data.rows import as_rows, largest_magnitude
@@ -13,6 +12,7 @@ from separable.online.runs import Lesson
 from separable.online.targets import RowWeights, check_numbers, weigh_rows
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
@@ -60,28 +60,19 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         largest = largest_magnitude(rows, X)
         y = check_numbers(y, rows.n_rows, type(self).__name__)
         counted = weigh_rows(sample_weight, None, y)
-        if counted.rows is not None:
-            rows, y = rows.take(counted.rows), y[counted.rows]
-            counted = RowWeights(None, counted.weight[counted.rows])  # type: ignore[index]
+        rows, y, counted = self._drop_absent(rows, y, counted)
         if rows.n_rows == 0:
             return self
-        first = state is None
         if state is None:
             self._check_eta(rows.values.dtype)
             state = self._make_state(None, rows.n_features, rows.values.dtype)
-        else:
-            steps = rows.n_rows if counted.weight is None else float(np.ceil(counted.weight).sum())
-            if not self._foresee(state, rows, largest, steps)[0]:
-                state = state.copy()  # what fails half way leaves the stream as it was
+        elif not self._foresee(state, rows, largest, counted.presentations(rows.n_rows))[0]:
+            state = state.copy()  # what fails half way leaves the stream as it was
         if rows.values.dtype != state.dtype:
             rows = state.cast(rows, largest)
         lesson = Lesson.of(rows, y, counted)
         self._learn_chunk(state, lesson)
-        state.rows_seen += lesson.n_counted
-        if first:
-            self._remember_columns(X)
-        self._state, self._model = state, None
-        self.n_iter_ = 1
+        self._keep_chunk(X, state, lesson.n_counted)
         return self
 
     # ------------------------------------------------------------------ all rows at once

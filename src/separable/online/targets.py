@@ -123,6 +123,10 @@ class RowWeights(NamedTuple):
     rows: NDArray[np.int64] | None = None
     weight: NDArray[np.float64] | None = None
 
+    def presentations(self, n_rows: int) -> float:
+        """Return how often rows are presented, of ``n_rows`` that all count."""
+        return n_rows if self.weight is None else float(np.ceil(self.weight).sum())
+
 
 def weigh_rows(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> RowWeights:
     """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out."""
