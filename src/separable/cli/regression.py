@@ -116,7 +116,7 @@ def _root_mean_square(errors: NDArray[np.float64]) -> float:
 def _shown(name: str, figure: float | None) -> str:
     if figure is None:
         return "-"
-    return number(round(figure, 4) if name == "r2" else figure)
+    return number(round(figure, 4) + 0.0 if name == "r2" else figure)  # never -0
 
 
 def _refuse_too_large(values: NDArray[np.float64], name: str) -> None:
