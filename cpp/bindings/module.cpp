@@ -11,4 +11,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_online(m);
     bind_descent(m);
     bind_voted(m);
+    bind_moments(m);
 }

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
+    from separable.moments.least_squares import LeastSquares
+    from separable.moments.moments import Moments
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
@@ -29,7 +31,9 @@ _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
     "BatchPerceptron": "separable.online.batch_perceptron",
     "Explanation": "separable.model.explanation",
+    "LeastSquares": "separable.moments.least_squares",
     "LinearModel": "separable.model.linear_model",
+    "Moments": "separable.moments.moments",
     "Perceptron": "separable.online.perceptron",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
@@ -44,7 +48,9 @@ __all__ = [
     "AveragedPerceptron",
     "BatchPerceptron",
     "Explanation",
+    "LeastSquares",
     "LinearModel",
+    "Moments",
     "Perceptron",
     "SGDClassifier",
     "SGDRegressor",

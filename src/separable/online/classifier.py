@@ -10,15 +10,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, largest_magnitude
-from separable.online.estimator import OnlineEstimator
-from separable.online.runs import Lesson
-from separable.online.targets import (
+from separable.fitting.targets import (
     RowWeights,
     check_class_weight,
     check_labels,
     find_classes,
     weigh_rows,
 )
+from separable.online.estimator import OnlineEstimator
+from separable.online.runs import Lesson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

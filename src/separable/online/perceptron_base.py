@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from separable.data.core_rows import core_rows
 from separable.data.rows import as_rows, column_names
+from separable.fitting.targets import check_labels
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -29,9 +31,8 @@ from separable.online.evidence import (
     measure_margins,
     unconverged_message,
 )
-from separable.online.runs import Lesson, Rule, Run, core_rows, run_epochs
+from separable.online.runs import Lesson, Rule, Run, run_epochs
 from separable.online.state import AVERAGED, WEIGHTS, OnlineState
-from separable.online.targets import check_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

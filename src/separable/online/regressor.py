@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import RegressorMixin
 
 from separable.data.rows import as_rows, largest_magnitude
+from separable.fitting.targets import RowWeights, check_numbers, weigh_rows
 from separable.online.estimator import OnlineEstimator
 from separable.online.runs import Lesson
-from separable.online.targets import RowWeights, check_numbers, weigh_rows
 
 if TYPE_CHECKING:
     import numpy as np

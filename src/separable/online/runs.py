@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from separable._core import native
-from separable.data.rows import check_indices
-from separable.online.targets import RowWeights
+from separable.data.core_rows import core_rows
+from separable.data.memory import available_bytes
+from separable.fitting.targets import RowWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
         [native.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
     ]
 
-__all__ = ["Lesson", "Rule", "Run", "core_rows", "refuse_overflow", "run_epochs"]
+__all__ = ["Lesson", "Rule", "Run", "refuse_overflow", "run_epochs"]
 
 
 #: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
@@ -71,7 +70,7 @@ class Lesson(NamedTuple):
         size = sum(array.nbytes for array in self.rows.arrays())
         pays = epochs >= COPY_EPOCHS and size >= COPY_BYTES
         pays &= size <= COPY_ROW_BYTES * self.rows.n_rows
-        if not pays or 4 * size > _free_bytes():
+        if not pays or 4 * size > available_bytes():
             return self._replace(counted=self.counted._replace(rows=order))
         rows = self.rows.empty_like(order)
         self.core.copy_rows(order, *rows.arrays())
@@ -158,23 +157,6 @@ def run_epochs(
     if state.records:
         state.note_mistakes(lesson, runs)
     return runs
-
-
-def core_rows(rows: Rows) -> native.Rows:
-    """Return the rows as the compiled core takes them, their indices checked."""
-    try:
-        return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
-    except ValueError:
-        check_indices(rows)  # says where
-        raise
-
-
-def _free_bytes() -> int:
-    """Return the memory that is free now; where the system does not say, enough for a copy."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return sys.maxsize
 
 
 def refuse_overflow(lesson: Lesson, row: int, eta: float) -> NoReturn:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from separable._core import native
 from separable.data.rows import column_names
 from separable.data.split import random_split, stratified_split
+from separable.fitting.targets import RowWeights
 from separable.model.parameters import (
     AVERAGE,
     BOOL,
@@ -34,7 +35,6 @@ from separable.online.estimator import OnlineEstimator
 from separable.online.runs import Lesson, refuse_overflow
 from separable.online.sgd_epochs import Epochs, HeldOut
 from separable.online.sgd_state import SgdState
-from separable.online.targets import RowWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

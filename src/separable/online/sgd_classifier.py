@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from sklearn.utils.metaestimators import available_if
 
 from separable.data.rows import as_rows
+from separable.fitting.targets import check_labels
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
 from separable.online.classifier import OnlineClassifier
 from separable.online.sgd_base import LOSSES, Answers, SGDBase
-from separable.online.targets import check_labels
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from separable.data.rows import as_rows
+from separable.fitting.targets import check_numbers
 from separable.model.parameters import Requirement, one_of
 from separable.online.regressor import OnlineRegressor
 from separable.online.sgd_base import LOSSES, Answers, SGDBase
-from separable.online.targets import check_numbers
 
 __all__ = ["SGDRegressor"]
 

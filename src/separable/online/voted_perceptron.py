@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.encoder import Encoder
+    from separable.fitting.targets import RowWeights
     from separable.online.runs import Lesson
     from separable.online.state import OnlineState
-    from separable.online.targets import RowWeights
 
 __all__ = ["VotedPerceptron"]
 

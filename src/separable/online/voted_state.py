@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from separable._core import native
+from separable.data.core_rows import core_rows
 from separable.data.stacking import stack_rows
 from separable.model.linear_model import TrainingState
 from separable.model.voted_parts import voted_model_parts, voted_parts
 from separable.model.voters import Voters, check_steps, checked_mistaken
-from separable.online.runs import core_rows
 from separable.online.state import WEIGHTS, Layout, ModelArray, OnlineState
 
 if TYPE_CHECKING:

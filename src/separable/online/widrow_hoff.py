@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from separable._core import native
 from separable.data.rows import as_rows, column_names
+from separable.fitting.targets import check_numbers
 from separable.model.parameters import (
     BOOL,
     COUNT,
@@ -25,7 +26,6 @@ from separable.model.scores import linear_scores
 from separable.online.regressor import OnlineRegressor
 from separable.online.runs import Lesson, Rule
 from separable.online.state import WEIGHTS, OnlineState
-from separable.online.targets import check_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,6 +15,7 @@ __all__ = [
     "check_class_weight",
     "check_labels",
     "check_numbers",
+    "check_targets",
     "find_classes",
     "weigh_rows",
 ]
@@ -51,6 +52,26 @@ def check_numbers(y: Any, n_rows: int, owner: str) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         _refuse(~np.isfinite(numbers), numbers, "Input y contains NaN or infinity")
     return numbers
+
+
+def check_targets(y: Any, n_rows: int, owner: str) -> NDArray[np.float64]:
+    """Return finite numbers to predict, shape (n,), or (n, t) for several at once."""
+    _refuse_none(y, owner)
+    if not hasattr(y, "ndim"):
+        y = np.asarray(y)
+    if y.ndim != 2:
+        return check_numbers(y, n_rows, owner)
+    if y.shape[1] == 1:
+        return check_numbers(np.asarray(y)[:, 0], n_rows, owner)
+    targets = np.ascontiguousarray(y, dtype=np.float64)
+    _check_length(targets, n_rows)
+    if not np.isfinite(targets).all():
+        row, column = np.argwhere(~np.isfinite(targets))[0]
+        raise ValueError(
+            f"Input y contains NaN or infinity: row {row}, column {column}. Drop the row or give "
+            "it a value."
+        )
+    return targets
 
 
 def _refuse_none(y: Any, owner: str) -> None:

@@ -1,0 +1,223 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+#include <variant>
+
+#include "arrays.hpp"
+#include "rows.hpp"
+#include "separable/moments/centre.hpp"
+#include "separable/moments/residual.hpp"
+#include "separable/moments/sparse_sums.hpp"
+
+using namespace separable;
+
+namespace {
+
+// A block of rows and how they are grouped, checked.
+struct Block {
+    Block(const BoundRows& bound, std::int64_t first, std::int64_t n_rows,
+          const std::optional<Const<std::int32_t>>& group,
+          const std::optional<Const<double>>& weight, Const<double> total)
+        : rows(bound),
+          first(first),
+          n_rows(n_rows),
+          by{group ? group->data() : nullptr, weight ? weight->data() : nullptr, total.data(),
+             static_cast<std::int64_t>(total.size())} {
+        check(first >= 0 && n_rows >= 0 && first + n_rows <= bound.n_rows, "the block is outside");
+        check(!weight || static_cast<std::int64_t>(weight->size()) == n_rows,
+              "one weight a row is needed");
+        check(by.n_groups >= 1, "there must be a group");
+        if (!group) return;
+        check(static_cast<std::int64_t>(group->size()) == n_rows, "one group a row is needed");
+        for (std::int64_t i = 0; i < n_rows; ++i)
+            check(by.group[i] >= 0 && by.group[i] < by.n_groups, "a group is outside");
+    }
+
+    // Whether an array has a row for each group and a column for each feature.
+    template <class A>
+    bool fits(const A& array) const {
+        return static_cast<std::int64_t>(array.shape(0)) == by.n_groups &&
+               static_cast<std::int64_t>(array.shape(1)) == rows.n_features;
+    }
+
+    const BoundRows& rows;
+    std::int64_t first, n_rows;
+    Grouping by;
+};
+
+using Groups = std::optional<Const<std::int32_t>>;
+using Weights = std::optional<Const<double>>;
+
+std::int64_t length(const auto& array) { return static_cast<std::int64_t>(array.size()); }
+
+void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Groups& group,
+            const Weights& weight, Const<double> total, Const<double> origin, Const<double> scale,
+            Mutable<double, 2> mean, Mutable<double, 1> largest, Mutable<double, 2> out,
+            std::int64_t column) {
+    const Block block(rows, first, n_rows, group, weight, total);
+    const std::int64_t d = rows.n_features;
+    check(length(origin) == d && length(scale) == d && block.fits(mean) && length(largest) == d,
+          "columns do not fit");
+    check(static_cast<std::int64_t>(out.shape(0)) >= n_rows && column >= 0 &&
+              static_cast<std::int64_t>(out.shape(1)) >= column + d,
+          "there is no room for the centred rows");
+    std::visit(
+        [&](const auto& x) {
+            if constexpr (requires { x.index_; }) {
+                throw std::invalid_argument("only dense rows are centred");
+            } else {
+                nb::gil_scoped_release no_gil;
+                centre_rows(x, first, n_rows, block.by, origin.data(), scale.data(), mean.data(),
+                            largest.data(), out.data() + column,
+                            static_cast<std::int64_t>(out.shape(1)));
+            }
+        },
+        rows.rows);
+}
+
+void group_sums(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Groups& group,
+                const Weights& weight, std::optional<double> threshold, Mutable<double, 2> sums) {
+    std::vector<double> total(sums.shape(0), 0.0);
+    const std::size_t shape[1] = {total.size()};
+    const Block block(rows, first, n_rows, group, weight, Const<double>(total.data(), 1, shape));
+    check(block.fits(sums), "sums do not fit");
+    const std::vector<bool>& repeats = rows.repeats();
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            add_group_sums(x, first, n_rows, repeats, block.by,
+                           Binarizer{threshold ? &*threshold : nullptr}, sums.data());
+        },
+        rows.rows);
+}
+
+void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Weights& weight,
+             Mutable<double, 1> sums, Mutable<double, 1> filled, Mutable<double, 1> largest) {
+    const double none = 0;
+    const std::size_t shape[1] = {1};
+    const Block block(rows, first, n_rows, {}, weight, Const<double>(&none, 1, shape));
+    check(length(sums) == rows.n_features && length(filled) == rows.n_features &&
+              length(largest) == rows.n_features,
+          "sums do not fit");
+    const std::vector<bool>& repeats = rows.repeats();
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            add_squares(x, first, n_rows, repeats, block.by, sums.data(), filled.data(),
+                        largest.data());
+        },
+        rows.rows);
+}
+
+void squares_about(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
+                   const Groups& group, const Weights& weight, Const<double> total,
+                   nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> mean,
+                   Mutable<double, 1> sums) {
+    const Block block(rows, first, n_rows, group, weight, total);
+    check(length(sums) == rows.n_features && block.fits(mean), "sums do not fit");
+    const std::vector<bool>& repeats = rows.repeats();
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            add_squares_about(x, first, n_rows, repeats, block.by, mean.data(), sums.data());
+        },
+        rows.rows);
+}
+
+void check_places(const Const<std::int64_t>& place, const BoundRows& rows, std::int64_t size) {
+    check(length(place) == rows.n_features, "one place a column is needed");
+    for (std::int64_t j = 0; j < rows.n_features; ++j)
+        check(place.data()[j] < size, "a place is outside");
+}
+
+void spread(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
+            Const<std::int64_t> place, Mutable<double, 2> out) {
+    const double none = 0;
+    const std::size_t shape[1] = {1};
+    const Block block(rows, first, n_rows, {}, {}, Const<double>(&none, 1, shape));
+    check_places(place, rows, static_cast<std::int64_t>(out.shape(1)));
+    check(static_cast<std::int64_t>(out.shape(0)) >= n_rows, "there is no room for the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            spread_columns(x, first, n_rows, place.data(), out.data(),
+                           static_cast<std::int64_t>(out.shape(1)));
+        },
+        rows.rows);
+}
+
+void products(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Weights& weight,
+              Const<std::int64_t> place, Mutable<double, 2> sums,
+              nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> z,
+              Mutable<double, 2> cross) {
+    const double none = 0;
+    const std::size_t shape[1] = {1};
+    const Block block(rows, first, n_rows, {}, weight, Const<double>(&none, 1, shape));
+    const auto size = static_cast<std::int64_t>(sums.shape(0));
+    check(sums.shape(1) == sums.shape(0), "products need a square");
+    check(cross.shape(0) == sums.shape(0) && cross.shape(1) == z.shape(1) &&
+              static_cast<std::int64_t>(z.shape(0)) >= n_rows,
+          "cross products do not fit");
+    check_places(place, rows, size);
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            add_products(x, first, n_rows, block.by.weight, place.data(), sums.data(), size,
+                         z.data(), static_cast<std::int64_t>(z.shape(1)), cross.data(),
+                         poll_signals);
+        },
+        rows.rows);
+}
+
+std::pair<double, double> residuals(const BoundRows& rows, Const<double> y, const Weights& weight,
+                                    Const<double> w, Const<double> w_low, double b, double b_low,
+                                    Const<double> centre, Mutable<double, 1> gradient,
+                                    std::optional<Mutable<double, 1>> each) {
+    const std::int64_t d = rows.n_features;
+    check(length(y) == rows.n_rows && (!weight || length(*weight) == rows.n_rows) &&
+              (!each || length(*each) == rows.n_rows),
+          "one number a row is needed");
+    check(length(w) == d && length(w_low) == d && length(centre) == d && length(gradient) == d,
+          "one number a column is needed");
+    nb::gil_scoped_release no_gil;
+    const ResidualSums sums = std::visit(
+        [&](const auto& x) {
+            return residual_sums(x, y.data(), weight ? weight->data() : nullptr, w.data(),
+                                 w_low.data(), b, b_low, centre.data(), gradient.data(),
+                                 each ? each->data() : nullptr, poll_signals);
+        },
+        rows.rows);
+    return {sums.intercept, sums.squares};
+}
+
+}  // namespace
+
+void bind_moments(nb::module_& m) {
+    m.def("centre_rows", &centre, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("origin"),
+          nb::arg("scale"), nb::arg("mean"), nb::arg("largest"), nb::arg("out"), nb::arg("column"),
+          "Centre a block of dense rows by group; see moments/centre.hpp.");
+    m.def("group_sums", &group_sums, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("group").none(), nb::arg("weight").none(), nb::arg("threshold").none(),
+          nb::arg("sums"), "Add a block's sums by group; above a threshold, counts.");
+    m.def("column_squares", &squares, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("weight").none(), nb::arg("sums"), nb::arg("filled"), nb::arg("largest"),
+          "Add a block's squares and the weight of the rows that have each column, and"
+          " raise the largest |x|.");
+    m.def("squares_about", &squares_about, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("mean"),
+          nb::arg("sums"), "Add a block's squares about the means of the groups.");
+    m.def("spread_columns", &spread, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("place"), nb::arg("out"), "Add chosen columns of a block to dense rows.");
+    m.def("add_products", &products, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("weight").none(), nb::arg("place"), nb::arg("sums"), nb::arg("z"),
+          nb::arg("cross"), "Add a block's products of sparse columns; see sparse_sums.hpp.");
+    m.def("residual_sums", &residuals, nb::arg("rows"), nb::arg("y"), nb::arg("weight").none(),
+          nb::arg("w"), nb::arg("w_low"), nb::arg("b"), nb::arg("b_low"), nb::arg("centre"),
+          nb::arg("gradient"), nb::arg("residuals").none(),
+          "Residuals of least squares in twice the digits; see moments/residual.hpp. Returns their "
+          "sum and the sum of their squares.");
+}

@@ -1,0 +1,169 @@
+// Sums over rows of which only the non-zeros are looked at.
+//
+//   problem   sums by group          s_gj = sum_{i in g} w_i x_ij
+//             squares                q_j  = sum_i w_i x_ij^2
+//             squares about means    v_j  = sum_i w_i (x_ij - m_gj)^2, zeros included
+//             products               Q_jk = sum_i w_i x_ij x_ik, for the columns that have a place
+//             cross products         C_jk = sum_i sqrt(w_i) x_ij z_ik with dense rows z
+//   given     a block of rows, their groups and weights
+//   returns   sums added to what is there
+//   steps     one pass over the non-zeros; for products, over the pairs of each row's non-zeros
+// A column that stands twice in a row has the sum of its values: products over pairs see to that by
+// themselves, squares by adding up first (`repeats`).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "separable/data/rows.hpp"
+#include "separable/moments/centre.hpp"
+
+namespace separable {
+
+// What happens between two looks at the clock.
+inline constexpr std::int64_t kPairsBetweenPolls = std::int64_t{1} << 24;
+
+// 1 for what is above a threshold, the value itself without one.
+struct Binarizer {
+    const double* threshold;  // or nullptr
+
+    double operator()(double x) const { return threshold ? (x > *threshold ? 1.0 : 0.0) : x; }
+};
+
+// The non-zeros of a row, columns that stand twice added up.
+template <class R>
+class DistinctValues {
+   public:
+    template <class Visit>
+    void visit(const R& row, bool repeats, Visit&& visit) {
+        if (!repeats) {
+            for (std::int64_t k = 0; k < row.size(); ++k)
+                visit(row.index(k), static_cast<double>(row.value(k)));
+            return;
+        }
+        sorted_.clear();
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            sorted_.emplace_back(row.index(k), static_cast<double>(row.value(k)));
+        std::stable_sort(sorted_.begin(), sorted_.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (std::size_t k = 0; k < sorted_.size();) {
+            const std::int64_t column = sorted_[k].first;
+            double x = 0;
+            for (; k < sorted_.size() && sorted_[k].first == column; ++k) x += sorted_[k].second;
+            visit(column, x);
+        }
+    }
+
+   private:
+    std::vector<std::pair<std::int64_t, double>> sorted_;
+};
+
+inline bool repeats_in(const std::vector<bool>& repeats, std::int64_t i) {
+    return !repeats.empty() && repeats[static_cast<std::size_t>(i)];
+}
+
+template <RowFormat F>
+void add_group_sums(const F& rows, std::int64_t first, std::int64_t n_rows,
+                    const std::vector<bool>& repeats, const Grouping& by, Binarizer seen_as,
+                    double* sums) {
+    DistinctValues<decltype(rows.row(0))> distinct;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const double w = by.weight_of(i);
+        double* sum = sums + by.group_of(i) * rows.n_features;
+        const bool again = seen_as.threshold && repeats_in(repeats, first + i);
+        distinct.visit(rows.row(first + i), again,
+                       [&](std::int64_t j, double x) { sum[j] += w * seen_as(x); });
+    }
+}
+
+// Squares, filling (the weight of the rows that have the column) and largest |x| of each column.
+template <RowFormat F>
+void add_squares(const F& rows, std::int64_t first, std::int64_t n_rows,
+                 const std::vector<bool>& repeats, const Grouping& by, double* squares,
+                 double* filled, double* largest) {
+    DistinctValues<decltype(rows.row(0))> distinct;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const double w = by.weight_of(i);
+        distinct.visit(rows.row(first + i), repeats_in(repeats, first + i),
+                       [&](std::int64_t j, double x) {
+                           squares[j] += w * x * x;
+                           filled[j] += x == 0 ? 0.0 : w;
+                           largest[j] = std::abs(x) <= largest[j] ? largest[j] : std::abs(x);
+                       });
+    }
+}
+
+// v_j += sum w (x_j - m_gj)^2: the non-zeros here, and m_gj^2 for the weight of rows left at 0.
+template <RowFormat F>
+void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
+                       const std::vector<bool>& repeats, const Grouping& by, const double* mean,
+                       double* squares) {
+    const std::int64_t d = rows.n_features;
+    std::vector<double> left(static_cast<std::size_t>(by.n_groups * d));
+    for (std::int64_t g = 0; g < by.n_groups; ++g)
+        std::fill_n(left.begin() + g * d, d, by.total[g]);
+    DistinctValues<decltype(rows.row(0))> distinct;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const double w = by.weight_of(i);
+        const std::int64_t at = by.group_of(i) * d;
+        distinct.visit(rows.row(first + i), repeats_in(repeats, first + i),
+                       [&](std::int64_t j, double x) {
+                           const double gap = x - mean[at + j];
+                           squares[j] += w * gap * gap;
+                           left[static_cast<std::size_t>(at + j)] -= w;
+                       });
+    }
+    for (std::int64_t g = 0; g < by.n_groups; ++g)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double m = mean[g * d + j];
+            squares[j] += std::max(0.0, left[static_cast<std::size_t>(g * d + j)]) * m * m;
+        }
+}
+
+// Rows of chosen columns as a dense block; place[j] < 0 leaves column j out.
+template <RowFormat F>
+void spread_columns(const F& rows, std::int64_t first, std::int64_t n_rows,
+                    const std::int64_t* place, double* out, std::int64_t ld) {
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const auto row = rows.row(first + i);
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            if (const std::int64_t at = place[row.index(k)]; at >= 0)
+                out[i * ld + at] += static_cast<double>(row.value(k));
+    }
+}
+
+// Upper triangle of Q, size x size in C order, and the cross products with dense rows z.
+template <RowFormat F, class Poll>
+void add_products(const F& rows, std::int64_t first, std::int64_t n_rows, const double* weight,
+                  const std::int64_t* place, double* products, std::int64_t size, const double* z,
+                  std::int64_t width, double* cross, Poll&& poll) {
+    std::vector<std::pair<std::int64_t, double>> kept;
+    std::int64_t pairs = 0;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const auto row = rows.row(first + i);
+        kept.clear();
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            if (const std::int64_t at = place[row.index(k)]; at >= 0)
+                kept.emplace_back(at, static_cast<double>(row.value(k)));
+        std::sort(kept.begin(), kept.end());
+        const double w = weight ? weight[i] : 1.0, root = weight ? std::sqrt(w) : 1.0;
+        for (std::size_t a = 0; a < kept.size(); ++a) {
+            double* line = products + kept[a].first * size;
+            const double x = w * kept[a].second;
+            line[kept[a].first] += x * kept[a].second;
+            for (std::size_t b = a + 1; b < kept.size(); ++b)
+                line[kept[b].first] +=
+                    (kept[b].first == kept[a].first ? 2 * x : x) * kept[b].second;
+            double* row_of_cross = cross + kept[a].first * width;
+            const double y = root * kept[a].second;
+            for (std::int64_t c = 0; c < width; ++c) row_of_cross[c] += y * z[i * width + c];
+        }
+        pairs += static_cast<std::int64_t>(kept.size() * (kept.size() + 1) / 2) + width;
+        if (pairs > kPairsBetweenPolls) poll(), pairs = 0;
+    }
+}
+
+}  // namespace separable

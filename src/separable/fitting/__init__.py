@@ -1,0 +1,1 @@
+"""What learners of every family share."""

@@ -1,0 +1,138 @@
+"""What every learner shares: parameters, columns, and the model it ends in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import (  # type: ignore[attr-defined]  # newer than the stubs
+    validate_data,
+)
+
+from separable.data.rows import (
+    Rows,
+    as_rows,
+    column_names,
+    is_scipy_sparse,
+    largest_magnitude,
+)
+from separable.fitting.targets import RowWeights
+from separable.model.parameters import Requirement, check_parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.features.encoder import Encoder
+    from separable.model.linear_model import LinearModel, Link
+
+__all__ = ["LinearEstimator"]
+
+
+class LinearEstimator(BaseEstimator):
+    """A learner that ends in a ``LinearModel``."""
+
+    _requirements: ClassVar[dict[str, Requirement]]
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _model: LinearModel | None
+    _column_names: tuple[str, ...] | None
+    _encoder: Encoder | None
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _weights_only(self) -> LinearModel:
+        """Return the model as predicting needs it; its training state may not be copied yet."""
+        raise NotImplementedError
+
+    def _link(self) -> Link:
+        """Return what a score means."""
+        return "score"
+
+    # ------------------------------------------------------------------ the model
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, (k, d): one row for two classes, else one a class."""
+        return self._weights_only().weights
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts, (k,)."""
+        return self._weights_only().intercept
+
+    @property
+    def evidence_(self) -> dict[str, Any]:
+        """What the run did and what it proves; see the class."""
+        return dict(self._weights_only().evidence)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------ rows
+
+    def _check_rows(self, X: Any) -> Rows:
+        """Turn X into rows, not yet known to be finite, with the columns learned from."""
+        rows = as_rows(X, check_values=False)
+        if rows.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        nameless = type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
+        if not nameless or "feature_names_in_" in self.__dict__:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return rows
+
+    def _finite_rows(self, X: Any) -> Rows:
+        rows = self._check_rows(X)
+        largest_magnitude(rows, X)
+        return rows
+
+    def _drop_absent(
+        self, rows: Rows, y: NDArray[Any], counted: RowWeights
+    ) -> tuple[Rows, NDArray[Any], RowWeights]:
+        """Return the rows of a chunk that count; absent ones bring no classes either."""
+        if counted.rows is None or counted.weight is None:
+            return rows, y, counted
+        weight = counted.weight[counted.rows]
+        return rows.take(counted.rows), y[counted.rows], RowWeights(None, weight)
+
+    def _name(self, column: int) -> str:
+        """Return what a message calls a column."""
+        names = self._column_names
+        return f"column {column}" if names is None else repr(names[column])
+
+    def _remember_columns(self, X: Any) -> None:
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._column_names = column_names(X)
+        self._encoder = None
+
+    # ------------------------------------------------------------------ parameters
+
+    def _check_parameters(self) -> None:
+        """Check the parameters of a fit, which are then those learned with."""
+        self._checked: list[Any] | None = None
+        check_parameters(self, self._requirements)
+
+    def _as_learned(self, name: str) -> Any:
+        """Return a parameter as it was at the last learning; it may have been set since."""
+        checked = getattr(self, "_checked", None)
+        if checked is None:
+            return getattr(self, name)
+        return checked[list(self._requirements).index(name)]
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as a model file can keep them."""
+        parameters = {name: self._as_learned(name) for name in self.get_params(deep=False)}
+        if not isinstance(parameters.get("random_state"), int | np.integer | None):
+            parameters["random_state"] = None
+        for name, value in parameters.items():
+            if isinstance(value, np.generic):
+                parameters[name] = value.item()
+        if isinstance(parameters.get("class_weight"), dict):
+            parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
+        return parameters

@@ -1,0 +1,1 @@
+"""Learners that need the data only through sums."""

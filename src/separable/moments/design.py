@@ -1,0 +1,113 @@
+"""The design of a linear regression, from sums: columns centred and scaled to length 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.moments.moments import Moments
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Design", "design_of"]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Sums of products of standardised columns u_j = (x_j - mean_j) / length_j with each other.
+
+    Parameters
+    ----------
+    n_rows, weight
+        The number of rows n and their weight W.
+    mean, target_mean : ndarray, shapes (d,) and (t,)
+        Means of the columns and of the targets; 0 without an intercept.
+    length : ndarray, shape (d,)
+        The root of the sum of squares of each centred column, 1 for those that are constant.
+    constant : ndarray of bool, shape (d,)
+        Columns that do not vary, or without an intercept are 0.
+    gram : ndarray, shape (d, d)
+        Products of standardised columns: ones on the diagonal, zeros for constant columns.
+    cross : ndarray, shape (d, t)
+        Products of standardised columns with centred targets, in units of ``target_unit``.
+    target_squares : ndarray, shape (t,)
+        Squares of the centred targets, in those units.
+    target_unit : ndarray, shape (t,)
+        Powers of two, 1 unless squares of the targets would overflow or vanish.
+    """
+
+    n_rows: int
+    weight: float
+    mean: Floats
+    target_mean: Floats
+    length: Floats
+    constant: NDArray[np.bool_]
+    gram: Floats
+    cross: Floats
+    target_squares: Floats
+    target_unit: Floats
+
+    def raw(self, standardised: Floats) -> Floats:
+        """Return weights of raw columns, (t, d), from those of standardised ones, (d, t)."""
+        with np.errstate(over="ignore"):
+            weights: Floats = (standardised * self.target_unit).T / self.length
+        if not np.isfinite(weights).all():
+            column = int(np.flatnonzero(~np.isfinite(weights).all(axis=0))[0])
+            raise ValueError(
+                f"The weight of column {column} overflows float64: its values are too small beside "
+                "the targets. Scale the column or the targets."
+            )
+        return weights
+
+    def intercept(self, weights: Floats) -> Floats:
+        """Return the intercepts that go with raw weights: the plane through the means."""
+        terms = -weights * self.mean
+        return np.array(
+            [math.fsum([y, *row]) for y, row in zip(self.target_mean, terms, strict=True)]
+        )
+
+
+def design_of(moments: Moments, *, fit_intercept: bool) -> Design:
+    """Return the design of the rows that were summed.
+
+    Parameters
+    ----------
+    moments : Moments
+        With numbers as the target.
+    fit_intercept : bool
+        Whether columns are centred.
+    """
+    sums, d = moments.sums, moments.n_features
+    products, zero = sums.scatter, -sums.origin * sums.scale
+    offset = sums.offset[0]
+    if not fit_intercept:
+        raw = offset - zero
+        products = products + sums.weight[0] * np.multiply.outer(raw, raw)
+    squares = np.diagonal(products)[:d]
+    size = np.abs(offset - zero)[:d] * math.sqrt(sums.weight[0])
+    constant = np.sqrt(squares) <= EPS * size if fit_intercept else squares == 0
+    length = np.where(constant, 1.0, np.sqrt(squares))
+    kept = np.where(constant, 0.0, 1.0 / length)
+    gram = products[:d, :d] * kept * kept[:, None]
+    np.fill_diagonal(gram, np.where(constant, 0.0, 1.0))
+    means = sums.means[0] if fit_intercept else np.zeros(sums.n_columns)
+    return Design(
+        n_rows=int(sums.rows[0]),
+        weight=float(sums.weight[0]),
+        mean=means[:d],
+        target_mean=means[d:],
+        length=np.where(constant, 1.0, length / sums.scale[:d]),
+        constant=constant,
+        gram=gram,
+        cross=products[:d, d:] * kept[:, None],
+        target_squares=np.diagonal(products)[d:].copy(),
+        target_unit=1.0 / sums.scale[d:],
+    )

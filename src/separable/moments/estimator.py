@@ -1,0 +1,285 @@
+"""What every moment learner shares: sums to add to, and a model solved from them when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separable.data.rows import column_names
+from separable.fitting.estimator import LinearEstimator
+from separable.model.linear_model import LinearModel, TrainingState
+from separable.model.parameters import check_parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.moments.data import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MomentEstimator", "RowSums", "Solution"]
+
+
+class RowSums(Protocol):
+    """What a moment learner knows of the rows: a value that can be added to, merged, un-merged."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row was added."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes met, sorted; None without classes."""
+
+    def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
+        """Add rows that were checked, or the chosen of them."""
+
+    def __add__(self, other: Any) -> Any: ...
+
+    def __sub__(self, other: Any) -> Any: ...
+
+    def to_state(self) -> TrainingState:
+        """Return the sums as a model file keeps them."""
+
+    @classmethod
+    def from_state(cls, state: TrainingState) -> Self:
+        """Return the sums of a model file, after checking them."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a learner makes of sums.
+
+    Parameters
+    ----------
+    weights, intercept : ndarray, shapes (k, d) and (k,)
+    evidence : dict
+        For the model.
+    learned : dict
+        What the estimator shows besides, by attribute.
+    """
+
+    weights: Floats
+    intercept: Floats
+    evidence: dict[str, Any] = field(default_factory=dict)
+    learned: dict[str, Any] = field(default_factory=dict)
+
+
+class MomentEstimator(LinearEstimator):
+    """A learner that needs the rows only through sums."""
+
+    #: What to use where the sums do not fit in memory.
+    _instead: ClassVar[str]
+
+    _sums: RowSums | None
+    _solution: Solution | None
+    _told: NDArray[Any] | None
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _new_sums(self) -> RowSums:
+        """Return the sums of no rows."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        """Check rows, target and weights."""
+        raise NotImplementedError
+
+    def _solve(self, sums: RowSums, data: Data | None) -> Solution:
+        """Solve from sums; after ``fit`` the rows are there too, for digits that sums lack."""
+        raise NotImplementedError
+
+    def _solve_rows(self, data: Data) -> Solution | None:
+        """Solve from the rows where that is better than sums, as with d > n; None: it is not."""
+        del data
+        return None
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class, or the number, of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times; 0 is no row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        data = self._read(X, y, sample_weight)
+        if data.n_counted == 0:
+            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+        self._column_names = column_names(X)
+        sums: RowSums | None = None
+        solution = self._solve_rows(data)
+        if solution is None:
+            sums = self._new_sums().add_data(data)
+            solution = self._solve(sums, data)
+        self._remember_columns(X)
+        self._sums, self._solution, self._told = sums, solution, None
+        self._model = self._build_model(solution, self._target_classes(data.y, sums))
+        return self
+
+    def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Add rows to the sums; the model is solved when it is next asked for."""
+        check_parameters(self, self._requirements)
+        if self.__sklearn_is_fitted__():
+            self._check_rows(X)
+            if self._sums is None:
+                raise ValueError(
+                    f"This {type(self).__name__} was fitted to fewer rows than features, from the "
+                    "rows themselves, and has no sums to add to. Start with partial_fit instead."
+                )
+        data = self._read(X, y, sample_weight)
+        sums = getattr(self, "_sums", None)
+        sums = self._new_sums() if sums is None else sums
+        sums.add_data(data)
+        if sums.is_empty:
+            return self
+        if not self.__sklearn_is_fitted__():
+            self._remember_columns(X)
+        self._sums, self._solution, self._model = sums, None, None
+        return self
+
+    def merge(self, *others: Self) -> Self:
+        """Return an estimator that has learned from the rows of this one and of others.
+
+        It equals one fit on all the rows, to rounding.
+
+        Parameters
+        ----------
+        *others
+            Fitted estimators of the same class, parameters and columns.
+
+        Returns
+        -------
+        estimator
+        """
+        total = self._summed()
+        for number, other in enumerate(others, start=2):
+            if type(other) is not type(self):
+                raise TypeError(
+                    f"Estimator {number} is a {type(other).__name__}, the first a "
+                    f"{type(self).__name__}. Only the same learners have the same sums."
+                )
+            mine, theirs = self.get_params(), other.get_params()
+            odd = next((name for name in mine if mine[name] != theirs[name]), None)
+            if odd is not None:
+                raise ValueError(
+                    f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
+                    f"{mine[odd]!r}."
+                )
+            if self._column_names != other._column_names:
+                raise ValueError(f"Estimator {number} has other column names.")
+            total = total + other._summed()
+        return self._with_sums(total)
+
+    def _summed(self) -> RowSums:
+        check_is_fitted(self)
+        if self._sums is None:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted to fewer rows than features, from the rows "
+                "themselves, and has no sums to merge. Use partial_fit, which keeps them."
+            )
+        return self._sums
+
+    def _with_sums(self, sums: RowSums) -> Self:
+        """Return an estimator like this one that has learned from other rows."""
+        made = type(self)(**self.get_params(deep=False))
+        made.n_features_in_ = self.n_features_in_
+        if "feature_names_in_" in self.__dict__:
+            made.feature_names_in_ = self.feature_names_in_
+        made._column_names, made._encoder = self._column_names, self._encoder
+        made._sums, made._solution, made._model, made._told = sums, None, None, None
+        return made
+
+    # ------------------------------------------------------------------ the model
+
+    def _solved(self) -> Solution:
+        check_is_fitted(self)
+        if self._solution is None:
+            check_parameters(self, self._requirements)
+            self._solution = self._solve(self._summed(), None)
+        return self._solution
+
+    def _learned(self, name: str) -> Any:
+        """Return what the solution says under a name."""
+        return self._solved().learned[name]
+
+    def _weights_only(self) -> LinearModel:
+        solution = self._solved()
+        if self._model is None:
+            self._model = self._build_model(solution, self._summed().classes)
+        return self._model
+
+    @property
+    def model_(self) -> LinearModel:
+        """The model, with the sums it was solved from where there are some."""
+        model = self._weights_only()
+        if model.state is None and self._sums is not None:
+            model = self._model = replace(model, state=self._sums.to_state())
+        return model
+
+    @classmethod
+    def from_model(cls, model: LinearModel) -> Self:
+        """Return an estimator that goes on learning where a saved model stopped.
+
+        Parameters
+        ----------
+        model : LinearModel
+            Of this learner, with its sums (``model.save(path, include_state=True)``).
+
+        Returns
+        -------
+        estimator
+        """
+        if model.learner != cls.__name__:
+            raise ValueError(f"The model was learned by {model.learner}, not by {cls.__name__}.")
+        if model.state is None:
+            raise ValueError(
+                "The model has no sums to continue from. Save it with include_state=True."
+            )
+        estimator = cls(**dict(model.parameters))
+        sums = estimator._new_sums().from_state(model.state)
+        estimator.n_features_in_ = model.n_features
+        estimator._column_names, estimator._encoder = model.feature_names, model.encoder
+        if model.feature_names is not None and model.encoder is None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        estimator._sums, estimator._solution = sums, None
+        estimator._model, estimator._told = None, None
+        return estimator
+
+    def _target_classes(self, y: NDArray[Any], sums: RowSums | None) -> NDArray[Any] | None:
+        """Return the classes of a fit, None in regression."""
+        del y
+        return None if sums is None else sums.classes
+
+    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
+        return LinearModel(
+            weights=solution.weights,
+            intercept=solution.intercept,
+            classes=classes,
+            link=self._link(),
+            feature_names=self._column_names,
+            encoder=self._encoder,
+            learner=type(self).__name__,
+            parameters=self._plain_parameters(),
+            family="moments",
+            evidence=solution.evidence,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_sums", None) is not None or getattr(self, "_model", None) is not None

@@ -1,0 +1,563 @@
+"""``Moments``: what the moment learners know of the data, as a value with laws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from separable.data.memory import available_bytes
+from separable.data.rows import Rows, as_rows, check_indices, largest_magnitude
+from separable.data.stacking import stack_rows
+from separable.fitting.targets import check_labels, check_targets, find_classes, weigh_rows
+from separable.model.linear_model import TrainingState
+from separable.moments.block import (
+    Block,
+    ScaleNeeded,
+    add_block,
+    block_rows,
+    fitting_scale,
+    middle,
+)
+from separable.moments.data import Data
+from separable.moments.sums import Sums, fill_lower, merge_sums, unmerge_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.fitting.targets import RowWeights
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Moments", "Target", "complements"]
+
+Target: TypeAlias = Literal["numbers", "classes"]
+
+#: Less than this of the scatter left by a subtraction, and half of the digits are gone.
+LEAST_LEFT = 1e-8
+#: Matrices of p x p numbers that a learner holds at once.
+MATRICES = 4
+
+
+class Moments:
+    """Counts, means and centred sums of products of columns, in one pass and in any pieces.
+
+    For rows x_i with weights w_i: W = sum w_i, m = sum w_i x_i / W and the scatter
+    S = sum w_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
+    counts and means are kept for each class and the scatter within them,
+    S = sum_k sum_{i in k} w_i (x_i - m_k)(x_i - m_k)'.
+
+    Sums are kept in float64 about a point among the data, so that columns far from 0 keep their
+    digits. Rows are added in blocks whose borders depend on their number alone: the same rows in
+    other pieces give the same bits. Merging and another order change no more than rounding.
+
+    Parameters
+    ----------
+    target : {"numbers", "classes"}, optional
+        What y is; None: there is none.
+    products : bool, default True
+        Keep products of columns, d^2 numbers; else only squares, d numbers.
+    owner, instead : str
+        Who asks, and what to do instead, in the message that d^2 numbers do not fit in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separable import Moments
+    >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 60.0]])
+    >>> first, rest = Moments().add(X[:1]), Moments().add(X[1:])
+    >>> both = first + rest
+    >>> both.mean
+    array([ 2., 30.])
+    >>> both.scatter
+    array([[   2.,   50.],
+           [  50., 1400.]])
+    >>> (both - first).mean
+    array([ 2.5, 40. ])
+    """
+
+    def __init__(
+        self,
+        target: Target | None = None,
+        *,
+        products: bool = True,
+        owner: str = "Moments",
+        instead: str = "keep only squares with products=False",
+    ) -> None:
+        if target not in (None, "numbers", "classes"):
+            raise ValueError(f"target must be None, 'numbers' or 'classes'. Got {target!r}.")
+        self.target, self.products = target, products
+        self._owner, self._instead = owner, instead
+        self.n_features = 0
+        self.n_targets: int | None = None  # None: y had one dimension, or there is none
+        self._labels: NDArray[Any] | None = None  # in the order of the groups, not sorted
+        self._sums: Sums | None = None
+        self._pending: list[Block] = []
+        self._n_pending = 0
+        self._settled: Sums | None = None
+
+    # ------------------------------------------------------------------ adding rows
+
+    def add(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,) or, for numbers, (n, t), optional
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times; 0 is no row.
+
+        Returns
+        -------
+        self
+        """
+        rows = as_rows(X, check_values=False)
+        check_indices(rows)
+        owner = type(self).__name__
+        if self.target == "numbers":
+            y = check_targets(y, rows.n_rows, owner)
+        elif self.target == "classes":
+            y = check_labels(y, rows.n_rows, owner)
+        elif y is not None:
+            raise ValueError("These Moments have no target. Give Moments(target=...) to pass y.")
+        counted = weigh_rows(sample_weight, None, np.empty(rows.n_rows) if y is None else y)
+        return self.add_data(Data(rows, y, counted, X))
+
+    def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
+        """Add rows, or the chosen of them, of which only the values may still be bad."""
+        rows, y, weight = data.rows, data.y, data.counted.weight
+        chosen = _both(chosen, data.counted)
+        if rows.is_sparse:
+            largest_magnitude(rows, data.X)
+        if chosen is not None and not len(chosen):
+            return self
+        self._check_shape(rows, y)
+        before = self._sums, self._labels, self._pending, self._n_pending
+        if self._sums is not None and self._n_pending + _length(rows, chosen) >= self._step(rows):
+            self._sums = self._sums.copy()  # what fails half way leaves the sums as they were
+        self._pending = list(self._pending)
+        try:
+            group = self._groups(y, chosen)
+            for block in self._blocks(rows, y, group, weight, chosen):
+                self._add_block(self._start(), block)
+        except ScaleNeeded:  # not even as powers of two: they are no numbers
+            self._sums, self._labels, self._pending, self._n_pending = before
+            largest_magnitude(rows, data.X)
+            raise
+        except BaseException:
+            self._sums, self._labels, self._pending, self._n_pending = before
+            raise
+        self._settled = None
+        return self
+
+    def _check_shape(self, rows: Rows, y: NDArray[Any] | None) -> None:
+        n_targets = None if y is None or y.ndim == 1 else y.shape[1]
+        if self.n_features == 0:
+            self.n_features, self.n_targets = rows.n_features, n_targets
+            check_room(self._n_columns, self.products, self._owner, self._instead)
+        if rows.n_features != self.n_features:
+            raise ValueError(
+                f"X has {rows.n_features} features, but these Moments have {self.n_features}."
+            )
+        if n_targets != self.n_targets:
+            raise ValueError("y has another number of columns than before.")
+
+    @property
+    def _n_columns(self) -> int:
+        return self.n_features + (0 if self.target != "numbers" else self.n_targets or 1)
+
+    def _start(self) -> Sums:
+        """Return the sums to add to, with a group for every class."""
+        if self._sums is None:
+            n_groups = 1 if self._labels is None else len(self._labels)
+            self._sums = Sums.empty(self._n_columns, n_groups, diagonal=not self.products)
+        elif self._labels is not None and len(self._labels) > self._sums.n_groups:
+            place = np.arange(self._sums.n_groups)
+            self._sums = self._sums.regroup(place, len(self._labels))
+        return self._sums
+
+    def _groups(
+        self, y: NDArray[Any] | None, chosen: NDArray[np.intp] | None
+    ) -> NDArray[np.int32] | None:
+        """Return the group of each row; a new class is a new group."""
+        if self.target != "classes" or y is None:
+            return None
+        present = np.unique(y if chosen is None else y[chosen])
+        if self._labels is None:
+            self._labels = present
+        order = np.argsort(self._labels)
+        known = self._labels[order]
+        new = present[find_classes(present, known) < 0]
+        if len(new):
+            self._labels = np.concatenate([self._labels, new])
+            order = np.argsort(self._labels)
+            known = self._labels[order]
+        place = find_classes(y, known)
+        return np.where(place >= 0, order[place], 0).astype(np.int32)
+
+    def _step(self, rows: Rows) -> int:
+        return block_rows(self.n_features, sparse=rows.is_sparse)
+
+    def _blocks(
+        self,
+        rows: Rows,
+        y: NDArray[Any] | None,
+        group: NDArray[np.int32] | None,
+        weight: Floats | None,
+        chosen: NDArray[np.intp] | None,
+    ) -> Iterator[Block]:
+        """Yield the blocks that are full; keep what is left for later."""
+        targets = None
+        if self.target == "numbers":
+            assert y is not None
+            targets = y[:, None] if y.ndim == 1 else y
+        start, n, step = 0, _length(rows, chosen), self._step(rows)
+        while start < n:
+            stop = min(n, start + step - self._n_pending)
+            cut: Any = slice(start, stop) if chosen is None else chosen[start:stop]
+            block = Block(
+                rows.slice(start, stop) if chosen is None else rows.take(cut),
+                None if targets is None else targets[cut],
+                None if group is None else group[cut],
+                None if weight is None else weight[cut],
+            )
+            start = stop
+            if self._n_pending + block.rows.n_rows < step:
+                _refuse_not_finite(block)
+                self._pending.append(_owned(block))
+                self._n_pending += block.rows.n_rows
+            elif not self._pending:
+                yield block
+            else:
+                whole = _stack([*self._pending, block], self.n_features)
+                self._pending, self._n_pending = [], 0
+                yield whole
+
+    def _add_block(self, sums: Sums, block: Block) -> Sums:
+        if not sums.weight.any():
+            sums.origin = middle(block)
+        try:
+            add_block(sums, block)
+        except ScaleNeeded:
+            _refuse_not_finite(block)
+            scaled = sums.rescaled(fitting_scale(sums, block))
+            sums.scale, sums.offset, sums.scatter = scaled.scale, scaled.offset, scaled.scatter
+            add_block(sums, block)
+        return sums
+
+    # ------------------------------------------------------------------ algebra
+
+    @property
+    def sums(self) -> Sums:
+        """All rows so far; groups in the order of ``classes``. Not to be written to."""
+        if self._settled is None:
+            self._settled = self._settle()
+        return self._settled
+
+    def _settle(self) -> Sums:
+        if self._n_pending == 0 and self._sums is None:
+            raise ValueError("These Moments have no rows yet. Call add first.")
+        sums = Sums.empty(0, 1, diagonal=True) if self._sums is None else self._sums.copy()
+        if self._n_pending:
+            kept, self._sums = self._sums, None if self._sums is None else sums
+            try:
+                sums = self._start()
+                self._add_block(sums, _stack(self._pending, self.n_features))
+            finally:
+                self._sums = kept
+        fill_lower(sums.scatter)
+        if self._labels is not None:
+            sums = sums.regroup(np.argsort(np.argsort(self._labels)), len(self._labels))
+        return sums
+
+    def _none(self) -> Moments:
+        """Return moments of the same kind, of no rows."""
+        return Moments(
+            self.target, products=self.products, owner=self._owner, instead=self._instead
+        )
+
+    def _with(self, sums: Sums, classes: NDArray[Any] | None) -> Moments:
+        made = self._none()
+        made.n_features, made.n_targets = self.n_features, self.n_targets
+        made._sums, made._labels = sums, classes
+        return made
+
+    def copy(self) -> Moments:
+        """Return moments that can be added to without changing these."""
+        made = self._with(self._sums.copy() if self._sums else self._sums, self._labels)  # type: ignore[arg-type]
+        made._pending, made._n_pending = list(self._pending), self._n_pending
+        return made
+
+    def _aligned(self, other: Moments) -> tuple[Sums, Sums, NDArray[Any] | None]:
+        """Return the sums of both with the same groups, and their classes."""
+        for what in ("target", "products", "n_features", "n_targets"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                raise ValueError(f"The two Moments differ in {what}: {mine!r} and {theirs!r}.")
+        if self.classes is None or other.classes is None:
+            return self.sums, other.sums, None
+        classes = np.union1d(self.classes, other.classes)
+        return (
+            self.sums.regroup(find_classes(self.classes, classes), len(classes)),
+            other.sums.regroup(find_classes(other.classes, classes), len(classes)),
+            classes,
+        )
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        if self.is_empty or other.is_empty:
+            return (other if self.is_empty else self).copy()
+        a, b, classes = self._aligned(other)
+        return self._with(merge_sums(a, b), classes)
+
+    def __sub__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        if other.is_empty:
+            return self.copy()
+        a, b, classes = self._aligned(other)
+        if (a.rows < b.rows).any() or (a.weight < b.weight * (1 - 1e-12)).any():
+            raise ValueError("The rows to subtract are not among those that were added.")
+        left = unmerge_sums(a, b)
+        kept = left.rows > 0
+        if classes is not None:
+            left = replace(
+                left, rows=left.rows[kept], weight=left.weight[kept], offset=left.offset[kept]
+            )
+            classes = classes[kept]
+        if not kept.any():
+            return self._none()
+        _refuse_few_digits(a, left)
+        return self._with(left, classes)
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row was added."""
+        return self._sums is None and self._n_pending == 0
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return 0 if self.is_empty else int(self.sums.rows.sum())
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights W."""
+        return 0.0 if self.is_empty else float(self.sums.weight.sum())
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes met, sorted; None without classes."""
+        return None if self._labels is None else np.sort(self._labels)
+
+    @property
+    def class_weight(self) -> Floats:
+        """The weight of each class, (K,)."""
+        return self.sums.weight.copy()
+
+    @property
+    def class_means(self) -> Floats:
+        """The mean of each class, (K, d)."""
+        return self.sums.means[:, : self.n_features]
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of the columns of X, (d,)."""
+        return self.sums.pooled().means[0, : self.n_features]
+
+    @property
+    def target_mean(self) -> Floats:
+        """The mean of the numbers to predict, (t,)."""
+        return self.sums.pooled().means[0, self.n_features :]
+
+    @property
+    def scatter(self) -> Floats:
+        """Sums of products about the mean of all rows: (d, d), or (d,) without products."""
+        x = slice(0, self.n_features)
+        return _in_units_of_x(self.sums.pooled(), x, x)
+
+    @property
+    def within_scatter(self) -> Floats:
+        """Sums of products about the means of the classes: (d, d), or (d,) without products."""
+        x = slice(0, self.n_features)
+        return _in_units_of_x(self.sums, x, x)
+
+    @property
+    def cross(self) -> Floats:
+        """Sums of products of the columns of X with the numbers to predict, (d, t)."""
+        return _in_units_of_x(
+            self.sums, slice(0, self.n_features), slice(self.n_features, self._n_columns)
+        )
+
+    @property
+    def target_scatter(self) -> Floats:
+        """Sums of products of the numbers to predict about their mean, (t, t)."""
+        y = slice(self.n_features, self._n_columns)
+        return _in_units_of_x(self.sums, y, y)
+
+    # ------------------------------------------------------------------ files
+
+    def to_state(self) -> TrainingState:
+        """Return the sums as a model file keeps them."""
+        sums = self.sums
+        tensors: dict[str, Any] = {
+            "rows": sums.rows,
+            "weight": sums.weight,
+            "origin": sums.origin,
+            "scale": sums.scale,
+            "offset": sums.offset,
+            "scatter": sums.scatter,
+        }
+        values: dict[str, Any] = {"target": self.target, "n_targets": self.n_targets}
+        if self.classes is not None:
+            values["classes"] = self.classes.tolist()
+        return TrainingState(tensors, values)
+
+    @classmethod
+    def from_state(cls, state: TrainingState) -> Self:
+        """Return the moments of a model file, after checking them."""
+        tensors, values = state.tensors, state.values
+        names = ("rows", "weight", "origin", "scale", "offset", "scatter")
+        if any(name not in tensors for name in names):
+            raise ValueError("The file's sums are not those of Moments.")
+        sums = Sums(*(np.array(tensors[name]) for name in names))
+        _check_state(sums)
+        target: Any = values.get("target")
+        n_targets: Any = values.get("n_targets")
+        made = cls(target, products=not sums.is_diagonal)
+        made.n_targets = n_targets
+        more = 0 if target != "numbers" else n_targets or 1
+        made.n_features = sums.n_columns - more
+        classes: Any = values.get("classes")
+        made._sums, made._labels = sums, None if classes is None else np.array(classes)
+        if sums.n_groups != (1 if classes is None else len(classes)):
+            raise ValueError("The file's sums have another number of classes than it names.")
+        return made
+
+    def __repr__(self) -> str:
+        what = "" if self.target is None else f", target={self.target!r}"
+        return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
+
+
+def complements(parts: Sequence[Moments]) -> list[Moments]:
+    """Return, for each part, the moments of all others, by merging only.
+
+    Parts before it are merged from the front and those after it from the back, so that no digits
+    are lost by subtracting.
+    """
+    before, after = [parts[0]], [parts[-1]]
+    for part in parts[1:-1]:
+        before.append(before[-1] + part)
+    for part in parts[-2:0:-1]:
+        after.append(after[-1] + part)
+    n = len(parts)
+    return [
+        after[n - 2]
+        if k == 0
+        else before[n - 2]
+        if k == n - 1
+        else before[k - 1] + after[n - 2 - k]
+        for k in range(n)
+    ]
+
+
+def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None:
+    """Refuse, before anything is allocated, sums that do not fit in memory."""
+    need = MATRICES * 8 * n_columns * (n_columns if products else 1)
+    there = available_bytes()
+    if need > there:
+        raise MemoryError(
+            f"{owner} needs products of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
+            f"and {there / 2**30:.1f} GiB are available. Instead, {instead}."
+        )
+
+
+def _both(chosen: NDArray[np.intp] | None, counted: RowWeights) -> NDArray[np.intp] | None:
+    """Return the chosen rows that count."""
+    if chosen is None or counted.weight is None:
+        return counted.rows if chosen is None else chosen
+    return chosen[counted.weight[chosen] > 0]
+
+
+def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:
+    return rows.n_rows if chosen is None else len(chosen)
+
+
+def _owned(block: Block) -> Block:
+    """Return a block that does not change with the caller's arrays."""
+    rows = block.rows
+    arrays = [None if a is None else a.copy() for a in (rows.values, rows.indices, rows.indptr)]
+    assert arrays[0] is not None
+    return Block(
+        Rows(arrays[0], rows.n_features, arrays[1], arrays[2]),
+        None if block.targets is None else block.targets.copy(),
+        None if block.group is None else block.group.copy(),
+        None if block.weight is None else block.weight.copy(),
+    )
+
+
+def _stack(blocks: list[Block], n_features: int) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    weights = None
+    if any(block.weight is not None for block in blocks):
+        weights = np.concatenate(
+            [np.ones(b.rows.n_rows) if b.weight is None else b.weight for b in blocks]
+        )
+    first = blocks[0]
+    return Block(
+        stack_rows([block.rows for block in blocks], n_features),
+        None if first.targets is None else np.concatenate([b.targets for b in blocks]),
+        None if first.group is None else np.concatenate([b.group for b in blocks]),
+        weights,
+    )
+
+
+def _check_state(sums: Sums) -> None:
+    """Refuse sums of a file that no rows have."""
+    g, p = sums.n_groups, sums.n_columns
+    shapes = (sums.rows.shape, sums.scale.shape, sums.offset.shape)
+    fits = shapes == ((g,), (p,), (g, p)) and sums.scatter.shape in ((p,), (p, p))
+    arrays = (sums.weight, sums.origin, sums.scale, sums.offset, sums.scatter)
+    if (
+        not fits
+        or not all(array.dtype == np.float64 and np.isfinite(array).all() for array in arrays)
+        or sums.rows.dtype != np.int64
+        or (sums.rows < 0).any()
+        or (sums.weight < 0).any()
+        or (sums.scale <= 0).any()
+        or (sums.diagonal < 0).any()
+    ):
+        raise ValueError("The file's sums do not fit together, or are not those of any rows.")
+
+
+def _refuse_not_finite(block: Block) -> None:
+    if not np.isfinite(block.rows.values).all():
+        raise ScaleNeeded
+
+
+def _in_units_of_x(sums: Sums, rows: slice, columns: slice) -> Floats:
+    if sums.is_diagonal:
+        return sums.scatter[rows] / sums.scale[rows] ** 2
+    part = sums.scatter[rows, columns]
+    return part / sums.scale[rows, None] / sums.scale[columns]
+
+
+def _refuse_few_digits(whole: Sums, left: Sums) -> None:
+    """Refuse a difference of which hardly any digits are left."""
+    before, after = whole.rescaled(left.scale).diagonal, left.diagonal
+    varied = before > 0
+    kept = float(np.mean(after[varied] / before[varied])) if varied.any() else 1.0
+    if left.rows.sum() > 1 and kept < LEAST_LEFT:
+        digits = max(0.0, 16 + np.log10(max(kept, 1e-16)))
+        raise ValueError(
+            f"After the subtraction {kept:.1e} of the scatter is left, which has about "
+            f"{digits:.0f} correct digits. Add up the rows that stay instead of subtracting."
+        )
