@@ -54,7 +54,10 @@ def regressor(place: str) -> Learner:
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
+    "ridge": regressor("separable.moments.ridge:Ridge"),
+    "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
     "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
