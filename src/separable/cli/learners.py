@@ -55,6 +55,7 @@ LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
     "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
+    "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "ridge": regressor("separable.moments.ridge:Ridge"),
     "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from separable.model.parameters import BOOL, Requirement
-from separable.moments.squares import RankWarning, SquaresRegressor
+from separable.moments.squares import SquaresRegressor
 
 if TYPE_CHECKING:
     from separable.moments.data import Data
     from separable.moments.estimator import Solution
     from separable.moments.moments import Moments
+    from separable.moments.summary import Summary
 
-__all__ = ["LeastSquares", "RankWarning"]
+__all__ = ["LeastSquares"]
 
 
 class LeastSquares(SquaresRegressor):
@@ -64,6 +65,44 @@ class LeastSquares(SquaresRegressor):
     def rank_(self) -> int:
         """Rank of the centred columns."""
         return int(self._learned("rank"))
+
+    def summary(self, target: int = 0) -> Summary:
+        """Return coefficients with standard errors, t, p and 95 % intervals, R2, F, AIC, BIC.
+
+        As text (``print``), ``to_dict()`` or ``to_html()``. A row of weight k counts as k rows.
+
+        Parameters
+        ----------
+        target : int, default 0
+            Which of several targets.
+
+        Returns
+        -------
+        Summary
+        """
+        from separable.moments.summary import summarise
+
+        model, learned = self._weights_only(), self._solved().learned
+        if "design" not in learned:
+            raise ValueError(
+                "There is no summary of a fit to fewer rows than columns: no rows are left to "
+                "estimate errors from. Use fewer columns, or Ridge."
+            )
+        if not 0 <= target < model.n_scores:
+            raise ValueError(f"target must be in 0 ... {model.n_scores - 1}. Got {target!r}.")
+        names = [f"x{j + 1}" for j in range(model.n_features)]
+        return summarise(
+            learned["design"],
+            learned["kept"],
+            learned["factor"],
+            learned["rank"],
+            model.weights[target],
+            float(model.intercept[target]) if self.fit_intercept else None,
+            float(learned["residual_squares"][target]),
+            target,
+            list(model.feature_names or names),
+            "y" if model.n_scores == 1 else f"y{target + 1}",
+        )
 
     # ------------------------------------------------------------------ solving
 

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
+from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge_search import (
     Folds,
     Scores,
@@ -27,7 +28,7 @@ from separable.moments.ridge_search import (
     score_left_out_wide,
 )
 from separable.moments.row_side import RowSide
-from separable.moments.squares import RankWarning, SquaresRegressor
+from separable.moments.squares import SquaresRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

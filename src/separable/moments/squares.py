@@ -20,6 +20,7 @@ from separable.moments.factor import (
     factor_from_rows,
 )
 from separable.moments.leverage import LEAST_LEFT, leverages
+from separable.moments.rank_warning import DependentColumns, RankWarning
 from separable.moments.refinement import refine
 from separable.moments.regressor import MomentRegressor
 from separable.moments.row_side import RowSide, ridge_weights, smallest_weights
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RankWarning", "SquaresRegressor"]
+__all__ = ["SquaresRegressor"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Squared condition numbers: from here on weights are refined, as they are of few numbers, ...
@@ -41,12 +42,6 @@ FEW_NUMBERS = 10_000
 ORTHOGONAL = 1e7
 #: ... and products alone have too few digits left for an answer.
 HOPELESS = 1e13
-#: So many dependent columns are named.
-NAMED = 5
-
-
-class RankWarning(UserWarning):
-    """Columns depend on each other: the weights are not determined by the rows."""
 
 
 class SquaresRegressor(MomentRegressor):
@@ -280,19 +275,13 @@ class SquaresRegressor(MomentRegressor):
 
     def _warn(self, design: Design, kept: NDArray[np.intp], factor: Factor, rank: int) -> None:
         """Name the columns that depend on others, or are constant."""
-        names = self._name
-        told = [f"{names(j)} is constant" for j in np.flatnonzero(design.constant).tolist()]
-        if rank < len(kept):
-            for column, others in dependent_columns(factor.r, rank):
-                made_of = [names(int(kept[k])) for k in others[:NAMED]]
-                more = ", ..." if len(others) > NAMED else ""
-                told.append(f"{names(int(kept[column]))} is made up of {', '.join(made_of)}{more}")
-        rest = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        dependent = dependent_columns(factor.r, rank) if rank < len(kept) else []
         warnings.warn(
-            "Columns depend on each other, so the rows do not determine the weights of least "
-            f"squares, and those of smallest norm are taken: {'; '.join(told[:NAMED])}{rest}. "
-            "Drop such columns, or use Ridge.",
-            RankWarning,
+            DependentColumns(
+                np.flatnonzero(design.constant).tolist(),
+                [(int(kept[j]), kept[others].tolist()) for j, others in dependent],
+                self._name,
+            ),
             stacklevel=5,
         )
 
