@@ -142,15 +142,15 @@ class BayesianRegression(SquaresRegressor):
     def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
         side = column_side(sums, fit_intercept=bool(self.fit_intercept))
         unit, target_unit = side.unit, float(side.target_unit[0])
-        along = side.along[:, 0] * target_unit / unit
-        marginal = Marginal.of(
-            side.values / unit / unit,
-            along**2,
-            float(side.target_squares[0]) * target_unit**2,
-            float(side.target_mean[0]),
-            float(side.sums.weight[0]),
-            fit_intercept=bool(self.fit_intercept),
-        )
+        with np.errstate(over="ignore"):
+            marginal = Marginal.of(
+                side.values / unit / unit,
+                (side.along[:, 0] * target_unit / unit) ** 2,
+                float(side.target_squares[0] * target_unit * target_unit),
+                float(side.target_mean[0]),
+                float(side.sums.weight[0]),
+                fit_intercept=bool(self.fit_intercept),
+            )
         found = self._maximise(marginal)
         solution = self._solve_squares(sums, data, found.alpha / found.beta)
         posterior = ColumnPosterior(side, found.alpha, found.beta)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["ColumnSide", "column_side"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Largest over smallest eigenvalue, alpha included, up to which predictions keep nine digits.
-WORST = 1e10
+TINY = float(np.finfo(np.float64).tiny)
+#: The relative error of errors of prediction up to which eigenvalues are believed.
+WORST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class ColumnSide:
         Squares of the centred targets in their units.
     fit_intercept : bool
         Whether columns are centred.
+    whole : bool
+        Whether one unit suits all columns: if not, squares of some are 0 in it.
     """
 
     sums: Sums
@@ -54,6 +57,7 @@ class ColumnSide:
     along: Floats
     target_squares: Floats
     fit_intercept: bool
+    whole: bool
 
     @property
     def n_features(self) -> int:
@@ -87,17 +91,29 @@ class ColumnSide:
         return alphas * self.unit * self.unit
 
     def has_digits(self, alphas: Floats) -> NDArray[np.bool_]:
-        """Return for which alphas eigenvalues of products have the digits for predictions."""
+        """Return for which alphas eigenvalues have the digits for errors of prediction.
+
+        Rounding changes S by E with |E| = eps s_max. That moves predictions by no more than
+        eps s_max |w| / sqrt(s_min + alpha), to be compared with the errors themselves, and 1 - h of
+        a row by eps s_max / (s_min + alpha) h.
+        """
+        if not self.whole:
+            return np.zeros(len(alphas), bool)
         if not len(self.values):
             return np.ones(len(alphas), bool)
-        enough: NDArray[np.bool_] = (
-            self.values[-1] < WORST * (self.values[0] + self.penalties(alphas))
-        )
+        inverse, high = self.inverses(alphas), EPS * self.values[-1]
+        least = self.values[0] + self.penalties(alphas)
+        size = np.einsum("kt,ka->at", self.along**2, inverse**2)
+        left = self.target_squares - np.einsum("kt,ka->at", self.along**2, inverse)
+        share = self.values @ inverse / self.sums.rows[0]
+        moved = high**2 * size <= WORST**2 * left * least[:, None]
+        enough: NDArray[np.bool_] = moved.all(axis=1) & (high * share <= WORST * least)
         return enough
 
     def inverses(self, alphas: Floats) -> Floats:
-        """Return 1 / (s + alpha), (k, A); 0 where both are 0."""
+        """Return 1 / (s + alpha), (k, A); 0 where both are 0, or as good as."""
         shifted = self.values[:, None] + self.penalties(alphas)
+        shifted[shifted < TINY] = 0.0
         return np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
 
     def basis(self) -> Floats:
@@ -182,6 +198,7 @@ def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:
         vectors.T @ products[kept, d:],
         np.diagonal(products)[d:].copy(),
         fit_intercept,
+        bool((moments.sums.scale[:d] == sums.scale[0]).all()),
     )
 
 

@@ -57,8 +57,9 @@ def _is_alphas(value: Any) -> bool:
 def _is_cv(value: Any) -> bool:
     if isinstance(value, Integral):
         return not isinstance(value, bool) and int(value) >= 2
-    iterable = isinstance(value, Iterable) and not isinstance(value, str)
-    return value is None or hasattr(value, "split") or iterable
+    if isinstance(value, str):
+        return False
+    return value is None or hasattr(value, "split") or isinstance(value, Iterable)
 
 
 ALPHAS = Requirement(
@@ -229,12 +230,13 @@ class RidgeCV(SquaresRegressor):
         if not intercept:
             raw = (whole.offset[0] + whole.origin * whole.scale)[:d]
             lengths = lengths + whole.weight[0] * raw**2
-        alphas = self._grid(float(lengths.mean()) / float(whole.scale[0]) ** 2)
+        with np.errstate(over="ignore"):
+            alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
             if folds is not None:
                 return score_folds(
-                    data, folds, alphas, self._scorer(), self._fit_to, fit_intercept=intercept
+                    data, folds, alphas, self._scorer(), self._fit_summed, fit_intercept=intercept
                 )
             _refuse_one_row(data)
             data = data.present()

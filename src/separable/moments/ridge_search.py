@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
-    #: The fit to some rows with some alpha, by the way that loses no digits.
-    Fit = Callable[[Data, Integers, float], Solution]
+    #: The fit to some rows, of which the sums are there too, by the way that loses no digits.
+    Fit = Callable[[Data, Integers, Moments, float], Solution]
 
 __all__ = ["Folds", "Scores", "folds_of", "score_folds", "score_left_out"]
 
@@ -153,7 +153,7 @@ def score_folds(
         zip(folds.splits, folds.held_out, folds.learned, strict=True)
     ):
         side = column_side(learned, fit_intercept=fit_intercept)
-        found[:, k] = _score_fold(data, split, held_out, side, alphas, scorer, fit)
+        found[:, k] = _score_fold(data, split, held_out, learned, side, alphas, scorer, fit)
     return _over_folds(alphas, found)
 
 
@@ -161,6 +161,7 @@ def _score_fold(
     data: Data,
     split: tuple[Integers, Integers],
     held_out: Moments,
+    learned: Moments,
     side: ColumnSide,
     alphas: Floats,
     scorer: Any,
@@ -177,11 +178,11 @@ def _score_fold(
     if not from_rows.any():
         return scores
     rows, numbers, weight = _taken(data, test)
-    weights, intercept = side.weights(alphas[from_rows])
-    for place, which in enumerate(np.flatnonzero(from_rows).tolist()):
-        w, b = weights[place], intercept[place]
-        if not easy[which]:
-            solution = fit(data, train, float(alphas[which]))
+    for which in np.flatnonzero(from_rows).tolist():
+        if easy[which]:
+            w, b = (each[0] for each in side.weights(alphas[[which]]))
+        else:
+            solution = fit(data, train, learned, float(alphas[which]))
             w, b = solution.weights, solution.intercept
         scores[which] = _score(scorer, linear_scores(rows, w, b), numbers, weight)
     return scores

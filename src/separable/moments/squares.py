@@ -69,8 +69,7 @@ class SquaresRegressor(MomentRegressor):
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         kept = np.flatnonzero(~design.constant)
         gram = design.gram[np.ix_(kept, kept)]
-        values = eigvalsh(gram) if len(kept) else np.ones(1)
-        squared = float(values[-1] / values[0]) if values[0] > 0 else np.inf
+        squared = _squared_condition(design, kept)
         if data is not None:
             data = data.present()
         if squared < ORTHOGONAL or (data is None and squared < HOPELESS):
@@ -105,9 +104,9 @@ class SquaresRegressor(MomentRegressor):
         standardised[kept] = factor.solve() if full else _smallest(factor, rank, design, kept)
         weights = design.raw(standardised)
         intercept = design.intercept(weights) if self.fit_intercept else np.zeros(t)
-        in_units = weights / design.target_unit[:, None]
-        squares = factor.residual_squares - alpha * np.einsum("ij,ij->i", in_units, in_units)
-        squares = np.maximum(squares, 0.0) * design.target_unit**2
+        penalties = np.sqrt(alpha) * weights / design.target_unit[:, None]
+        squares = factor.residual_squares - np.einsum("ij,ij->i", penalties, penalties)
+        squares = np.maximum(squares, 0.0)  # in units of the targets
         change = condition**2 * EPS
         plain = bool((design.target_unit == 1).all())
         asked = condition**2 > REFINE or design.n_rows * d <= FEW_NUMBERS
@@ -126,7 +125,10 @@ class SquaresRegressor(MomentRegressor):
                 )
                 weights[target], intercept[target] = better.weights, better.intercept
                 squares[target], change = better.residual_squares, better.change
-        whole = design.target_squares * design.target_unit**2
+        whole = design.target_squares
+        r2 = 1.0 - np.divide(squares, whole, out=np.zeros(t), where=whole > 0)
+        with np.errstate(over="ignore"):
+            squares = squares * design.target_unit * design.target_unit
         learned = {
             "condition_number": condition,
             "rank": rank,
@@ -140,7 +142,7 @@ class SquaresRegressor(MomentRegressor):
             "condition_number": condition if np.isfinite(condition) else None,
             "rank": rank,
             "residual_squares": _one(squares),
-            "r2": _one(1.0 - np.divide(squares, whole, out=np.zeros(t), where=whole > 0)),
+            "r2": _one(r2),
             "solved_by": by,
             "digits": float(np.clip(-np.log10(max(change, EPS)), 0.0, 15.0)),
         }
@@ -149,14 +151,18 @@ class SquaresRegressor(MomentRegressor):
     def _solve_dependent(
         self, design: Design, kept: NDArray[np.intp], gram: Floats, alpha: float
     ) -> Solution:
-        """Solve from products that are singular, if that is clear; refuse if it is not."""
+        """Solve from products that are singular, if that is clear; refuse if it is not.
+
+        With a penalty too small to be seen in them it never is.
+        """
         values, vectors = eigh(gram)
         zero = values <= 10 * len(values) * EPS * values[-1]
         doubtful = ~zero & (values < values[-1] / HOPELESS)
-        if doubtful.any() or values[~zero][0] < REFINE * values[-1] / HOPELESS:
+        least = values[0] if alpha > 0 else values[~zero][0]
+        if alpha > 0 or doubtful.any() or least < REFINE * values[-1] / HOPELESS:
             raise ValueError(
                 "The columns are so close to depending on each other (condition number above "
-                f"{np.sqrt(values[-1] / max(values[~zero][0], EPS)):.1e}) that sums of their "
+                f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that sums of their "
                 "products, which is all a stream or a merge has, hold no correct digits of the "
                 "weights. Call fit with all rows at once, which factors the rows themselves, drop "
                 f"columns, or {'use Ridge' if alpha == 0 else 'give a larger alpha'}."
@@ -166,9 +172,8 @@ class SquaresRegressor(MomentRegressor):
         targets = lstsq(r.T, design.cross[kept])[0]
         left = design.target_squares - np.einsum("ij,ij->j", targets, targets)
         factor, rank = Factor(r, targets, np.maximum(left, 0.0)), int((~zero).sum())
-        if alpha == 0:
-            self._warn(design, kept, factor, rank)
-        return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", alpha)
+        self._warn(design, kept, factor, rank)
+        return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", 0.0)
 
     def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
         """Solve from the n x n side if there are more columns than rows."""
@@ -259,6 +264,15 @@ class SquaresRegressor(MomentRegressor):
         one = data.rows.take(np.array([row]))
         return linear_scores(one, solution.weights, solution.intercept)[0]
 
+    def _fit_summed(
+        self, data: Data, chosen: NDArray[np.intp], sums: Moments, alpha: float
+    ) -> Solution:
+        """Return the fit to some rows from their sums if these have the digits."""
+        design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
+        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE:
+            return self._solve_squares(sums, None, alpha)
+        return self._fit_to(data, chosen, alpha)
+
     def _fit_to(self, data: Data, chosen: NDArray[np.intp], alpha: float) -> Solution:
         """Return the fit to some rows."""
         weight = data.counted.weight
@@ -284,6 +298,12 @@ class SquaresRegressor(MomentRegressor):
             ),
             stacklevel=5,
         )
+
+
+def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
+    """Return the condition number of the products of standardised columns."""
+    values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
+    return float(values[-1] / values[0]) if values[0] > 0 else np.inf
 
 
 def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp]) -> Floats:
