@@ -345,23 +345,27 @@ def test_nested_in_scikit_learn():
 # ------------------------------------------------------------------ going on
 
 
-def test_more_rows_keep_the_choice(tmp_path):
+def test_ridge_goes_on_with_the_choice(tmp_path):
     X, y = problem(80, 4)
+    with pytest.raises(AttributeError, match=r"no partial_fit: a stream .* to_ridge\(\)"):
+        RidgeCV().partial_fit(X, y)
     assert not hasattr(RidgeCV(), "partial_fit")
     search = RidgeCV(ALPHAS, KFold(4), scoring="r2").fit(X[:50], y[:50])
-    alpha, results = search.alpha_, search.cv_results_
     search.model_.save(tmp_path / "search.st", include_state=True)
     resumed = RidgeCV.from_model(separable.load(tmp_path / "search.st"))
-    expected = Ridge(alpha).fit(X, y)
+    np.testing.assert_allclose(resumed.coef_, search.coef_, rtol=1e-10)
+    assert resumed.alpha_ == resumed.evidence_["alpha"] == search.alpha_
+    expected = Ridge(search.alpha_).fit(X, y)
+    before = search.coef_.copy()
     for learner in (search, resumed):
-        learner.partial_fit(X[50:], y[50:])
-        assert learner.alpha_ == alpha
-        np.testing.assert_allclose(learner.coef_, expected.coef_, rtol=1e-11)
-    assert search.cv_results_ is not results
-    np.testing.assert_array_equal(search.cv_results_["mean_score"], results["mean_score"])
+        ridge = learner.to_ridge().partial_fit(X[50:], y[50:])
+        assert ridge.alpha == search.alpha_
+        np.testing.assert_allclose(ridge.coef_, expected.coef_, rtol=1e-11)
+    np.testing.assert_array_equal(search.coef_, before)
     with pytest.raises(AttributeError, match="knows its alpha, not the scores"):
         resumed.cv_results_  # noqa: B018
-    assert resumed.evidence_["alpha"] == alpha
+    with pytest.raises(ValueError, match="fewer rows than features"):
+        RidgeCV().fit(X[:3], y[:3]).to_ridge()
 
 
 def test_merging_asks_for_the_same_choice():

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from separable.fitting.targets import check_numbers, weigh_rows
 from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
 from separable.moments.column_side import column_side
+from separable.moments.data import Data, checked_rows
 from separable.moments.estimator import Solution
 from separable.moments.marginal import Marginal, Precisions
 from separable.moments.posterior import ColumnPosterior, RowPosterior
@@ -20,7 +22,6 @@ from separable.moments.squares import SquaresRegressor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.moments.data import Data
     from separable.moments.moments import Moments
 
     Floats = NDArray[np.float64]
@@ -126,13 +127,15 @@ class BayesianRegression(SquaresRegressor):
     # ------------------------------------------------------------------ learning
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
-        data = super()._read(X, y, sample_weight)
-        if data.y.ndim == 2:
+        given = y if hasattr(y, "ndim") else np.asarray(y)
+        if given.ndim == 2 and given.shape[1] > 1:
             raise ValueError(
-                f"BayesianRegression learns one target with its noise, and y has "
-                f"{data.y.shape[1]} columns. Fit one for each."
+                "BayesianRegression learns one target with its noise, and y has "
+                f"{given.shape[1]} columns. Fit one for each."
             )
-        return data
+        rows = checked_rows(X)
+        numbers = check_numbers(y, rows.n_rows, type(self).__name__)
+        return Data(rows, numbers, weigh_rows(sample_weight, None, numbers), X)
 
     def _penalty(self) -> float | None:
         if self.alpha is None or self.noise_precision is None:
@@ -145,7 +148,7 @@ class BayesianRegression(SquaresRegressor):
         with np.errstate(over="ignore"):
             marginal = Marginal.of(
                 side.values / unit / unit,
-                (side.along[:, 0] * target_unit / unit) ** 2,
+                side.along[:, 0] * target_unit / unit,
                 float(side.target_squares[0] * target_unit * target_unit),
                 float(side.target_mean[0]),
                 float(side.sums.weight[0]),
@@ -162,10 +165,9 @@ class BayesianRegression(SquaresRegressor):
         data = data.present()
         side = RowSide(data, fit_intercept=bool(self.fit_intercept))
         spectrum = side.spectrum(apart=False)
-        along = spectrum.along[:, 0]
         marginal = Marginal.of(
             spectrum.values,
-            spectrum.values * along**2,
+            np.sqrt(spectrum.values) * spectrum.along[:, 0],
             float(side.targets[:, 0] @ side.targets[:, 0]),
             float(side.target_mean[0]),
             float((side.root**2).sum()),
@@ -182,10 +184,6 @@ class BayesianRegression(SquaresRegressor):
             raise ValueError(
                 "BayesianRegression cannot learn the noise from one row (n_samples = 1). Give "
                 "noise_precision, or more rows."
-            )
-        if not math.isfinite(marginal.target_squares) or not np.isfinite(marginal.squares).all():
-            raise ValueError(
-                "Squares of X or y overflow float64, and so do the precisions. Scale X and y."
             )
         return marginal.maximise(
             None if self.alpha is None else float(self.alpha),

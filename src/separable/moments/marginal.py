@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Marginal", "Precisions"]
 
 EPS = float(np.finfo(np.float64).eps)
+#: Squares above this are refused: the search would leave the range of floats.
+MOST = 1e280
 #: The ratio of the precisions is looked for this far from the largest eigenvalue, by tens.
 DECADES = 15
 #: So many ratios are tried before the best is refined.
@@ -56,8 +58,8 @@ class Marginal:
 
     Parameters
     ----------
-    values, squares : ndarray
-        s > 0 and q.
+    values, along : ndarray
+        s > 0 and V'X'y, of which q has the squares.
     target_squares : float
         |y|^2.
     residual_squares : float
@@ -68,7 +70,7 @@ class Marginal:
     """
 
     values: Floats
-    squares: Floats
+    along: Floats
     target_squares: float
     residual_squares: float
     weight: float
@@ -78,7 +80,7 @@ class Marginal:
     def of(
         cls,
         values: Floats,
-        squares: Floats,
+        along: Floats,
         target_squares: float,
         target_mean: float,
         weight: float,
@@ -86,12 +88,17 @@ class Marginal:
         fit_intercept: bool,
     ) -> Marginal:
         """Return the evidence; eigenvalues that are 0 but for rounding are left out."""
-        seen = values > len(values) * EPS * values.max(initial=0.0)
-        values, squares = values[seen], squares[seen]
+        top = float(values.max(initial=0.0))
+        if not (top < MOST and target_squares < MOST):
+            raise ValueError(
+                "Squares of X or y overflow float64, and so do the precisions. Scale X and y."
+            )
+        seen = values > len(values) * EPS * top
+        values, along = values[seen], along[seen]
         rounding = (EPS * target_mean) ** 2 * weight
-        least = max(target_squares * EPS * max(len(values), 1), rounding, 1e-280)
-        left = max(target_squares - float((squares / values).sum()), least)
-        return cls(values, squares, target_squares, left, weight, fit_intercept)
+        least = max(target_squares * EPS * max(len(values), 1), rounding, 1.0 / MOST)
+        left = max(target_squares - float(((along / np.sqrt(values)) ** 2).sum()), least)
+        return cls(values, along, target_squares, left, weight, fit_intercept)
 
     @property
     def n(self) -> float:
@@ -100,17 +107,17 @@ class Marginal:
 
     def penalised(self, ratio: float) -> float:
         """Return Q, residuals and penalty together, without cancellation."""
-        part = self.squares / self.values * (ratio / (self.values + ratio))
+        part = (self.along / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
         return self.residual_squares + float(part.sum())
 
     def residuals(self, ratio: float) -> float:
         """Return the squared residuals of the posterior mean."""
-        part = self.squares / self.values * (ratio / (self.values + ratio)) ** 2
+        part = (self.along / np.sqrt(self.values) * (ratio / (self.values + ratio))) ** 2
         return self.residual_squares + float(part.sum())
 
     def size(self, ratio: float) -> float:
         """Return |w|^2 of the posterior mean."""
-        return float((self.squares / (self.values + ratio) ** 2).sum())
+        return float(((self.along / (self.values + ratio)) ** 2).sum())
 
     def effective(self, ratio: float) -> float:
         """Return gamma = sum s / (s + lambda), the number of weights that the rows determine."""
@@ -180,6 +187,8 @@ def _highest(
     tried = np.linspace(low, high, TRIED)
     best = int(np.argmax([height(place) for place in tried.tolist()]))
     left, right = float(tried[max(best - 1, 0)]), float(tried[min(best + 1, TRIED - 1)])
-    if slope(left) <= 0 or slope(right) >= 0:
-        return float(tried[best])
+    if slope(right) >= 0:  # still rising, if by less than rounding
+        return high if slope(high) >= 0 else float(tried[best])
+    if slope(left) <= 0:
+        return low if slope(low) <= 0 else float(tried[best])
     return float(brentq(slope, left, right, xtol=1e-14, rtol=1e-14))

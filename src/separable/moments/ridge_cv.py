@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
 
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
 from separable.moments.rank_warning import RankWarning
+from separable.moments.ridge import Ridge
 from separable.moments.ridge_search import (
     Folds,
     Scores,
@@ -312,28 +312,29 @@ class RidgeCV(SquaresRegressor):
 
     # ------------------------------------------------------------------ going on
 
-    def _fitted(self) -> bool:
-        return self.__sklearn_is_fitted__()
-
-    @available_if(_fitted)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those learned from; alpha stays what ``fit`` chose.
-
-        Only after ``fit``: a stream leaves no rows to validate with.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            As in ``fit``.
+    def to_ridge(self) -> Ridge:
+        """Return ``Ridge`` with the alpha that was chosen and the same sums, to go on learning.
 
         Returns
         -------
-        self
+        Ridge
         """
-        self._choice = self._learned("alpha"), self._learned("scores")
-        return self._add(X, y, sample_weight)
+        ridge = Ridge(self.alpha_, self.fit_intercept)
+        ridge.n_features_in_ = self.n_features_in_
+        if "feature_names_in_" in self.__dict__:
+            ridge.feature_names_in_ = self.feature_names_in_
+        ridge._column_names, ridge._encoder = self._column_names, self._encoder
+        sums = self._summed()
+        ridge._sums, ridge._solution, ridge._model, ridge._told = sums.copy(), None, None, None
+        return ridge
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: a stream leaves no rows to validate with."""
+        raise AttributeError(
+            "RidgeCV has no partial_fit: a stream leaves no rows to validate with. Call fit, then go "
+            "on with to_ridge(), whose alpha is the one that was chosen."
+        )
 
     def merge(self, *others: Self) -> Self:
         """Return an estimator that has learned from the rows of this one and of others.
@@ -359,7 +360,7 @@ class RidgeCV(SquaresRegressor):
 
     @classmethod
     def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator that goes on learning, with the alpha that was chosen.
+        """Return an estimator with the sums and the alpha of a saved model.
 
         Parameters
         ----------
