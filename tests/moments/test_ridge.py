@@ -170,7 +170,7 @@ def test_extreme_targets(size):
 
 def test_extreme_rows_of_wide_problems_are_refused_by_name():
     X, y = problem(5, 9)
-    with pytest.raises(ValueError, match="Products of rows overflow float64.*Scale"):
+    with pytest.raises(ValueError, match=r"Products of rows overflow float64.*Scale"):
         Ridge().fit(X * 1e200, y)
     assert np.abs(Ridge().fit(X * 1e-200, y).coef_).max() < 1e-150
 
@@ -182,9 +182,9 @@ def test_bad_parameters_and_data_are_named():
     with pytest.raises(ParameterError, match="'alpha' parameter of Ridge"):
         Ridge(np.nan).fit(X, y)
     X[3, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN.*row 3"):
+    with pytest.raises(ValueError, match=r"NaN.*row 3"):
         Ridge().fit(X, y)
-    with pytest.raises(ValueError, match="NaN.*row 3"):
+    with pytest.raises(ValueError, match=r"NaN.*row 3"):
         Ridge().fit(X[:, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]], y)
 
 

@@ -84,7 +84,7 @@ class BayesianRegression(SquaresRegressor):
     (array([0.958]), array([[0.001996]]))
     >>> mean, std = line.predict([[1.5], [10]], return_std=True)
     >>> mean.round(3), std.round(3)
-    (array([1.5  , 9.643]), array([0.112, 0.396]))
+    (array([1.5  , 9.644]), array([0.112, 0.396]))
     """
 
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -115,7 +115,7 @@ class BayesianRegression(SquaresRegressor):
 
     @property
     def log_evidence_(self) -> float:
-        """log p(y | alpha, beta)."""
+        """The log of the evidence, p(y | alpha, beta)."""
         return float(self._learned("log_evidence"))
 
     @property
@@ -204,7 +204,7 @@ class BayesianRegression(SquaresRegressor):
                 f"stopped at {getattr(found, 'alpha' if found.edge == 'alpha' else 'beta'):.3g}. "
                 f"Give {found.edge}.",
                 EvidenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         log_evidence = marginal.log_evidence(found.alpha, found.beta)
         set_here = [name for name in ("alpha", "noise_precision") if getattr(self, name) is None]

@@ -62,7 +62,7 @@ class ColumnSide:
     @property
     def n_features(self) -> int:
         """The number of columns d."""
-        return self.sums.n_columns - self.along.shape[1]
+        return int(self.sums.n_columns - self.along.shape[1])
 
     @property
     def unit(self) -> float:

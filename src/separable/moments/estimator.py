@@ -189,7 +189,8 @@ class MomentEstimator(LinearEstimator):
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
             mine, theirs = self.get_params(), other.get_params()
-            odd = next((name for name in mine if not np.array_equal(mine[name], theirs[name])), None)
+            same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
+            odd = next((name for name in mine if not same[name]), None)
             if odd is not None:
                 raise ValueError(
                     f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "

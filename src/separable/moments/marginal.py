@@ -46,9 +46,9 @@ class Precisions:
 
 @dataclass(frozen=True)
 class Marginal:
-    """log p(y | alpha, beta), weights and intercept integrated out.
+    """The log of p(y | alpha, beta), weights and intercept integrated out.
 
-    With lambda = alpha / beta, and s, q the eigenvalues of X'X and the squares of V'X'y, all centred:
+    With lambda = alpha / beta, s the eigenvalues of X'X and q the squares of V'X'y, all centred:
 
         2 log p = N log(beta / 2 pi) + sum_k log(lambda / (s_k + lambda)) - beta Q - log W
         Q = |y|^2 - sum_k q_k / (s_k + lambda)

@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
+from separable.moments.moments import Moments
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge import Ridge
 from separable.moments.ridge_search import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
     from separable.moments.data import Data
-    from separable.moments.moments import Moments
 
     Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def _is_alphas(value: Any) -> bool:
 
 def _is_cv(value: Any) -> bool:
     if isinstance(value, Integral):
-        return not isinstance(value, bool) and int(value) >= 2
+        return int(value) >= 2  # True is 1
     if isinstance(value, str):
         return False
     return value is None or hasattr(value, "split") or isinstance(value, Iterable)
@@ -124,13 +124,12 @@ class RidgeCV(SquaresRegressor):
     --------
     >>> import numpy as np
     >>> from separable import RidgeCV
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([0.0, 1.5, 1.5, 3.0])
-    >>> search = RidgeCV(alphas=[0.01, 0.1, 1.0]).fit(X, y)
+    >>> X, y = np.arange(7)[:, None], [1, 0, 3, 1, 2, 4, 2]
+    >>> search = RidgeCV(alphas=[0.1, 1, 10, 100]).fit(X, y)
     >>> search.alpha_
-    0.1
+    10.0
     >>> search.cv_results_["mean_score"].round(3)
-    array([-0.246, -0.236, -0.268])
+    array([-2.013, -1.973, -1.82 , -1.963])
     """
 
     _requirements: ClassVar[dict[str, Requirement]] = {
@@ -292,7 +291,7 @@ class RidgeCV(SquaresRegressor):
                 f"The best alpha, {alpha:g}, is the {scores.edge} that was tried. The best of all "
                 f"may be {way}: try {way} ones.",
                 GridEdgeWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return alpha
 
@@ -325,6 +324,7 @@ class RidgeCV(SquaresRegressor):
             ridge.feature_names_in_ = self.feature_names_in_
         ridge._column_names, ridge._encoder = self._column_names, self._encoder
         sums = self._summed()
+        assert isinstance(sums, Moments)
         ridge._sums, ridge._solution, ridge._model, ridge._told = sums.copy(), None, None, None
         return ridge
 
@@ -332,8 +332,8 @@ class RidgeCV(SquaresRegressor):
     def partial_fit(self) -> Any:
         """Not there: a stream leaves no rows to validate with."""
         raise AttributeError(
-            "RidgeCV has no partial_fit: a stream leaves no rows to validate with. Call fit, then go "
-            "on with to_ridge(), whose alpha is the one that was chosen."
+            "RidgeCV has no partial_fit: a stream leaves no rows to validate with. Call fit, then "
+            "go on with to_ridge(), whose alpha is the one that was chosen."
         )
 
     def merge(self, *others: Self) -> Self:

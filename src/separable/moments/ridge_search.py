@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from separable.fitting.targets import RowWeights
 from separable.model.scores import linear_scores
 from separable.moments.column_side import ColumnSide, column_side
+from separable.moments.data import Data
 from separable.moments.leverage import LEAST_LEFT, projections
 from separable.moments.moments import complements
 from separable.moments.row_side import RowSide
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.moments.data import Data
     from separable.moments.estimator import Solution
     from separable.moments.moments import Moments
 
@@ -28,7 +29,16 @@ if TYPE_CHECKING:
     #: The fit to some rows, of which the sums are there too, by the way that loses no digits.
     Fit = Callable[[Data, Integers, Moments, float], Solution]
 
-__all__ = ["Folds", "Scores", "folds_of", "score_folds", "score_left_out"]
+__all__ = [
+    "Folds",
+    "Scores",
+    "check_splits",
+    "folds_of",
+    "score_folds",
+    "score_folds_wide",
+    "score_left_out",
+    "score_left_out_wide",
+]
 
 #: Less than this of a sum of squares left, and it is computed from the rows instead.
 LEAST_SHARE = 1e-6
@@ -197,10 +207,7 @@ def score_folds_wide(
     fit_intercept: bool,
 ) -> Scores:
     """Do the same with more columns than rows, from products of rows with each other."""
-    from separable.fitting.targets import RowWeights
-    from separable.moments.data import Data as Plain
-
-    plain = Plain(data.rows, data.y, RowWeights(), data.X)
+    plain = Data(data.rows, data.y, RowWeights(), data.X)
     whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
     numbers = data.y.reshape(len(data.y), -1)
     weight = data.counted.weight
@@ -356,8 +363,8 @@ class _Gather:
     def scores(self, alphas: Floats) -> Scores:
         """Return the scores of all alphas."""
         if self.predicted is not None:
-            mean = [_score(self.scorer, each, self.numbers, self.weight) for each in self.predicted]
-            return Scores(alphas, np.array(mean), np.full(len(alphas), np.nan))
+            found = [_score(self.scorer, p, self.numbers, self.weight) for p in self.predicted]
+            return Scores(alphas, np.array(found), np.full(len(alphas), np.nan))
         n = len(self.numbers)
         total = n if self.weight is None else self.weight.sum()
         mean = self.squares / total

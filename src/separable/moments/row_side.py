@@ -82,7 +82,7 @@ class RowSide:
         return whole
 
     def spectrum(self, *, apart: bool = True) -> Spectrum:
-        """Return the eigenvalues of UU'; ``apart``: with that of the intercept moved away from 0."""
+        """Return the eigenvalues of UU'; ``apart``: that of the intercept moved away from 0."""
         direction = self.root / np.linalg.norm(self.root)
         apart = apart and self.fit_intercept
         if self.rows.is_sparse:
@@ -160,8 +160,9 @@ class RowSide:
 class Spectrum:
     """Eigenvalues and eigenvectors of UU' + extra vv', v the direction that an intercept takes.
 
-    UU' has the eigenvalue 0 in the direction v. Moved to ``extra``, the sum of the others, it can be
-    told from them, and taken out again without loss of digits. Without an intercept extra is 0.
+    UU' has the eigenvalue 0 in the direction v. Moved to ``extra``, the sum of the others, it can
+    be told from them, and taken out again without loss of digits. Without an intercept, and where
+    nothing was moved, extra is 0.
     """
 
     values: Floats

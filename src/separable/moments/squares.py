@@ -262,7 +262,8 @@ class SquaresRegressor(MomentRegressor):
         """Return the score of a row from a fit to all others."""
         solution = self._fit_to(data, np.delete(np.arange(data.rows.n_rows), row), alpha)
         one = data.rows.take(np.array([row]))
-        return linear_scores(one, solution.weights, solution.intercept)[0]
+        score: Floats = linear_scores(one, solution.weights, solution.intercept)[0]
+        return score
 
     def _fit_summed(
         self, data: Data, chosen: NDArray[np.intp], sums: Moments, alpha: float
