@@ -81,6 +81,11 @@ class ColumnSide:
         return self.sums.means[0, :d] if self.fit_intercept else np.zeros(d)
 
     @property
+    def length(self) -> Floats:
+        """Roots of the sums of squares of the columns about their means."""
+        return np.sqrt(np.diagonal(self.sums.scatter)[: self.n_features]) / self.unit
+
+    @property
     def target_mean(self) -> Floats:
         """Means of the targets, 0 without an intercept."""
         means = self.sums.means[0, self.n_features :]

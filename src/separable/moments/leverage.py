@@ -9,7 +9,6 @@ from scipy.linalg import svd
 
 from separable._core import native
 from separable.data.core_rows import core_rows
-from separable.moments.block import block_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +26,15 @@ __all__ = ["LEAST_LEFT", "leverages", "projections"]
 
 #: Rows with less than this of 1 - h left are refitted: the quotient has too few digits.
 LEAST_LEFT = 1e-6
+#: Numbers of a block of rows: it stays in the cache with what is made of it.
+BLOCK_VALUES = 1 << 15
 #: Columns so many deviations away from 0 lose digits if they are centred after the product.
 FAR = 1e3
 
 
-def projections(rows: Rows, mean: Floats, basis: Floats) -> Iterator[tuple[int, int, Floats]]:
+def projections(
+    rows: Rows, mean: Floats, length: Floats, basis: Floats
+) -> Iterator[tuple[int, int, Floats]]:
     """Yield (start, stop, (X - mean) basis) for blocks of rows.
 
     Sparse rows stay sparse unless a column lies far from 0, and then but for the block.
@@ -39,13 +42,14 @@ def projections(rows: Rows, mean: Floats, basis: Floats) -> Iterator[tuple[int, 
     Parameters
     ----------
     rows : Rows
-    mean : ndarray, shape (d,)
+    mean, length : ndarray, shape (d,)
+        Of the columns; the length is the root of the sum of squares about the mean.
     basis : ndarray, shape (d, r)
     """
     d = len(mean)
-    step = block_rows(d, sparse=False)
-    size = np.sqrt(np.einsum("ij,ij->i", basis, basis))
-    near = rows.is_sparse and bool((np.abs(mean) * size * np.sqrt(rows.n_rows) <= FAR).all())
+    step = max(64, min(4096, BLOCK_VALUES // d))
+    far = np.abs(mean) * np.sqrt(rows.n_rows) > FAR * length
+    near = rows.is_sparse and not basis[far].any()
     moved, place, core = mean @ basis, np.arange(d, dtype=np.int64), core_rows(rows)
     for start in range(0, rows.n_rows, step):
         stop = min(start + step, rows.n_rows)
@@ -81,6 +85,6 @@ def leverages(
     weight = data.counted.weight
     own = 1.0 / design.weight if fit_intercept else 0.0
     found = np.empty(data.rows.n_rows)
-    for start, stop, block in projections(data.rows, design.mean, basis):
+    for start, stop, block in projections(data.rows, design.mean, design.length, basis):
         found[start:stop] = own + np.einsum("ij,ij->i", block, block)
     return found if weight is None else found * weight

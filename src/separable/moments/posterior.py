@@ -63,7 +63,7 @@ class ColumnPosterior:
         basis[np.ix_(side.kept, np.arange(len(side.kept)))] = side.vectors * self._spreads()
         basis[still, len(side.kept) + np.arange(len(still))] = self.alpha**-0.5
         found = np.empty(rows.n_rows)
-        for start, stop, block in projections(rows, side.mean, basis):
+        for start, stop, block in projections(rows, side.mean, side.length, basis):
             found[start:stop] = np.einsum("ij,ij->i", block, block)
         return found
 

@@ -281,7 +281,7 @@ def score_left_out(
     numbers = data.y.reshape(len(data.y), -1)
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
     for which in np.flatnonzero(~side.has_digits(alphas)).tolist():
-        gather.add(0, len(numbers), numbers - left_out(float(alphas[which])), which)
+        gather.add(which, numbers - left_out(float(alphas[which])))
     if len(easy):
         _leave_out(data, side, alphas, easy, gather, without)
     return gather.scores(alphas)
@@ -295,26 +295,32 @@ def _leave_out(
     gather: _Gather,
     without: Callable[[int, float], Floats],
 ) -> None:
-    inverse = side.inverses(alphas[easy])
-    t, target_unit = side.along.shape[1], side.target_unit
-    slopes = [side.along[:, j, None] * inverse * target_unit[j] for j in range(t)]
+    inverse, basis = side.inverses(alphas[easy]), side.basis()
+    k, t = side.along.shape
+    slopes = [basis @ (side.along[:, j, None] * inverse) * side.target_unit[j] for j in range(t)]
     own = 1.0 / side.sums.weight[0] if side.fit_intercept else 0.0
-    for start, stop, block in projections(data.rows, side.mean, side.basis()):
-        numbers = gather.numbers[start:stop]
-        leverage = own + (block * block) @ inverse
+    centred = gather.numbers - side.target_mean
+    columns = np.hstack([basis, *slopes])
+    for start, stop, block in projections(data.rows, side.mean, side.length, columns):
+        fitted = np.split(block[:, k:], t, axis=1)
+        errors = [centred[start:stop, j, None] - fitted[j] for j in range(t)]
+        axes = block[:, :k] * block[:, :k]
+        left = axes @ inverse  # the leverages, then what they leave of 1
+        left += own
         if gather.weight is not None:
-            leverage *= gather.weight[start:stop, None]
-        left = 1.0 - leverage
-        few = np.argwhere(left < LEAST_LEFT)
-        errors = np.empty((stop - start, len(easy), t))
-        for j in range(t):
-            errors[:, :, j] = (numbers[:, j, None] - side.target_mean[j]) - block @ slopes[j]
-        left[left < LEAST_LEFT] = 1.0
-        errors /= left[:, :, None]
-        for row, which in few.tolist():
+            left *= gather.weight[start:stop, None]
+        np.subtract(1.0, left, out=left)
+        refitted = []
+        if left.min(initial=1.0) < LEAST_LEFT:
+            refitted = np.argwhere(left < LEAST_LEFT).tolist()
+            left[left < LEAST_LEFT] = 1.0
+        for each in errors:
+            each /= left
+        for row, which in refitted:
             score = without(start + row, float(alphas[easy[which]]))
-            errors[row, which] = numbers[row] - score
-        gather.add(start, stop, errors, easy)
+            for j in range(t):
+                errors[j][row, which] = gather.numbers[start + row, j] - score[j]
+        gather.add_block(start, stop, errors, easy)
 
 
 def score_left_out_wide(
@@ -331,7 +337,7 @@ def score_left_out_wide(
     spectrum = RowSide(data, fit_intercept=fit_intercept).spectrum()
     for which, alpha in enumerate(alphas.tolist()):
         errors = spectrum.left_out_errors(alpha)
-        gather.add(0, len(numbers), numbers - left_out(alpha) if errors is None else errors, which)
+        gather.add(which, numbers - left_out(alpha) if errors is None else errors)
     return gather.scores(alphas)
 
 
@@ -345,20 +351,27 @@ class _Gather:
         if scorer is not None:
             self.predicted = np.empty((n_alphas, *numbers.shape))
 
-    def add(self, start: int, stop: int, errors: Floats, which: Any) -> None:
-        """Add errors of rows start to stop: (n, t) of one alpha, or (n, A, t) of several."""
+    def add(self, which: int, errors: Floats) -> None:
+        """Add the errors of all rows, (n, t), with one alpha."""
+        columns = [errors[:, j, None] for j in range(errors.shape[1])]
+        self.add_block(0, len(errors), columns, np.array([which]))
+
+    def add_block(self, start: int, stop: int, errors: list[Floats], which: Integers) -> None:
+        """Add the errors of rows start to stop, (n, A) of each target, with some alphas."""
         if self.predicted is not None:
-            numbers = self.numbers[start:stop]
-            if errors.ndim == 3:
-                self.predicted[which, start:stop] = (numbers[:, None] - errors).transpose(1, 0, 2)
-            else:
-                self.predicted[which, start:stop] = numbers - errors
+            for j, each in enumerate(errors):
+                predicted = self.numbers[start:stop, j, None] - each
+                self.predicted[which, start:stop, j] = predicted.T
             return
         with np.errstate(over="ignore"):
-            squares = np.einsum("...t,...t->...", errors, errors) / errors.shape[-1]
+            squares = errors[0] * errors[0]
+            for each in errors[1:]:
+                squares += each * each
+            squares /= len(errors)
             weight = np.ones(stop - start) if self.weight is None else self.weight[start:stop]
             self.squares[which] += weight @ squares
-            self.fourth[which] += weight @ (squares * squares)
+            squares *= squares
+            self.fourth[which] += weight @ squares
 
     def scores(self, alphas: Floats) -> Scores:
         """Return the scores of all alphas."""
