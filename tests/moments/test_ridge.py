@@ -16,6 +16,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 import separable
 from separable import BayesianRegression, LeastSquares, Ridge
 from separable.model.parameters import ParameterError
+from separable.moments import row_side
 from separable.moments.rank_warning import DependentColumns, RankWarning
 from tests.reference import ridge as reference
 
@@ -173,6 +174,13 @@ def test_extreme_rows_of_wide_problems_are_refused_by_name():
     with pytest.raises(ValueError, match=r"Products of rows overflow float64.*Scale"):
         Ridge().fit(X * 1e200, y)
     assert np.abs(Ridge().fit(X * 1e-200, y).coef_).max() < 1e-150
+
+
+def test_products_of_rows_that_do_not_fit_are_refused_before(monkeypatch):
+    X, y = problem(50, 90)
+    monkeypatch.setattr(row_side, "available_bytes", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"products of all 50 rows .*Use SGDRegressor"):
+        Ridge().fit(X, y)
 
 
 def test_bad_parameters_and_data_are_named():

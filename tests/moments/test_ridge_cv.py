@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,7 @@ import separable
 from separable import LeastSquares, Ridge, RidgeCV
 from separable.model.parameters import ParameterError
 from separable.moments import ridge_search
+from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge_cv import GridEdgeWarning
 from tests.reference import ridge as refit
 from tests.reference import ridge_cv as reference
@@ -201,6 +204,25 @@ def test_alphas_that_eigenvalues_cannot_see(cv, hard):
             fitted = Ridge(alpha).fit(X[train], y[train])
             expected[a] -= ((fitted.predict(X[test]) - y[test]) ** 2).mean() / len(splits)
     found = RidgeCV(alphas, cv).fit(X, y).cv_results_["mean_score"]
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+def test_tiny_alphas_with_more_columns_than_rows(cv):
+    X, y = problem(12, 30)
+    X[7] = X[3] + 1e-5 * X[8]  # rows that nearly depend on each other
+    alphas = np.array([0.0, 1e-12, 1e-8, 1e-3])
+    splits = splits_of(LeaveOneOut() if cv is None else cv, 12)
+    expected = np.zeros(4)
+    for train, test in splits:
+        for a, alpha in enumerate(alphas):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankWarning)
+                fitted = Ridge(alpha).fit(X[train], y[train])
+            expected[a] -= ((fitted.predict(X[test]) - y[test]) ** 2).mean() / len(splits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        found = RidgeCV(alphas, cv).fit(X, y).cv_results_["mean_score"]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 

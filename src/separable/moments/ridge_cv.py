@@ -268,7 +268,12 @@ class RidgeCV(SquaresRegressor):
                 )
             else:
                 scores = score_folds_wide(
-                    data, self._splits(data), alphas, self._scorer(), fit_intercept=intercept
+                    data,
+                    self._splits(data),
+                    alphas,
+                    self._scorer(),
+                    self._fit_to,
+                    fit_intercept=intercept,
                 )
         alpha = self._chosen(scores)
         solution = self._solve_wide(data, alpha)

@@ -42,6 +42,8 @@ __all__ = [
 
 #: Less than this of a sum of squares left, and it is computed from the rows instead.
 LEAST_SHARE = 1e-6
+#: Largest over smallest eigenvalue of products of rows, alpha included, that keeps nine digits.
+WORST_WIDE = 1e6
 #: Scores closer than this, relative to the best, are the same.
 TIE = 1e-12
 
@@ -203,6 +205,7 @@ def score_folds_wide(
     splits: Sequence[tuple[Integers, Integers]],
     alphas: Floats,
     scorer: Any,
+    fit: Callable[[Data, Integers, float], Solution],
     *,
     fit_intercept: bool,
 ) -> Scores:
@@ -228,11 +231,18 @@ def score_folds_wide(
         values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
         target = vectors.T @ (root[:, None] * (numbers[train] - centre))
         other = (other * root) @ vectors
+        held = None if weight is None else weight[test]
+        least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
         for which, alpha in enumerate(alphas.tolist()):
-            shifted = values + alpha
-            inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
-            predicted = centre + other @ (target * inverse[:, None])
-            held = None if weight is None else weight[test]
+            if values[-1] <= WORST_WIDE * (least + alpha):
+                shifted = values + alpha
+                inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
+                predicted = centre + other @ (target * inverse[:, None])
+            else:
+                solution = fit(data, train, alpha)
+                predicted = linear_scores(
+                    data.rows.take(test), solution.weights, solution.intercept
+                )
             found[which, k] = _score(scorer, predicted, numbers[test], held)
     return _over_folds(alphas, found)
 

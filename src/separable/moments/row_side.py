@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
 
+from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.model.scores import linear_scores
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
 
+#: Matrices of n x n numbers that are held at once.
+MATRICES = 4
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
 
@@ -59,6 +62,7 @@ class RowSide:
 
     def products(self) -> Floats:
         """Return UU', n x n; sparse rows stay sparse."""
+        check_rows_fit(self.rows.n_rows)
         with np.errstate(over="ignore", invalid="ignore"):
             whole = self._products()
         if not np.isfinite(whole).all():
@@ -91,6 +95,7 @@ class RowSide:
             products += extra * np.multiply.outer(direction, direction)
             values, vectors = eigh(products)
         else:
+            check_rows_fit(self.rows.n_rows)
             u = self.centred()
             extra = (float(np.einsum("ij,ij->", u, u)) or 1.0) if apart else 0.0
             if apart:
@@ -154,6 +159,17 @@ class RowSide:
         """Return the intercepts that go with weights."""
         plane: Floats = self.target_mean - weights @ self.mean
         return plane
+
+
+def check_rows_fit(n_rows: int) -> None:
+    """Refuse, before anything is allocated, products of rows that do not fit in memory."""
+    need, there = MATRICES * 8 * n_rows * n_rows, available_bytes()
+    if need > there:
+        raise MemoryError(
+            f"With more columns than rows, products of all {n_rows} rows are needed, "
+            f"{need / 2**30:.1f} GiB in all, and {there / 2**30:.1f} GiB are available. Use "
+            "SGDRegressor, which keeps one number a column."
+        )
 
 
 @dataclass(frozen=True)
