@@ -245,3 +245,20 @@ def test_bad_input_is_named():
             BayesianRegression(**{name: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match="overflow float64"):
         BayesianRegression().fit(X, y * 1e200)
+    with pytest.raises(ValueError, match="vanish in float64"):
+        BayesianRegression().fit(X, y * 1e-150)
+    for pair in ((1e-300, 1e300), (1e300, 1e-300)):
+        with pytest.raises(ValueError, match="too far apart for float64: alpha=1e"):
+            BayesianRegression(*pair).fit(X, y)
+
+
+@pytest.mark.parametrize("beta", [1e-60, 1e60])
+def test_given_noise_far_from_that_of_the_rows(beta):
+    X, y = problem()
+    learner = BayesianRegression(None, beta)
+    if beta < 1:
+        with pytest.warns(EvidenceWarning, match="alpha grows without end"):
+            learner.fit(X, y)
+        return
+    learner.fit(X, y)
+    assert learner.alpha_ * (learner.coef_ @ learner.coef_) == pytest.approx(4, rel=1e-9)

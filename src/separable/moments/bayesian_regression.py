@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["BayesianRegression", "EvidenceWarning"]
 
 
+#: Precisions of a larger ratio are refused.
+FAR_APART = 1e300
+
+
 class EvidenceWarning(UserWarning):
     """The evidence has no maximum: a precision would grow without end."""
 
@@ -185,10 +189,16 @@ class BayesianRegression(SquaresRegressor):
                 "BayesianRegression cannot learn the noise from one row (n_samples = 1). Give "
                 "noise_precision, or more rows."
             )
-        return marginal.maximise(
+        found = marginal.maximise(
             None if self.alpha is None else float(self.alpha),
             None if self.noise_precision is None else float(self.noise_precision),
         )
+        if not 1.0 / FAR_APART < found.alpha / found.beta < FAR_APART:
+            raise ValueError(
+                f"The precisions are too far apart for float64: alpha={found.alpha:g}, "
+                f"noise_precision={found.beta:g}. Scale X or y, or give others."
+            )
+        return found
 
     def _told_solution(
         self,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Marginal", "Precisions"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Squares above this are refused: the search would leave the range of floats.
-MOST = 1e280
+#: Squares beyond these are refused: the search would leave the range of floats.
+LEAST, MOST = 1e-240, 1e280
 #: The ratio of the precisions is looked for this far from the largest eigenvalue, by tens.
 DECADES = 15
 #: So many ratios are tried before the best is refined.
@@ -93,6 +93,8 @@ class Marginal:
             raise ValueError(
                 "Squares of X or y overflow float64, and so do the precisions. Scale X and y."
             )
+        if 0 < target_squares < LEAST:
+            raise ValueError("Squares of y are so small that they vanish in float64. Scale y.")
         seen = values > len(values) * EPS * top
         values, along = values[seen], along[seen]
         rounding = (EPS * target_mean) ** 2 * weight
@@ -127,7 +129,7 @@ class Marginal:
         """Return log p(y | alpha, beta)."""
         ratio = alpha / beta
         twice = self.n * math.log(beta / (2 * math.pi)) - beta * self.penalised(ratio)
-        twice -= float(np.log1p(self.values / ratio).sum())
+        twice += float((math.log(ratio) - np.log(self.values + ratio)).sum())
         if self.fit_intercept:
             twice -= math.log(self.weight)
         return 0.5 * twice
@@ -146,6 +148,8 @@ class Marginal:
         if alpha is not None:
             return self._free_noise(alpha)
         low, high = math.log(top) - DECADES * math.log(10), math.log(top) + DECADES * math.log(10)
+        if beta is not None and self.size(0.0) > 0:  # alpha = gamma / |w|^2 is not far below this
+            low = min(low, math.log(1e-3 / self.size(0.0)) - math.log(beta))
 
         def noise(ratio: float) -> float:
             return self.n / self.penalised(ratio) if beta is None else beta
@@ -183,12 +187,23 @@ class Marginal:
 def _highest(
     height: Callable[[float], float], slope: Callable[[float], float], low: float, high: float
 ) -> float:
-    """Return where a function of one variable is highest, by its slope."""
-    tried = np.linspace(low, high, TRIED)
-    best = int(np.argmax([height(place) for place in tried.tolist()]))
-    left, right = float(tried[max(best - 1, 0)]), float(tried[min(best + 1, TRIED - 1)])
-    if slope(right) >= 0:  # still rising, if by less than rounding
-        return high if slope(high) >= 0 else float(tried[best])
-    if slope(left) <= 0:
-        return low if slope(low) <= 0 else float(tried[best])
-    return float(brentq(slope, left, right, xtol=1e-14, rtol=1e-14))
+    """Return where a function of one variable is highest, by its slope.
+
+    Values that differ by less than rounding look the same, so the slope has the last word: from the
+    best of those tried it is followed uphill, to where it changes its sign or to the end.
+    """
+    tried = np.linspace(low, high, TRIED).tolist()
+    place = int(np.argmax([height(each) for each in tried]))
+    if slope(tried[place]) > 0:
+        while place + 1 < TRIED and slope(tried[place + 1]) > 0:
+            place += 1
+        left, right = place, place + 1
+    else:
+        while place > 0 and slope(tried[place - 1]) <= 0:
+            place -= 1
+        left, right = place - 1, place
+    if left < 0:
+        return low
+    if right == TRIED:
+        return high
+    return float(brentq(slope, tried[left], tried[right], xtol=1e-14, rtol=1e-14))
