@@ -37,6 +37,8 @@ ROWS = {
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
     "least-squares": ("least_squares:run_least_squares", "100 dense columns, exactly"),
+    "ridge-folds": ("ridge:run_folds", "choosing the penalty of ridge by folds"),
+    "ridge-left-out": ("ridge:run_left_out", "choosing it by leaving out one row"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

@@ -87,6 +87,16 @@ def test_exact_learners_agree_with_their_peers(tiny, capsys):
     assert "peak memory" in capsys.readouterr().out
 
 
+def test_searches_of_both_sides_choose_the_same_penalty(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["ridge-folds", "ridge-left-out"], tiny)
+    lines = [*report["rows"]["ridge-folds"], *report["rows"]["ridge-left-out"]]
+    assert [line["difference"] < 1e-6 for line in lines] == [True] * 3
+    json.dumps(report)
+    assert "leave-one-out" in capsys.readouterr().out
+
+
 def test_a_peer_with_another_answer_does_not_count(tiny, capsys):
     from benchmarks.contest import Contest, Side, run_contest
     from benchmarks.report import Section

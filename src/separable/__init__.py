@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
+    from separable.moments.bayesian_regression import BayesianRegression
     from separable.moments.least_squares import LeastSquares
     from separable.moments.moments import Moments
+    from separable.moments.ridge import Ridge
+    from separable.moments.ridge_cv import RidgeCV
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
@@ -30,11 +33,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
     "BatchPerceptron": "separable.online.batch_perceptron",
+    "BayesianRegression": "separable.moments.bayesian_regression",
     "Explanation": "separable.model.explanation",
     "LeastSquares": "separable.moments.least_squares",
     "LinearModel": "separable.model.linear_model",
     "Moments": "separable.moments.moments",
     "Perceptron": "separable.online.perceptron",
+    "Ridge": "separable.moments.ridge",
+    "RidgeCV": "separable.moments.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
@@ -47,11 +53,14 @@ _HOMES = {
 __all__ = [
     "AveragedPerceptron",
     "BatchPerceptron",
+    "BayesianRegression",
     "Explanation",
     "LeastSquares",
     "LinearModel",
     "Moments",
     "Perceptron",
+    "Ridge",
+    "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",

@@ -6,7 +6,10 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import (
+    BayesianRegression,
     LeastSquares,
+    Ridge,
+    RidgeCV,
 )
 from separable.moments.rank_warning import RankWarning
 
@@ -15,8 +18,15 @@ from separable.moments.rank_warning import RankWarning
     [
         LeastSquares(),
         LeastSquares(fit_intercept=False),
+        Ridge(),
+        Ridge(1e-3, fit_intercept=False),
+        RidgeCV(),
+        RidgeCV(cv=3),
+        BayesianRegression(),
+        BayesianRegression(1.0, 1.0),
     ],
 )
+@pytest.mark.filterwarnings("ignore::separable.moments.bayesian_regression.EvidenceWarning")
 @pytest.mark.filterwarnings(f"ignore::{RankWarning.__module__}.{RankWarning.__name__}")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -54,8 +54,11 @@ def regressor(place: str) -> Learner:
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
     "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
+    "ridge": regressor("separable.moments.ridge:Ridge"),
+    "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
     "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),

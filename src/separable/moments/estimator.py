@@ -88,6 +88,10 @@ class MomentEstimator(LinearEstimator):
         """Return the sums of no rows."""
         raise NotImplementedError
 
+    def _sums_of(self, data: Data) -> RowSums:
+        """Return the sums of all rows of a fit."""
+        return self._new_sums().add_data(data)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         """Check rows, target and weights."""
         raise NotImplementedError
@@ -135,7 +139,7 @@ class MomentEstimator(LinearEstimator):
         sums: RowSums | None = None
         solution = self._solve_rows(data)
         if solution is None:
-            sums = self._new_sums().add_data(data)
+            sums = self._sums_of(data)
             solution = self._solve(sums, data)
         self._remember_columns(X)
         self._sums, self._solution, self._told = sums, solution, None
@@ -185,7 +189,8 @@ class MomentEstimator(LinearEstimator):
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
             mine, theirs = self.get_params(), other.get_params()
-            odd = next((name for name in mine if mine[name] != theirs[name]), None)
+            same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
+            odd = next((name for name in mine if not same[name]), None)
             if odd is not None:
                 raise ValueError(
                     f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
