@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
+    from separable.moments.lda import LDA
     from separable.moments.least_squares import LeastSquares
+    from separable.moments.least_squares_classifier import LeastSquaresClassifier
+    from separable.moments.linear_gaussian_nb import LinearGaussianNB
     from separable.moments.moments import Moments
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
@@ -31,7 +34,10 @@ _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
     "BatchPerceptron": "separable.online.batch_perceptron",
     "Explanation": "separable.model.explanation",
+    "LDA": "separable.moments.lda",
     "LeastSquares": "separable.moments.least_squares",
+    "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
+    "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
     "Moments": "separable.moments.moments",
     "Perceptron": "separable.online.perceptron",
@@ -45,10 +51,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "LDA",
     "AveragedPerceptron",
     "BatchPerceptron",
     "Explanation",
     "LeastSquares",
+    "LeastSquaresClassifier",
+    "LinearGaussianNB",
     "LinearModel",
     "Moments",
     "Perceptron",

@@ -133,6 +133,8 @@ class LinearEstimator(BaseEstimator):
         for name, value in parameters.items():
             if isinstance(value, np.generic):
                 parameters[name] = value.item()
+            elif isinstance(value, np.ndarray):
+                parameters[name] = value.tolist()
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters

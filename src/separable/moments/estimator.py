@@ -139,7 +139,7 @@ class MomentEstimator(LinearEstimator):
             solution = self._solve(sums, data)
         self._remember_columns(X)
         self._sums, self._solution, self._told = sums, solution, None
-        self._model = self._build_model(solution, self._target_classes(data.y, sums))
+        self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -185,7 +185,8 @@ class MomentEstimator(LinearEstimator):
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
             mine, theirs = self.get_params(), other.get_params()
-            odd = next((name for name in mine if mine[name] != theirs[name]), None)
+            same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
+            odd = next((name for name in mine if not same[name]), None)
             if odd is not None:
                 raise ValueError(
                     f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
@@ -271,9 +272,9 @@ class MomentEstimator(LinearEstimator):
         estimator._model, estimator._told = None, None
         return estimator
 
-    def _target_classes(self, y: NDArray[Any], sums: RowSums | None) -> NDArray[Any] | None:
+    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""
-        del y
+        del data
         return None if sums is None else sums.classes
 
     def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:

@@ -1,0 +1,155 @@
+"""Linear discriminant analysis with more columns than rows: from the n x n side.
+
+U are the rows about the mean of their class, times the root of their weight, and S = U'U the
+scatter within classes, which is never formed. With UU' = Q diag(l) Q' its eigenvectors are
+V = U'Q diag(l)^-1/2, and everything is a product with U, so that sparse rows stay sparse.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
+
+from separable.data.rows import largest_magnitude
+from separable.moments.discriminants import Centres
+from separable.moments.priors import class_priors
+from separable.moments.shrinkage import ledoit_wolf, oas
+from separable.moments.within import EPS, NO_VARIANCE, degrees_of_freedom
+from separable.moments.sums import Sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.moments.data import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["WideClasses"]
+
+
+class WideClasses:
+    """Classes of a few rows with many columns.
+
+    Parameters
+    ----------
+    data : Data
+        Rows that all count.
+    priors, covariance, shrinkage
+        As in ``LDA``.
+    """
+
+    def __init__(self, data: Data, priors: Any, covariance: str, shrinkage: Any) -> None:
+        rows = data.rows
+        largest = largest_magnitude(rows, data.X)
+        _, label = np.unique(data.y, return_inverse=True)
+        n, weight = rows.n_rows, data.counted.weight
+        weight = np.ones(n) if weight is None else weight
+        self.root = np.sqrt(weight)
+        self.label = label
+        self._unit = float(np.ldexp(1.0, -int(np.frexp(largest or 1.0)[1])))
+        origin = np.zeros(rows.n_features)
+        if not rows.is_sparse:
+            origin = rows.values.mean(axis=0, dtype=np.float64) if largest < 1e300 else origin
+        X: Any = (rows.values - origin) * self._unit if not rows.is_sparse else rows.to_matrix()
+        if rows.is_sparse:
+            X = X.astype(np.float64) * self._unit
+        by_class = csr_array((weight, (label, np.arange(n))), shape=(label.max() + 1, n))
+        total = np.bincount(label, weight)
+        means = by_class @ X
+        means = np.asarray(means.todense() if rows.is_sparse else means) / total[:, None]
+        scale = np.full(rows.n_features, self._unit)
+        none = np.zeros(rows.n_features)
+        sums = Sums(np.bincount(label), total, origin, scale, means, none)
+        self.freedom = degrees_of_freedom(sums, covariance)
+        self.means = sums.means
+        chosen = class_priors(priors, total)
+        middle = chosen @ means
+        self.centres = Centres(chosen, origin + middle / scale, means - middle, scale)
+        self._set_rows(X, means, shrinkage)
+        self._decompose(shrinkage, float(total.sum()))
+
+    # Products with U, or with U of standardised columns.
+
+    def _set_rows(self, X: Any, means: Floats, shrinkage: Any) -> None:
+        """Keep the rows, each column divided by its deviation unless shrinkage mixes them."""
+        self._sparse = not isinstance(X, np.ndarray)
+        if not self._sparse:
+            X = X - means[self.label]
+            X *= self.root[:, None]
+            squares = np.einsum("ij,ij->j", X, X)
+            size = np.abs(means).max(axis=0) * EPS * len(X)
+            varied = squares > size**2
+        else:
+            about_zero = (X * X).T @ self.root**2
+            within = np.bincount(self.label, self.root**2) @ means**2
+            squares = np.maximum(about_zero - within, 0.0)
+            varied = squares > NO_VARIANCE * about_zero
+        plain = shrinkage is not None and shrinkage != 0
+        deviation = np.ones(len(squares)) if plain else np.sqrt(squares / self.freedom)
+        kept = np.ones(len(squares), bool) if plain else varied
+        self.divisor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=kept)
+        self._means = means * self.divisor
+        self._rows: Any = X @ diags_array(self.divisor) if self._sparse else X * self.divisor
+        if self._sparse:
+            self._rows = csr_array(self._rows)
+
+    def _times(self, columns: Floats) -> Floats:
+        """Return U c for columns c, (d, t)."""
+        product = np.asarray(self._rows @ columns)
+        if self._sparse:
+            product = self.root[:, None] * (product - (self._means @ columns)[self.label])
+        return product
+
+    def _back(self, dual: Floats) -> Floats:
+        """Return U'a for a of shape (n, t), as (d, t)."""
+        if not self._sparse:
+            return np.asarray(self._rows.T @ dual)
+        scaled = self.root[:, None] * dual
+        by_class = np.zeros((len(self._means), scaled.shape[1]))
+        np.add.at(by_class, self.label, scaled)
+        return np.asarray(self._rows.T @ scaled) - self._means.T @ by_class
+
+    def _products(self) -> Floats:
+        """Return UU'."""
+        if not self._sparse:
+            return np.asarray(self._rows @ self._rows.T)
+        whole = np.asarray((self._rows @ self._rows.T).todense())
+        along = np.asarray(self._rows @ self._means.T)[:, self.label]
+        whole -= along
+        whole -= along.T
+        whole += (self._means @ self._means.T)[np.ix_(self.label, self.label)]
+        whole *= self.root
+        whole *= self.root[:, None]
+        return whole
+
+    def _decompose(self, shrinkage: Any, weight: float) -> None:
+        values, vectors = eigh(self._products())
+        good = values > max(NO_VARIANCE, 10 * len(values) * EPS) * max(values[-1], 0.0)
+        self.values, self.vectors = values[good], vectors[:, good]
+        self.rank = int(good.sum())
+        d, trace = self._means.shape[1], float(self.values.sum())
+        self.shrinkage = 0.0 if shrinkage is None else shrinkage
+        if isinstance(shrinkage, str):
+            share = self.values / trace if trace else self.values
+            squares = float(share @ share)
+            if shrinkage == "oas":
+                self.shrinkage = oas(1.0, squares, weight, d)
+            else:
+                lengths = np.einsum("ij,j,ij->i", self.vectors, share, self.vectors)
+                fourth = float(np.sum(lengths**2 / self.root**2))
+                self.shrinkage = ledoit_wolf(1.0, squares, fourth, weight, d)
+        self._ridge = self.shrinkage * trace / d
+
+    def solve(self) -> Floats:
+        """Return C^-1 (mu_k - m), (K, d), in units of z."""
+        gap = (self.centres.gap * self.divisor).T
+        along = self.vectors.T @ self._times(gap)
+        if self._ridge == 0:
+            solved = self._back(self.vectors @ (along / self.values[:, None] ** 2))
+            return (self.freedom * solved).T * self.divisor
+        rest = (1.0 - self.shrinkage) / ((1.0 - self.shrinkage) * self.values + self._ridge)
+        solved = gap - self._back(self.vectors @ (along * rest[:, None]))
+        return (self.freedom / self._ridge * solved).T
