@@ -103,7 +103,7 @@ class LinearEstimator(BaseEstimator):
 
     def _name(self, column: int) -> str:
         """Return what a message calls a column."""
-        names = self._column_names
+        names = getattr(self, "_column_names", None)
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:

@@ -185,7 +185,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
             "rank": within.rank,
             "condition_number": within.condition if np.isfinite(within.condition) else None,
             "shrinkage": g,
-            "solved_by": "eigenvalues" if within.dependent else "cholesky",
+            "solved_by": "pseudo-inverse" if within.dependent else "cholesky",
         }
         return self._finish(centres, within.solve(centres.gap), sums.class_means, evidence)
 
@@ -257,7 +257,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
             return 0.0
         squares = float(np.sum((values.scatter / trace) ** 2))
         if self.shrinkage == "oas":
-            return oas(1.0, squares, n, d)
+            return float(oas(1.0, squares, n, d))
         if data is None:
             self._refuse_second_pass()
         assert data is not None

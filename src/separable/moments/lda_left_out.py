@@ -12,18 +12,20 @@ diag((1 - g) l_j + g t_i) - (1 - g) f u u' with t_i = (tr S - f |u|^2) / d.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import eigh
 
-from separable.data.rows import largest_magnitude
+from separable.fitting.targets import find_classes
 from separable.model.scores import linear_scores
 from separable.moments.discriminants import centres_of
 from separable.moments.least_squares import RankWarning
 from separable.moments.priors import class_priors
 from separable.moments.rows_within import blocks_about
+from separable.moments.shrinkage import oas
+from separable.moments.within import degrees_of_freedom
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,90 +34,102 @@ if TYPE_CHECKING:
     from separable.moments.data import Data
     from separable.moments.discriminants import Centres
     from separable.moments.moments import Moments
+    from separable.moments.sums import Sums
     from separable.moments.within import Within
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LeftOut", "left_out_scores", "refit_scores"]
+__all__ = ["REFIT", "LeftOut", "kinds_of", "left_out_scores", "of_two", "refit_scores"]
 
 #: Rows whose absence leaves less than this of the variance in their direction are fitted anew.
 REFIT = 1e-6
+#: What weights of rows may add up to, relative, where nothing should be left.
+ALONE = 1e-12
 #: How far, relative to itself, the means may differ in directions without variance.
 OUTSIDE = 1e-8
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is known of a block of rows before products with the covariance.
+    """What changes without a row, before products with the covariance; one entry a row.
 
     Parameters
     ----------
     label : ndarray of int, shape (n,)
-        The class c of each row.
+        The class c of the row.
+    ratio : ndarray, shape (n,)
+        r; 1 for a row that is the only one of its class, for which u is 0.
+    factor : ndarray, shape (n,)
+        f; 0 for such a row.
+    freedom : ndarray, shape (n,)
+        What the scatter without the row is divided by.
+    along_x, along_u : ndarray, shape (n,)
+        x - m' = a (x - m) + b u, m' being the mean of the means without the row.
+    log_priors : ndarray, shape (n, K)
+        log pi_k without the row; -inf for a class that is gone.
     weight : ndarray, shape (n,)
         Its weight w.
-    classes : ndarray, shape (K,)
-        The weights n_k of the classes.
-    priors : ndarray, shape (K,), or None
-        As given; None: estimated.
-    freedom : bool
-        Whether K is taken from N.
     """
 
     label: NDArray[np.intp]
+    ratio: Floats
+    factor: Floats
+    freedom: Floats
+    along_x: Floats
+    along_u: Floats
+    log_priors: Floats
     weight: Floats
-    classes: Floats
-    given: Floats | None
-    unbiased: bool
 
-    @property
-    def alone(self) -> NDArray[np.bool_]:
-        """Whether the row is the only one of its class."""
-        return self._rest <= 1e-12 * self.classes[self.label]
+    @classmethod
+    def of(
+        cls, label: NDArray[Any], weight: Floats, classes: Floats, given: Floats | None, unbiased: bool
+    ) -> LeftOut:
+        """Return it for rows of given classes and weights.
 
-    @property
-    def _rest(self) -> Floats:
-        return self.classes[self.label] - self.weight
-
-    @property
-    def ratio(self) -> Floats:
-        """n_c / (n_c - w), 1 for a row that is alone, for which u is 0."""
-        own = self.classes[self.label]
-        return np.divide(own, self._rest, out=np.ones(len(own)), where=~self.alone)
-
-    @property
-    def factor(self) -> Floats:
-        """f, 0 for a row that is alone."""
-        return np.where(self.alone, 0.0, self.weight * self.ratio)
-
-    @property
-    def freedom(self) -> Floats:
-        """What the scatter without the row is divided by."""
-        left = self.classes.sum() - self.weight
-        return left - len(self.classes) + self.alone if self.unbiased else left
-
-    @property
-    def middle(self) -> tuple[Floats, Floats]:
-        """How x - m' is made up without the row: a (x - m) + b u."""
-        none = np.zeros(len(self.label))
-        if self.given is None:
-            total = self.classes.sum()
-            return total / (total - self.weight), none
-        prior = self.given[self.label]
-        away = 1.0 / np.where(self.alone, 1.0 - prior, 1.0)
-        return away, np.where(self.alone, 0.0, prior * (self.ratio - 1.0))
-
-    def log_priors(self) -> Floats:
-        """Return log pi_k without the row, (n, K); -inf for a class that is gone."""
-        every = np.arange(len(self.label))
-        if self.given is None:
-            left = np.repeat(self.classes[None], len(every), axis=0)
-            left[every, self.label] -= self.weight
-        else:
-            left = np.repeat(self.given[None], len(every), axis=0)
-        left[every[self.alone], self.label[self.alone]] = 0.0
+        Parameters
+        ----------
+        label, weight : ndarray, shape (n,)
+        classes : ndarray, shape (K,)
+            The weights n_k of the classes, all rows included.
+        given : ndarray, shape (K,), or None
+            Priors; None: they are estimated.
+        unbiased : bool
+            Whether K is taken from N.
+        """
+        own, total, n_classes = classes[label], classes.sum(), len(classes)
+        rest = own - weight
+        alone = rest <= ALONE * own
+        ratio = np.divide(own, rest, out=np.ones(len(own)), where=~alone)
+        left = np.repeat((classes if given is None else given)[None], len(own), axis=0)
+        every = np.arange(len(own))
+        left[every, label] -= weight if given is None else 0.0
+        left[every[alone], label[alone]] = 0.0
         with np.errstate(divide="ignore"):
-            return np.log(left / left.sum(axis=1, keepdims=True))
+            log_priors = np.log(left / left.sum(axis=1, keepdims=True))
+        along_x, along_u = total / (total - weight), np.zeros(len(own))
+        if given is not None:
+            prior = given[label]
+            along_x = 1.0 / np.where(alone, 1.0 - prior, 1.0)
+            along_u = np.where(alone, 0.0, prior * (ratio - 1.0))
+        return cls(
+            label,
+            ratio,
+            np.where(alone, 0.0, weight * ratio),
+            total - weight - ((n_classes - alone) if unbiased else 0),
+            along_x,
+            along_u,
+            log_priors,
+            weight,
+        )
+
+    def take(self, rows: Any) -> LeftOut:
+        """Return it for some rows."""
+        return LeftOut(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def about_middle(self, xx: Floats, xu: Floats, h: Floats) -> tuple[Floats, Floats]:
+        """Return u'Ap and p'Ap with p = x - m', from x'Ax, x'Au and u'Au."""
+        a, b = self.along_x, self.along_u
+        return a * xu + b * h, a * (a * xx + 2.0 * b * xu) + b * b * h
 
     def scores(
         self, h: Floats, uv: Floats, vv: Floats, up: Floats, pp: Floats, g: Floats | float = 0.0
@@ -127,7 +141,7 @@ class LeftOut:
         h, up, pp : ndarray, shape (n,)
             u'Au, u'Ap and p'Ap with p = x - m', where A is the inverse before u is taken out.
         uv, vv : ndarray, shape (n, K)
-            u'Av_k and v_k'Av_k.
+            u'Av_k and v_k'Av_k; they are overwritten.
         g : float or ndarray
             Shrinkage.
         """
@@ -135,19 +149,30 @@ class LeftOut:
         left = 1.0 - factor * h
         anew = left < REFIT
         gain = factor / np.where(anew, 1.0, left)
-        distance = vv + gain[:, None] * uv**2
-        every = np.arange(len(h))
-        own = self.ratio**2 * h * (1.0 + gain * h)
-        distance[every, self.label] = own
-        base = pp + gain * up**2
-        scores = 0.5 * self.freedom[:, None] * (base[:, None] - distance) + self.log_priors()
-        return scores, anew
+        uv *= uv  # step by step, in place: this is most of the time
+        uv *= gain[:, None]
+        uv += vv
+        uv[np.arange(len(h)), self.label] = self.ratio**2 * h * (1.0 + gain * h)
+        np.subtract((pp + gain * up**2)[:, None], uv, out=uv)
+        uv *= 0.5 * self.freedom[:, None]
+        uv += self.log_priors
+        return uv, anew
+
+
+def kinds_of(
+    label: NDArray[Any], weight: Floats | None
+) -> tuple[NDArray[Any], Floats, NDArray[Any]]:
+    """Return the pairs of class and weight there are, and which one each row has."""
+    if weight is None:
+        n_classes = int(label.max()) + 1
+        return np.arange(n_classes), np.ones(n_classes), label
+    pairs, kind = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
+    return pairs[0].astype(np.intp), pairs[1], kind.ravel()
 
 
 def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     """Return the scores of each row from the fit to all other rows, (n, k), or None."""
     data = data.present()
-    largest_magnitude(data.rows, data.X)
     if data.rows.n_rows - 1 < data.rows.n_features:  # then a fit would work on products of rows
         return None
     within, values, g = learner._within(sums, None)
@@ -155,25 +180,21 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     plain = learner.shrinkage is None or learner.shrinkage == 0
     if plain and _sticks_out(centres, within):
         return None
-    classes, label = np.unique(data.y, return_inverse=True)
-    weight = data.counted.weight
-    weight = np.ones(len(label)) if weight is None else weight
+    classes = sums.classes
+    assert classes is not None
+    label, weight = find_classes(data.y, classes), data.counted.weight
     given = None if learner.priors is None else centres.priors
     unbiased = learner.covariance == "unbiased"
-    products = _plain(centres, within, values.weight, unbiased) if plain else None
-    basis = None if plain else _eigenbasis(learner, values, centres)
-    scores = np.empty((len(label), len(classes)))
-    anew = np.zeros(len(label), bool)
+    of_class, of_weight, kind = kinds_of(label, weight)
+    kinds = LeftOut.of(of_class, of_weight, values.weight, given, unbiased)
+    step = _plain if plain else _eigenbasis
+    score = step(learner, values, centres, within)
+    scores, anew = np.empty((len(label), len(classes))), np.zeros(len(label), bool)
     scale = None if (centres.scale == 1).all() else centres.scale
     for part, block in blocks_about(data.rows, centres.middle, scale):
-        row = LeftOut(label[part], weight[part], values.weight, given, unbiased)
-        if products is not None:
-            scores[part], anew[part] = products(block, row)
-        else:
-            assert basis is not None
-            scores[part], anew[part] = basis(block, row)
+        scores[part], anew[part] = score(block, kinds.take(kind[part]))
     refit_scores(learner, data, classes, scores, np.flatnonzero(anew))
-    return _of_two(scores, label) if len(classes) == 2 else scores
+    return of_two(scores) if len(classes) == 2 else scores
 
 
 def _sticks_out(centres: Centres, within: Within) -> bool:
@@ -189,83 +210,70 @@ def _sticks_out(centres: Centres, within: Within) -> bool:
     return bool(np.abs(outside).max() > OUTSIDE * np.abs(gap).max(initial=0.0))
 
 
-def _plain(centres: Centres, within: Within, weight: Floats, unbiased: bool) -> Any:
+def _plain(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
     """Return what makes scores of a block without shrinkage.
 
     Only x'Ax and x'A mu_k are taken of each row; the other products are made up of them.
     """
-    freedom = weight.sum() - (len(weight) if unbiased else 0)
+    freedom = degrees_of_freedom(values, learner.covariance)
     whitener = within.whitener() / np.sqrt(freedom)
     white = centres.gap @ whitener
     means, gram = whitener @ white.T, white @ white.T
-    square = np.diagonal(gram)
+    square = np.diagonal(gram).copy()
 
     def scores(block: Floats, row: LeftOut) -> tuple[Floats, NDArray[np.bool_]]:
         pushed = block @ whitener
         xx = np.einsum("ij,ij->i", pushed, pushed)
         xm = block @ means
         own = xm[np.arange(len(xx)), row.label]
-        h = np.maximum(xx - 2.0 * own + square[row.label], 0.0)
-        uv = (xx - own)[:, None] - xm + gram[row.label]
-        vv = xx[:, None] - 2.0 * xm + square
-        a, b = row.middle
         xu = xx - own
-        return row.scores(h, uv, vv, a * xu + b * h, a * a * xx + 2.0 * a * b * xu + b * b * h)
+        h = np.maximum(xu - own + square[row.label], 0.0)
+        uv = gram[row.label]
+        uv -= xm
+        uv += xu[:, None]
+        xm *= -2.0
+        xm += square
+        xm += xx[:, None]
+        return row.scores(h, uv, xm, *row.about_middle(xx, xu, h))
 
     return scores
 
 
-def _eigenbasis(learner: Any, values: Any, centres: Centres) -> Any:
+def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
     """Return what makes scores of a block with shrinkage: in the eigenvectors of the scatter."""
+    del within
     sizes, vectors = eigh(values.scatter)
     sizes = np.maximum(sizes, 0.0)
     unit = float(sizes.sum()) or 1.0
-    sizes = sizes / unit  # tr S = 1
-    vectors = vectors / np.sqrt(unit)
+    sizes, vectors = sizes / unit, vectors / np.sqrt(unit)  # tr S = 1
     means = centres.gap @ vectors
-    squares, d = float(sizes @ sizes), len(sizes)
+    squares, d, total = float(sizes @ sizes), len(sizes), values.weight.sum()
 
     def scores(block: Floats, row: LeftOut) -> tuple[Floats, NDArray[np.bool_]]:
         x = block @ vectors
         u = x - means[row.label]
-        f = row.factor
         uu = np.einsum("ij,ij->i", u, u)
-        trace = 1.0 - f * uu
-        g: Floats = np.full(len(f), learner.shrinkage, dtype=float) if _is_number(learner) else (
-            _oas(trace, squares, f, u, uu, sizes, values.weight.sum() - row.weight)
-        )
-        inverse = 1.0 / ((1.0 - g)[:, None] * sizes + (g * trace / d)[:, None])
+        trace = 1.0 - row.factor * uu
+        if isinstance(learner.shrinkage, str):
+            left = squares - 2.0 * row.factor * ((u * u) @ sizes) + (row.factor * uu) ** 2
+            g = oas(trace, left, total - row.weight, d)
+        else:
+            g = np.full(len(uu), float(learner.shrinkage))
+        inverse = (1.0 - g)[:, None] * sizes
+        inverse += (g * trace / d)[:, None]
+        np.divide(1.0, inverse, out=inverse)
         xi, ui = x * inverse, u * inverse
         xx, xu, h = (np.einsum("ij,ij->i", *pair) for pair in ((x, xi), (x, ui), (u, ui)))
         uv = xu[:, None] - ui @ means.T
         vv = xx[:, None] - 2.0 * (xi @ means.T) + inverse @ (means**2).T
-        a, b = row.middle
-        return row.scores(h, uv, vv, a * xu + b * h, a * a * xx + 2.0 * a * b * xu + b * b * h, g)
+        return row.scores(h, uv, vv, *row.about_middle(xx, xu, h), g)
 
     return scores
 
 
-def _is_number(learner: Any) -> bool:
-    return not isinstance(learner.shrinkage, str)
-
-
-def _oas(
-    trace: Floats, squares: float, f: Floats, u: Floats, uu: Floats, sizes: Floats, n: Floats
-) -> Floats:
-    """Return the shrinkage "oas" without each row."""
-    d = len(sizes)
-    left = squares - 2.0 * f * ((u * u) @ sizes) + (f * uu) ** 2
-    mean = left / trace**2 / d**2
-    bottom = (n + 1.0) * (mean - 1.0 / d**3)
-    share = np.divide(mean + 1.0 / d**2, bottom, out=np.ones(len(mean)), where=bottom > 0)
-    return np.minimum(1.0, share)
-
-
-def _of_two(scores: Floats, label: NDArray[np.intp]) -> Floats:
+def of_two(scores: Floats) -> Floats:
     """Return delta_1 - delta_0; infinite where one of the classes is gone."""
-    del label
-    with np.errstate(invalid="ignore"):
-        return scores[:, 1:] - scores[:, :1]
+    return scores[:, 1:] - scores[:, :1]
 
 
 def refit_scores(

@@ -136,7 +136,7 @@ class WideClasses:
             share = self.values / trace if trace else self.values
             squares = float(share @ share)
             if shrinkage == "oas":
-                self.shrinkage = oas(1.0, squares, weight, d)
+                self.shrinkage = float(oas(1.0, squares, weight, d))
             else:
                 lengths = np.einsum("ij,j,ij->i", self.vectors, share, self.vectors)
                 fourth = float(np.sum(lengths**2 / self.root**2))

@@ -7,18 +7,24 @@ multiplied by a number.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 __all__ = ["ledoit_wolf", "oas"]
 
 
-def oas(trace: float, squares: float, n: float, d: int) -> float:
+def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
     """Return the shrinkage of the oracle that approximates itself.
 
     Parameters
     ----------
-    trace, squares : float
+    trace, squares : float or ndarray
         tr(S) and tr(S^2).
-    n, d
-        The weight of the rows and the number of columns.
+    n : float or ndarray
+        The weight of the rows.
+    d : int
+        The number of columns.
 
     References
     ----------
@@ -26,11 +32,10 @@ def oas(trace: float, squares: float, n: float, d: int) -> float:
     Transactions on Signal Processing 58 (2010), as scikit-learn has it: with n + 1 and without the
     terms in 2 / d.
     """
-    if trace == 0:
-        return 1.0
     mean = squares / trace**2 / d**2  # of the squares of S / tr(S)
     bottom = (n + 1.0) * (mean - 1.0 / d**3)
-    return 1.0 if bottom <= 0 else min(1.0, (mean + 1.0 / d**2) / bottom)
+    with np.errstate(divide="ignore"):
+        return np.where(bottom > 0, np.minimum(1.0, (mean + 1.0 / d**2) / bottom), 1.0)[()]
 
 
 def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -> float:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, qr
-from scipy.linalg.lapack import dpocon, dtrtri
-
-from separable.moments.factor import dependent_columns
+from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
+from scipy.linalg.lapack import dpocon, dpstrf, dtrcon, dtrtri
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Within", "constant_within", "degrees_of_freedom", "factor_within"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Below this share of the largest, an eigenvalue of the correlations is a rounding error.
+#: A column of which other columns leave less than this share of the variance is made up of them.
 NO_VARIANCE = 1e-12
 #: Reciprocal condition numbers from here on need no closer look.
 WELL_CONDITIONED = 1e-10
@@ -93,7 +91,7 @@ def constant_within(sums: Sums) -> NDArray[np.bool_]:
 
 
 def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
-    """Return the factor of a covariance: Cholesky's, or of eigenvalues where it is singular."""
+    """Return the factor of a covariance by Cholesky's method, with pivoting where it is needed."""
     kept = np.flatnonzero(~constant)
     length = np.sqrt(np.diagonal(covariance)[kept])
     whole = len(kept) == len(constant)
@@ -113,20 +111,33 @@ def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
         if share > WELL_CONDITIONED:
             root, _ = dtrtri(upper)
             return Within(n, kept, length, root, 1.0 / share, [])
-    return _by_eigenvalues(n, kept, length, correlations)
+    return _singular(n, kept, length, correlations)
 
 
-def _by_eigenvalues(
+def _singular(
     n: int, kept: NDArray[np.intp], length: Floats, correlations: Floats
 ) -> Within:
-    values, vectors = eigh(correlations, check_finite=False)
-    good = values > max(NO_VARIANCE, 10 * len(kept) * EPS) * values[-1]
-    root = vectors[:, good] / np.sqrt(values[good])
-    if good.all():
-        return Within(n, kept, length, root, float(values[-1] / values[0]), [])
-    triangle = qr(np.sqrt(np.where(good, values, 0.0))[:, None] * vectors.T, mode="r")[0]
-    dependent = [
-        (int(kept[column]), [int(kept[other]) for other in others])
-        for column, others in dependent_columns(np.asarray(triangle), int(good.sum()))
-    ]
-    return Within(n, kept, length, root, np.inf, dependent)
+    """Return the factor of correlations that lack digits, or are singular.
+
+    Cholesky's method with pivoting, P'RP = F'F, stops where columns are made up of those before
+    them. With F' = QT the pseudo-inverse is Q (TT')^-1 Q'.
+    """
+    least = max(NO_VARIANCE, 10 * len(kept) * EPS)
+    factor, order, rank, _ = dpstrf(correlations, tol=least)
+    order = order - 1
+    rows = np.triu(factor)[:rank]
+    if rank == len(kept):
+        share, _ = dtrcon(rows)
+        inverse, _ = dtrtri(rows)
+        root = np.empty_like(inverse)
+        root[order] = inverse
+        return Within(n, kept, length, root, 1.0 / share**2, [])
+    orthogonal, triangle = qr(rows.T, mode="economic", check_finite=False)
+    root = np.empty_like(orthogonal)
+    root[order] = orthogonal @ dtrtri(triangle)[0].T
+    made_of = solve_triangular(rows[:, :rank], rows[:, rank:], check_finite=False)
+    dependent = []
+    for place, parts in enumerate(made_of.T, start=rank):
+        used = np.flatnonzero(np.abs(parts) > 1e-6 * np.abs(parts).max(initial=0.0))
+        dependent.append((int(kept[order[place]]), sorted(kept[order[used]].tolist())))
+    return Within(n, kept, length, root, np.inf, sorted(dependent))
