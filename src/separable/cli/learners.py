@@ -54,6 +54,11 @@ def regressor(place: str) -> Learner:
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "lda": classifier("separable.moments.lda:LDA"),
+    "least-squares-classifier": classifier(
+        "separable.moments.least_squares_classifier:LeastSquaresClassifier"
+    ),
+    "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
+from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.moments.discriminants import Centres
 from separable.moments.priors import class_priors
@@ -27,7 +28,22 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["WideClasses"]
+__all__ = ["WideClasses", "check_square"]
+
+
+#: Matrices of n x n numbers that are held at once.
+MATRICES = 4
+
+
+def check_square(n_rows: int) -> None:
+    """Refuse, before anything is allocated, products of rows that do not fit in memory."""
+    need, there = MATRICES * 8 * n_rows**2, available_bytes()
+    if need > there:
+        raise MemoryError(
+            f"LDA needs products of all {n_rows} rows, {need / 2**30:.1f} GiB in all, and "
+            f"{there / 2**30:.1f} GiB are available. Instead, use LinearGaussianNB, MultinomialNB "
+            "for counts of words, or SGDClassifier."
+        )
 
 
 class WideClasses:
@@ -43,6 +59,7 @@ class WideClasses:
 
     def __init__(self, data: Data, priors: Any, covariance: str, shrinkage: Any) -> None:
         rows = data.rows
+        check_square(rows.n_rows)
         largest = largest_magnitude(rows, data.X)
         _, label = np.unique(data.y, return_inverse=True)
         n, weight = rows.n_rows, data.counted.weight
@@ -53,9 +70,10 @@ class WideClasses:
         origin = np.zeros(rows.n_features)
         if not rows.is_sparse:
             origin = rows.values.mean(axis=0, dtype=np.float64) if largest < 1e300 else origin
-        X: Any = (rows.values - origin) * self._unit if not rows.is_sparse else rows.to_matrix()
-        if rows.is_sparse:
-            X = X.astype(np.float64) * self._unit
+        X: Any = rows.to_matrix().astype(np.float64)  # the one copy; all else is done in it
+        if not rows.is_sparse:
+            X -= origin
+        X *= self._unit
         by_class = csr_array((weight, (label, np.arange(n))), shape=(label.max() + 1, n))
         total = np.bincount(label, weight)
         means = by_class @ X
@@ -77,7 +95,8 @@ class WideClasses:
         """Keep the rows, each column divided by its deviation unless shrinkage mixes them."""
         self._sparse = not isinstance(X, np.ndarray)
         if not self._sparse:
-            X = X - means[self.label]
+            for k, mean in enumerate(means):
+                np.subtract(X, mean, out=X, where=(self.label == k)[:, None])
             X *= self.root[:, None]
             squares = np.einsum("ij,ij->j", X, X)
             size = np.abs(means).max(axis=0) * EPS * len(X)
@@ -92,9 +111,11 @@ class WideClasses:
         kept = np.ones(len(squares), bool) if plain else varied
         self.divisor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=kept)
         self._means = means * self.divisor
-        self._rows: Any = X @ diags_array(self.divisor) if self._sparse else X * self.divisor
         if self._sparse:
-            self._rows = csr_array(self._rows)
+            X.data *= self.divisor[X.indices]
+        else:
+            X *= self.divisor
+        self._rows = X
 
     def _times(self, columns: Floats) -> Floats:
         """Return U c for columns c, (d, t)."""

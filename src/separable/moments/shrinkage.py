@@ -33,9 +33,9 @@ def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
     terms in 2 / d.
     """
     mean = squares / trace**2 / d**2  # of the squares of S / tr(S)
-    bottom = (n + 1.0) * (mean - 1.0 / d**3)
-    with np.errstate(divide="ignore"):
-        return np.where(bottom > 0, np.minimum(1.0, (mean + 1.0 / d**2) / bottom), 1.0)[()]
+    bottom = np.asarray((n + 1.0) * (mean - 1.0 / d**3))
+    share = np.divide(mean + 1.0 / d**2, bottom, out=np.ones_like(bottom), where=bottom > 0)
+    return np.minimum(1.0, share)
 
 
 def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -> float:
