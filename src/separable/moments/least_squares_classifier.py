@@ -59,8 +59,8 @@ class LeastSquaresClassifier(MomentClassifier):
     --------
     >>> from separable import LeastSquaresClassifier
     >>> sides = LeastSquaresClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
-    >>> sides.decision_function([[1.5], [2.5]])
-    array([0. , 0.8])
+    >>> sides.decision_function([[1.0], [2.5]])
+    array([-0.4,  0.8])
     >>> sides.predict([[1.4], [1.6]]).tolist()
     ['a', 'b']
     """
