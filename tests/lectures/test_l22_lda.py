@@ -40,9 +40,9 @@ def test_a_larger_prior_moves_the_boundary_away():
 
 
 def test_many_dimensions_by_hand():
-    # two classes with the same cross of four rows about (0, 0) and (3, 1)
-    cross = np.array([[2.0, 0], [-2, 0], [0, 1], [0, -1]])
-    X, y = np.vstack([cross, cross + [3, 1]]), np.repeat([0, 1], 4)
+    # two classes with the same star of four rows about (0, 0) and (3, 1)
+    star = np.array([[2.0, 0], [-2, 0], [0, 1], [0, -1]])
+    X, y = np.vstack([star, star + np.array([3, 1])]), np.repeat([0, 1], 4)
     fitted = LDA().fit(X, y)
     S = np.diag([16.0, 4.0]) / 6  # N - K = 6
     np.testing.assert_allclose(fitted.covariance_, S, atol=1e-15)

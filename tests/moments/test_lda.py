@@ -169,7 +169,9 @@ def test_pieces_and_merges_equal_one_fit(seed, shrinkage):
             stream.partial_fit(X[part], y[part])
     np.testing.assert_array_equal(stream.coef_, whole.coef_)
     half = len(y) // 2
-    parts = [LDA(shrinkage=shrinkage).partial_fit(X[s], y[s]) for s in (slice(half), slice(half, None))]
+    parts = [
+        LDA(shrinkage=shrinkage).partial_fit(X[s], y[s]) for s in (slice(half), slice(half, None))
+    ]
     merged = parts[0].merge(parts[1])
     np.testing.assert_allclose(merged.decision_function(X), whole.decision_function(X), atol=1e-8)
 
@@ -199,7 +201,7 @@ def test_saved_and_explained_and_continued(tmp_path, shrinkage):
     further = LDA.from_model(loaded).partial_fit(X[40:], labels[40:])
     whole = LDA(priors=[0.5, 0.25, 0.25], shrinkage=shrinkage).fit(X, labels)
     np.testing.assert_allclose(further.decision_function(X), whole.decision_function(X), atol=1e-9)
-    with pytest.raises(ValueError, match="Estimator 2 differs in priors"):
+    with pytest.raises(ValueError, match=r"Estimator 2 differs in priors"):
         fitted.merge(LDA(priors=[0.2, 0.4, 0.4], shrinkage=shrinkage).fit(X, labels))
 
 
@@ -236,7 +238,9 @@ def test_columns_shifted_by_a_milliard_keep_the_digits_they_have():
     moved = X + 1e9
     expected = LDA().fit(moved - 1e9, y)
     found = LDA().fit(moved, y)
-    np.testing.assert_allclose(found.predict_proba(moved), expected.predict_proba(moved - 1e9), atol=1e-5)
+    np.testing.assert_allclose(
+        found.predict_proba(moved), expected.predict_proba(moved - 1e9), atol=1e-5
+    )
     assert (found.predict(moved) == expected.predict(moved - 1e9)).all()
 
 
@@ -308,7 +312,9 @@ def test_a_class_of_one_row_is_a_class():
 
 
 def test_as_many_classes_as_rows_are_refused():
-    with pytest.raises(ValueError, match="3 rows .* in 3 classes.* Add rows, or leave out classes"):
+    with pytest.raises(
+        ValueError, match=r"3 rows .* in 3 classes.* Add rows, or leave out classes"
+    ):
         LDA().fit(np.eye(3)[:, :2], [0, 1, 2])
     with pytest.raises(ValueError, match=r"of weight 1\.5.* in 2 classes"):
         LDA().fit([[0.0], [1.0], [3.0]], [0, 1, 1], [0.5, 0.5, 0.5])
@@ -370,7 +376,7 @@ def test_wide_data_equals_scikit_learns_svd():
         ours = LDA(covariance="mle").fit(X, y)
     peer = LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(test), peer.predict_proba(test), atol=1e-8)
-    with pytest.raises(AttributeError, match="covariance_ has d.2 numbers"):
+    with pytest.raises(AttributeError, match=r"covariance_ has d.2 numbers"):
         _ = ours.covariance_
     with pytest.raises(ValueError, match="fewer rows than features"):
         ours.partial_fit(X, y)
@@ -388,10 +394,10 @@ def test_very_many_columns_never_meet_each_other():
 
 def test_what_does_not_fit_in_memory_is_refused_with_other_learners(monkeypatch):
     X = sp.csr_array((3, 10**6))
-    with pytest.raises(MemoryError, match="LinearGaussianNB.*MultinomialNB.*SGDClassifier"):
+    with pytest.raises(MemoryError, match=r"LinearGaussianNB.*MultinomialNB.*SGDClassifier"):
         LDA().partial_fit(X, [0, 1, 1])
     monkeypatch.setattr("separable.moments.lda_rows.available_bytes", lambda: 10)
-    with pytest.raises(MemoryError, match="products of all 3 rows.*LinearGaussianNB"):
+    with pytest.raises(MemoryError, match=r"products of all 3 rows.*LinearGaussianNB"):
         LDA().fit(X, [0, 1, 1])
 
 

@@ -35,7 +35,9 @@ def test_equals_reference(form, classes, weighted):
     np.testing.assert_allclose(fitted.intercept_, b, atol=1e-11)
     assert fitted.rank_ == 4
     assert fitted.condition_number_ > 1
-    stream = LeastSquaresClassifier().partial_fit(form(X[:9]), y[:9], sample_weight=None if weights is None else weights[:9])
+    stream = LeastSquaresClassifier().partial_fit(
+        form(X[:9]), y[:9], sample_weight=None if weights is None else weights[:9]
+    )
     stream.partial_fit(form(X[9:]), y[9:], sample_weight=None if weights is None else weights[9:])
     np.testing.assert_allclose(stream.coef_, w, atol=1e-10)
 
@@ -87,7 +89,9 @@ def test_more_columns_than_rows(form):
     assert short_cut(LeastSquaresClassifier(), form(X), y) is None
 
 
-@pytest.mark.parametrize(("factor", "shift"), [(1e6, 0), (1e-6, 0), (1, 1e6), (1e300, 0), (1e-300, 0)])
+@pytest.mark.parametrize(
+    ("factor", "shift"), [(1e6, 0), (1e-6, 0), (1, 1e6), (1e300, 0), (1e-300, 0)]
+)
 def test_scaling_and_shifting_columns_changes_no_prediction(factor, shift):
     X, y = make_problem()
     expected = LeastSquaresClassifier().fit(X, y).decision_function(X)

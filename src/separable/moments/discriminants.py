@@ -1,10 +1,10 @@
-"""Discriminants: the scores of classes that are Gaussian with one covariance C.
+"""Discriminants: the scores of classes that are Gaussian with one covariance Sigma.
 
-delta_k(x) = (x - m)'C^-1 (mu_k - m) - (mu_k - m)'C^-1 (mu_k - m) / 2 + log pi_k
+delta_k(x) = (x - m)'Sigma^-1 g_k - g_k'Sigma^-1 g_k / 2 + log pi_k,  g_k = mu_k - m
 
-with m = sum of pi_k mu_k. This is x'C^-1 mu_k - mu_k'C^-1 mu_k / 2 + log pi_k in coordinates whose
-origin is m, which takes the same from the scores of all classes. So classes and probabilities are
-the same, and columns far from 0 keep their digits.
+with m = sum of pi_k mu_k. This is x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k in
+coordinates whose origin is m, which takes the same from the scores of all classes. So classes and
+probabilities are the same, and columns far from 0 keep their digits.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ class Centres:
 def centres_of(sums: Sums, priors: Floats) -> Centres:
     """Return the classes of sums by class."""
     middle = priors @ sums.offset
-    return Centres(
-        priors, sums.origin + middle / sums.scale, sums.offset - middle, sums.scale
-    )
+    return Centres(priors, sums.origin + middle / sums.scale, sums.offset - middle, sums.scale)
 
 
 def discriminants(centres: Centres, solved: Floats) -> tuple[Floats, Floats]:
@@ -64,7 +62,7 @@ def discriminants(centres: Centres, solved: Floats) -> tuple[Floats, Floats]:
     ----------
     centres : Centres
     solved : ndarray, shape (K, d)
-        C^-1 (mu_k - m), in units of z.
+        Sigma^-1 (mu_k - m), in units of z.
     """
     half = 0.5 * np.einsum("kj,kj->k", centres.gap, solved)
     constant = np.log(centres.priors) - half

@@ -50,9 +50,9 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     """Linear discriminant analysis: Gaussian classes that share one covariance.
 
     The score of class k is its discriminant,
-    delta_k(x) = x'C^-1 mu_k - mu_k'C^-1 mu_k / 2 + log pi_k, with x and mu_k taken from the mean of
-    the means, m = sum of pi_k mu_k, which changes no difference of scores. Two classes have one
-    score, delta_1 - delta_0. Probabilities are those of Bayes' rule.
+    delta_k(x) = x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k, with x and mu_k taken from the
+    mean of the means, m = sum of pi_k mu_k, which changes no difference of scores. Two classes have
+    one score, delta_1 - delta_0. Probabilities are those of Bayes' rule.
 
     Everything is solved exactly from one pass of sums by class: columns are divided by their
     deviation within classes and the correlations factored by Cholesky's method, so multiplying or
@@ -67,7 +67,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     covariance : {"unbiased", "mle"}, default "unbiased"
         Divide the scatter within classes by N - K, or by N as scikit-learn does.
     shrinkage : None, "auto", "oas" or float from 0 to 1, default None
-        g of C = (1 - g) S + g tr(S) / d I, S being the covariance within classes. "auto" is
+        g of Sigma = (1 - g) S + g tr(S) / d I, S being the covariance within classes. "auto" is
         Ledoit's and Wolf's g, which needs the rows a second time: only ``fit`` can. "oas" needs
         only sums.
     n_components : int, optional
@@ -83,7 +83,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     xbar_ : ndarray of shape (d,)
         m.
     covariance_ : ndarray of shape (d, d)
-        C; not after a fit to fewer rows than columns.
+        Sigma; not after a fit to fewer rows than columns.
     shrinkage_ : float
         g.
     scalings_ : ndarray of shape (d, r)
@@ -100,7 +100,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     >>> lda = LDA().fit([[1.0], [3.0], [6.0], [8.0]], ["a", "a", "b", "b"])
     >>> lda.means_.tolist(), lda.covariance_.tolist()
     ([[2.0], [7.0]], [[2.0]])
-    >>> lda.decision_function([[4.5], [5.5]])  # (mu_1 - mu_0) / C (x - 4.5)
+    >>> lda.decision_function([[4.5], [5.5]])  # (mu_1 - mu_0) / Sigma (x - 4.5)
     array([0. , 2.5])
     """
 
@@ -351,7 +351,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     @property
     def _n_features_out(self) -> int:
         asked = self._count_axes(*self._learned("means").shape)
-        return min(asked, self._learned("axes").scalings.shape[1])
+        return min(asked, len(self._learned("axes").ratio))
 
     def _array(self, name: str) -> Floats:
         array: Floats = self._learned(name)
@@ -388,7 +388,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
 
 
 def _shrunk(covariance: Floats, g: float) -> Floats:
-    """Return (1 - g) C + g tr(C) / d I."""
+    """Return (1 - g) Sigma + g tr(Sigma) / d I."""
     shrunk = (1.0 - g) * covariance
     np.fill_diagonal(shrunk, np.diagonal(shrunk) + g * np.diagonal(covariance).mean())
     return shrunk

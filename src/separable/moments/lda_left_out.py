@@ -82,7 +82,12 @@ class LeftOut:
 
     @classmethod
     def of(
-        cls, label: NDArray[Any], weight: Floats, classes: Floats, given: Floats | None, unbiased: bool
+        cls,
+        label: NDArray[Any],
+        weight: Floats,
+        classes: Floats,
+        given: Floats | None,
+        unbiased: bool,
     ) -> LeftOut:
         """Return it for rows of given classes and weights.
 
@@ -175,7 +180,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     data = data.present()
     if data.rows.n_rows - 1 < data.rows.n_features:  # then a fit would work on products of rows
         return None
-    within, values, g = learner._within(sums, None)
+    within, values, _ = learner._within(sums, None)
     centres = centres_of(values, class_priors(learner.priors, values.weight))
     plain = learner.shrinkage is None or learner.shrinkage == 0
     if plain and _sticks_out(centres, within):
@@ -291,9 +296,7 @@ def refit_scores(
             warnings.simplefilter("ignore", RankWarning)
             sums = learner._new_sums().add_data(data, rest)
             solution = learner._solve(sums, None)
-        own = linear_scores(
-            data.rows.slice(row, row + 1), solution.weights, solution.intercept
-        )[0]
+        own = linear_scores(data.rows.slice(row, row + 1), solution.weights, solution.intercept)[0]
         known = sums.classes
         assert known is not None
         found = np.full(len(classes), -np.inf)

@@ -18,8 +18,8 @@ from separable.data.rows import largest_magnitude
 from separable.moments.discriminants import Centres
 from separable.moments.priors import class_priors
 from separable.moments.shrinkage import ledoit_wolf, oas
-from separable.moments.within import EPS, NO_VARIANCE, degrees_of_freedom
 from separable.moments.sums import Sums
+from separable.moments.within import EPS, NO_VARIANCE, degrees_of_freedom
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class WideClasses:
             X -= origin
         X *= self._unit
         by_class = csr_array((weight, (label, np.arange(n))), shape=(label.max() + 1, n))
-        total = np.bincount(label, weight)
+        total: Floats = np.bincount(label, weight).astype(np.float64)
         means = by_class @ X
         means = np.asarray(means.todense() if rows.is_sparse else means) / total[:, None]
         scale = np.full(rows.n_features, self._unit)
@@ -165,7 +165,7 @@ class WideClasses:
         self._ridge = self.shrinkage * trace / d
 
     def solve(self) -> Floats:
-        """Return C^-1 (mu_k - m), (K, d), in units of z."""
+        """Return Sigma^-1 (mu_k - m), (K, d), in units of z."""
         gap = (self.centres.gap * self.divisor).T
         along = self.vectors.T @ self._times(gap)
         if self._ridge == 0:
@@ -173,4 +173,5 @@ class WideClasses:
             return (self.freedom * solved).T * self.divisor
         rest = (1.0 - self.shrinkage) / ((1.0 - self.shrinkage) * self.values + self._ridge)
         solved = gap - self._back(self.vectors @ (along * rest[:, None]))
-        return (self.freedom / self._ridge * solved).T
+        shrunk: Floats = (self.freedom / self._ridge * solved).T
+        return shrunk

@@ -127,7 +127,8 @@ class LeastSquaresClassifier(MomentClassifier):
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
         scores[alone, label[alone]] = -np.inf
-        return of_two(scores) if two else scores
+        answer: Floats = of_two(scores) if two else scores
+        return answer
 
 
 def _targets(y: NDArray[Any]) -> Floats:
@@ -157,7 +158,7 @@ def _with_targets(sums: Moments) -> Moments:
         long = np.flatnonzero(~np.isfinite(np.sqrt(pooled.diagonal) / pooled.scale))
     if len(long):
         raise ValueError(
-            f"The length of column {long[0]} overflows float64. Divide its values by a large number."
+            f"The length of column {long[0]} overflows float64. Divide it by a large number."
         )
     t = len(mean)
     whole = Sums(

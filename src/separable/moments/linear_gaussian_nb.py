@@ -85,9 +85,7 @@ class LinearGaussianNB(MomentClassifier):
         self.covariance = covariance
 
     def _new_sums(self) -> RowSums:
-        return Moments(
-            "classes", products=False, owner=type(self).__name__, instead=self._instead
-        )
+        return Moments("classes", products=False, owner=type(self).__name__, instead=self._instead)
 
     # ------------------------------------------------------------------ learning
 
@@ -98,9 +96,7 @@ class LinearGaussianNB(MomentClassifier):
         constant = constant_within(values)
         variance = values.scatter / degrees_of_freedom(values, self.covariance)
         centres = centres_of(values, class_priors(self.priors, values.weight))
-        solved = np.divide(
-            centres.gap, variance, out=np.zeros_like(centres.gap), where=~constant
-        )
+        solved = np.divide(centres.gap, variance, out=np.zeros_like(centres.gap), where=~constant)
         weights, intercept = discriminants(centres, solved)
         self._warn(np.flatnonzero(constant), values.means)
         learned = {"priors": centres.priors, "means": sums.class_means}

@@ -92,9 +92,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats:
         order = np.argsort(kind, kind="stable")
         for chosen in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
             of_kind = kinds.take(kind[chosen])
-            scores[chosen], anew[chosen] = _sparse_kind(
-                rows.take(chosen), columns, of_kind, single
-            )
+            scores[chosen], anew[chosen] = _sparse_kind(rows.take(chosen), columns, of_kind, single)
     else:
         scale = None if (centres.scale == 1).all() else centres.scale
         for part, block in blocks_about(data.rows, centres.middle, scale):
@@ -103,15 +101,15 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats:
     return of_two(scores) if len(classes) == 2 else scores
 
 
-def _dense_block(
-    x: Floats, columns: Columns, row: LeftOut
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _dense_block(x: Floats, columns: Columns, row: LeftOut) -> tuple[Floats, NDArray[np.bool_]]:
     u = x - columns.gap[row.label]
     inverse, bad = columns.inverse(row.factor[:, None], u, slice(None))
     vv = np.stack([np.einsum("ij,ij,ij->i", inverse, v, v) for v in (x - g for g in columns.gap)])
     h = np.einsum("ij,ij,ij->i", inverse, u, u)
     p = row.along_x[:, None] * x + row.along_u[:, None] * u
-    return _finish(row, h, vv.T, np.einsum("ij,ij,ij->i", inverse, p, p)), bad.any(axis=1)
+    return _finish(row, h, vv.T, np.einsum("ij,ij,ij->i", inverse, p, p)), np.asarray(
+        bad.any(axis=1)
+    )
 
 
 def _finish(row: LeftOut, h: Floats, vv: Floats, pp: Floats) -> Floats:

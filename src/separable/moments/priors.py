@@ -37,7 +37,8 @@ PRIORS = Requirement("None or a list of finite floats > 0, one a class", _are_po
 def class_priors(given: Any, weight: Floats) -> Floats:
     """Return the prior of each class: as given, or its share of the weight of all rows."""
     if given is None:
-        return weight / weight.sum()
+        shares: Floats = weight / weight.sum()
+        return shares
     priors = np.asarray(given, dtype=np.float64)
     if len(priors) != len(weight):
         raise ValueError(

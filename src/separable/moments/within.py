@@ -27,7 +27,7 @@ WELL_CONDITIONED = 1e-10
 
 @dataclass(frozen=True)
 class Within:
-    """A covariance C with C^-1 = P P', where P = root / length in the columns kept.
+    """A covariance Sigma with Sigma^-1 = P P', where P = root / length in the columns kept.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Within:
     @property
     def rank(self) -> int:
         """The number of directions with variance."""
-        return self.root.shape[1]
+        return int(self.root.shape[1])
 
     def whitener(self) -> Floats:
         """Return P, (d, rank): z P has the identity as its covariance."""
@@ -64,7 +64,7 @@ class Within:
         return p
 
     def solve(self, gap: Floats) -> Floats:
-        """Return C^-1 g for each row g of ``gap``; 0 in columns that are left out."""
+        """Return Sigma^-1 g for each row g of ``gap``; 0 in columns that are left out."""
         solved = np.zeros_like(gap)
         white = (gap[:, self.kept] / self.length) @ self.root
         solved[:, self.kept] = (white @ self.root.T) / self.length
@@ -87,7 +87,9 @@ def degrees_of_freedom(sums: Sums, covariance: str) -> float:
 def constant_within(sums: Sums) -> NDArray[np.bool_]:
     """Return the columns that do not vary within any class, but for rounding."""
     size = np.abs(sums.offset + sums.origin * sums.scale).max(axis=0)
-    return np.sqrt(sums.diagonal) <= 4 * EPS * size * np.sqrt(sums.weight.sum())
+    least = 4 * EPS * size * np.sqrt(sums.weight.sum())
+    constant: NDArray[np.bool_] = np.sqrt(sums.diagonal) <= least
+    return constant
 
 
 def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
@@ -114,9 +116,7 @@ def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
     return _singular(n, kept, length, correlations)
 
 
-def _singular(
-    n: int, kept: NDArray[np.intp], length: Floats, correlations: Floats
-) -> Within:
+def _singular(n: int, kept: NDArray[np.intp], length: Floats, correlations: Floats) -> Within:
     """Return the factor of correlations that lack digits, or are singular.
 
     Cholesky's method with pivoting, P'RP = F'F, stops where columns are made up of those before
