@@ -31,6 +31,8 @@ def tiny(benchmarks_importable):
         epochs=2,
         zipf_rows=300,
         zipf_features=500,
+        gauss_rows=300,
+        gauss_features=6,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -103,6 +105,32 @@ def test_votes_are_measured_by_the_block(tiny, capsys):
     assert section.lines[0].value == pytest.approx(blocks)
     assert section.lines[0].verdict == "not judged"
     assert "rows/s" in capsys.readouterr().out
+
+
+def test_discriminants_run_and_agree(tiny, capsys, monkeypatch):
+    from benchmarks import lda
+    from benchmarks.datasets import Data, make_gauss
+
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    section = lda.run_lda(tiny)
+    assert "Without one set: SEPARABLE_DATA is not set" in capsys.readouterr().out
+    assert [line.verdict for line in section.lines] == ["not judged"] * 2
+    assert all(raw["difference"] < 1e-8 for raw in section.raw)
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 12)), rng.integers(3, size=90)
+    lda.run_digits(Data("noise", X[:60], y[:60], X[60:], y[60:]), tiny, section)
+    lda.run_left_out(make_gauss(tiny, 3), tiny, section)
+    assert section.lines[-1].value == pytest.approx(
+        section.raw[-1]["both"] / section.raw[-1]["fit"], rel=1e-12
+    )
+    json.dumps(section.raw)
+
+
+def test_other_answers_do_not_count():
+    from benchmarks.lda import verdict_of
+
+    assert verdict_of("met", 1e-9) == "met"
+    assert verdict_of("met", 1e-3) == "does not count: other answers"
 
 
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):

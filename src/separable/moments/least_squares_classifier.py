@@ -116,19 +116,18 @@ class LeastSquaresClassifier(MomentClassifier):
         classes, label = np.unique(data.y, return_inverse=True)
         solution = self._solve(sums, data)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
-        targets = _targets(data.y).reshape(fitted.shape)
+        targets: Floats = _targets(data.y).reshape(fitted.shape)
         left = 1.0 - _leverages(sums.sums.pooled(), data)
         anew = left < REFIT
-        scores = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
+        scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
         two = len(classes) == 2
         if two:
-            scores = np.hstack([np.zeros_like(scores), scores])
+            scores = np.hstack([np.zeros((len(scores), 1)), scores]).astype(np.float64)
         refit_scores(self, data, classes, scores, np.flatnonzero(anew))
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
         scores[alone, label[alone]] = -np.inf
-        answer: Floats = of_two(scores) if two else scores
-        return answer
+        return of_two(scores) if two else scores
 
 
 def _targets(y: NDArray[Any]) -> Floats:
