@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
-from separable.fitting.targets import find_classes
+from separable.fitting.targets import RowWeights, find_classes
 from separable.model.scores import linear_scores
+from separable.moments.data import Data
 from separable.moments.discriminants import centres_of
 from separable.moments.least_squares import RankWarning
 from separable.moments.priors import class_priors
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.moments.classifier import MomentClassifier
-    from separable.moments.data import Data
     from separable.moments.discriminants import Centres
     from separable.moments.moments import Moments
     from separable.moments.sums import Sums
@@ -294,8 +294,11 @@ def refit_scores(
         rest = every[every != row]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
-            sums = learner._new_sums().add_data(data, rest)
-            solution = learner._solve(sums, None)
+            weight = data.counted.weight
+            counted = RowWeights(None, None if weight is None else weight[rest])
+            others = Data(data.rows.take(rest), data.y[rest], counted, data.X)
+            sums = learner._new_sums().add_data(others)
+            solution = learner._solve(sums, others)
         own = linear_scores(data.rows.slice(row, row + 1), solution.weights, solution.intercept)[0]
         known = sums.classes
         assert known is not None

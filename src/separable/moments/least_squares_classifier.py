@@ -122,7 +122,7 @@ class LeastSquaresClassifier(MomentClassifier):
         scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
         two = len(classes) == 2
         if two:
-            scores = np.hstack([np.zeros((len(scores), 1)), scores]).astype(np.float64)
+            scores = np.hstack([np.zeros_like(scores), scores])
         refit_scores(self, data, classes, scores, np.flatnonzero(anew))
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
@@ -134,7 +134,7 @@ def _targets(y: NDArray[Any]) -> Floats:
     """Return -1 and 1 for two classes, (n,), else an indicator of each class, (n, K)."""
     classes, label = np.unique(y, return_inverse=True)
     if len(classes) == 2:
-        return 2.0 * label - 1.0
+        return (2 * label - 1).astype(np.float64)
     targets = np.zeros((len(y), len(classes)))
     targets[np.arange(len(y)), label] = 1.0
     return targets
