@@ -161,7 +161,7 @@ def with_classes(data: Data, classes: int) -> Data:
 def make_gauss(settings: Settings, classes: int) -> Data:
     """Return correlated Gaussian classes that share their covariance, dense float64."""
     rng = np.random.default_rng(0)
-    rows, d = settings.gauss_rows, settings.gauss_features
+    rows, d = settings.dense_rows, 100
     y = rng.integers(0, classes, rows + rows // 10)
     mixing = np.eye(d) + 0.3 * rng.normal(size=(d, d)) / np.sqrt(d)
     X = rng.normal(size=(len(y), d)) @ mixing + 0.3 * rng.normal(size=(classes, d))[y]

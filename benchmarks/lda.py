@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from benchmarks.datasets import Data, load_covtype, load_mnist, make_gauss, missing_is_told
-from benchmarks.harness import Contender, interleave, measure_fits
-from benchmarks.report import Line, Section, compare, details, judge, show_seconds
+from benchmarks.contest import Contest, Side, run_contest
+from benchmarks.datasets import load_covtype, load_mnist, make_gauss, missing_is_told
+from benchmarks.harness import interleave
+from benchmarks.report import Line, Section, judge, show_seconds
 from separable import LDA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from benchmarks.datasets import Data
     from benchmarks.settings import Settings
 
-__all__ = ["run_lda"]
+__all__ = ["run_digits", "run_lda", "run_left_out"]
 
 CLASSES = 10
 OVER_SVD, OVER_LSQR, OVER_SVD_DIGITS, LEFT_OUT = 20, 2.5, 10, 3
@@ -31,7 +31,9 @@ SAME = 1e-6
 def run_lda(settings: Settings) -> Section:
     """Run on Gaussian classes, the digits and the forest rows."""
     section = Section()
-    run_gauss(make_gauss(settings, CLASSES), settings, section)
+    data = make_gauss(settings, CLASSES)
+    _contest(data, "svd", OVER_SVD, settings, section)
+    _contest(data, "lsqr", OVER_LSQR, settings, section)
     with missing_is_told():
         run_digits(load_mnist(settings), settings, section)
     with missing_is_told():
@@ -39,125 +41,79 @@ def run_lda(settings: Settings) -> Section:
     return section
 
 
-def ours(seed: int) -> Any:
-    """Return LDA with scikit-learn's divisor."""
-    del seed
-    return LDA(covariance="mle")
-
-
-def peer(solver: str) -> Callable[[int], Any]:
-    """Return what makes scikit-learn's with a solver."""
-    return lambda _: LinearDiscriminantAnalysis(solver=solver)
-
-
-def run_gauss(data: Data, settings: Settings, section: Section) -> None:
-    """Fit both solvers that suit many rows and few columns."""
-    contenders = [
-        Contender("separable", ours, data),
-        Contender("scikit-learn svd", peer("svd"), data),
-        Contender("scikit-learn lsqr", peer("lsqr"), data),
-    ]
-    _contest(contenders, [(0, 1, OVER_SVD), (0, 2, OVER_LSQR)], settings, section)
-
-
 def run_digits(data: Data, settings: Settings, section: Section) -> None:
     """Fit the digits, some of whose columns are constant, in both float types."""
-    double = replace(data.astype(np.float64), name=f"{data.name} float64")
-    single = replace(data.astype(np.float32), name=f"{data.name} float32")
-    contenders = [
-        Contender("separable float64", ours, double),
-        Contender("scikit-learn svd float64", peer("svd"), double),
-        Contender("separable float32", ours, single),
-        Contender("scikit-learn svd float32", peer("svd"), single),
-    ]
-    _contest(contenders, [(0, 1, OVER_SVD_DIGITS), (2, 3, None)], settings, section)
+    _contest(data.astype(np.float64), "svd", OVER_SVD_DIGITS, settings, section)
+    _contest(data.astype(np.float32), "svd", None, settings, section)
 
 
 def _contest(
-    contenders: list[Contender],
-    pairs: list[tuple[int, int, float | None]],
-    settings: Settings,
-    section: Section,
+    data: Data, solver: Any, target: float | None, settings: Settings, section: Section
 ) -> None:
-    measures = measure_fits(contenders, settings.slow_repeats)
-    data = contenders[0].data
-    print(f"LDA, {data.name}, {data.X.shape[0]} x {data.X.shape[1]}\n\n{details(measures)}\n")
-    for mine, theirs, target in pairs:
-        what = f"LDA, over {measures[theirs].name}"
-        name, judged = contenders[mine].data.name, settings.judged
-        line = compare(
-            "lda", what, name, measures[mine], measures[theirs], target=target, judged=judged
-        )
-        difference = _difference(contenders[mine], contenders[theirs])
-        print(f"{what}: probabilities differ by at most {difference:.1e}\n")
-        line = replace(line, verdict=verdict_of(line.verdict, difference))
-        sides = [measures[mine].to_dict(), measures[theirs].to_dict()]
-        raw = {"what": what, "data": name, "difference": difference, "measures": sides}
-        section.add(line, raw)
+    """Fit with scikit-learn's divisor beside one of its solvers, and compare probabilities."""
 
+    def difference(ours: Any, peer: Any) -> float:
+        shares = (fitted.predict_proba(data.X_test) for fitted in (ours, peer))
+        return float(np.abs(np.subtract(*shares)).max())
 
-def verdict_of(verdict: str, difference: float) -> str:
-    """Return the verdict, or that it does not count."""
-    if verdict in ("met", "missed") and difference > SAME:
-        return "does not count: other answers"
-    return verdict
-
-
-def _difference(one: Contender, other: Contender) -> float:
-    """Return how far the probabilities of both sides differ on the test rows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the covariance of the digits is singular
-        first, second = (
-            c.make(0).fit(c.data.X, c.data.y).predict_proba(c.data.X_test) for c in (one, other)
-        )
-    return float(np.abs(first - second).max())
+    contest = Contest(
+        "lda",
+        f"{data.name}, {data.X.shape[0]} x {data.X.shape[1]} {data.X.dtype}",
+        "LDA fit",
+        Side("separable", lambda: LDA(covariance="mle").fit(data.X, data.y)),
+        [
+            Side(
+                f"scikit-learn {solver}",
+                lambda: LinearDiscriminantAnalysis(solver=solver).fit(data.X, data.y),
+            )
+        ],
+        difference,
+        SAME,
+        target,
+    )
+    run_contest(contest, settings.slow_repeats, settings, section)
 
 
 def run_left_out(data: Data, settings: Settings, section: Section) -> None:
     """Fit all rows, and fit them and score each without itself."""
     X = np.vstack([data.X, data.X_test]).astype(np.float64)
     y = np.concatenate([data.y, data.y_test])
-
-    def fit(turn: int) -> Callable[[], Any]:
-        del turn
-        return lambda: LDA().fit(X, y)
-
-    def both(turn: int) -> Callable[[], Any]:
-        del turn
-        return lambda: left_out_scores(X, y)
-
-    for run in (fit, both):
-        run(0)()
-    times = interleave([fit, both], settings.repeats)
-    alone, together = (median(wall for wall, _ in each) for each in times)
-    cpu = [median(seconds for _, seconds in each) for each in times]
-    scores = left_out_scores(X, y)
-    classes = np.unique(y)
-    wrong = float((classes[scores.argmax(axis=1)] != y).mean())
-    fitted = float(1 - LDA().fit(X, y).score(X, y))
-    print(
-        f"Leaving out each of {X.shape[0]} rows x {X.shape[1]} of {data.name}: error {wrong:.4%}, "
-        f"of the fit {fitted:.4%}; processor {show_seconds(cpu[1])} and {show_seconds(cpu[0])}\n"
+    runs = {"fit": lambda: LDA().fit(X, y), "both": lambda: left_out_scores(X, y)}
+    fitted, scores = (run() for run in runs.values())
+    times = interleave([_prepared(run) for run in runs.values()], settings.repeats)
+    seconds, cpu = (
+        {name: median(one[k] for one in each) for name, each in zip(runs, times, strict=True)}
+        for k in (0, 1)
     )
-    ratio = together / alone
+    error = {
+        "fit": float((fitted.predict(X) != y).mean()),
+        "both": float((fitted.classes_[scores.argmax(axis=1)] != y).mean()),
+    }
+    print(
+        f"Leaving out each of {X.shape[0]} rows x {X.shape[1]} of {data.name}: error "
+        f"{error['both']:.4%}, of the fit {error['fit']:.4%}; processor "
+        f"{show_seconds(cpu['both'])} and {show_seconds(cpu['fit'])}\n"
+    )
+    ratio = seconds["both"] / seconds["fit"]
     verdict = judge(ratio, LEFT_OUT, at_most=True, judged=settings.judged)
     line = Line(
-        "lda",
-        data.name,
-        "a fit and leaving out each row, over a fit",
-        show_seconds(together),
-        f"fit {show_seconds(alone)}",
-        ratio,
-        "x",
-        LEFT_OUT,
-        True,
-        verdict,
-    )
-    raw = {"what": line.what, "data": data.name, "fit": alone, "both": together, "cpu": cpu}
-    section.add(line, raw | {"error": wrong, "fitted_error": fitted})
+        "lda", data.name, "a fit and leaving out each row, over a fit",
+        show_seconds(seconds["both"]), f"fit {show_seconds(seconds['fit'])}",
+        ratio, "x", LEFT_OUT, True, verdict,
+    )  # fmt: skip
+    raw = {"what": line.what, "data": data.name, "seconds": seconds, "cpu": cpu, "error": error}
+    section.add(line, raw)
 
 
 def left_out_scores(X: Any, y: Any) -> Any:
     """Return the scores of each row from the fit to all others."""
     fitted = LDA().fit(X, y)
     return fitted._left_out_scores(fitted._sums, fitted._read(X, y, None))
+
+
+def _prepared(run: Callable[[], Any]) -> Callable[[int], Callable[[], Any]]:
+    def prepare(turn: int) -> Callable[[], Any]:
+        del turn
+        return run
+
+    return prepare

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from separable.moments.least_squares import RankWarning
+from separable.moments.rank_warning import RankWarning
 
 
 def refitted(learner, X, y, weights=None):

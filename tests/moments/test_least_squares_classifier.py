@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import separable
 from separable import LDA, LeastSquaresClassifier
-from separable.moments.least_squares import RankWarning
+from separable.moments.rank_warning import RankWarning
 from tests.moments.leaving_out import refitted, short_cut
 from tests.reference.least_squares_classifier import least_squares_classifier
 

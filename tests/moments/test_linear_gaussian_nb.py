@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import separable
 from separable import LinearGaussianNB
-from separable.moments.least_squares import RankWarning
+from separable.moments.rank_warning import RankWarning
 from tests.moments.leaving_out import refitted, short_cut
 from tests.reference import lda as reference
 

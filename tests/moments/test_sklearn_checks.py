@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separable import LDA, LeastSquaresClassifier, LinearGaussianNB
+from separable import (
+    LDA,
+    LeastSquares,
+    LeastSquaresClassifier,
+    LinearGaussianNB,
+)
+from separable.moments.rank_warning import RankWarning
 
 
 @parametrize_with_checks(
@@ -13,10 +19,12 @@ from separable import LDA, LeastSquaresClassifier, LinearGaussianNB
         LDA(),
         LDA(covariance="mle", shrinkage=0.1),
         LDA(shrinkage="oas"),
+        LeastSquares(),
+        LeastSquares(fit_intercept=False),
         LeastSquaresClassifier(),
         LinearGaussianNB(),
-    ]
+    ],
 )
-@pytest.mark.filterwarnings("ignore::separable.moments.least_squares.RankWarning")
+@pytest.mark.filterwarnings(f"ignore::{RankWarning.__module__}.{RankWarning.__name__}")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

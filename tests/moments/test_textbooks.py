@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from separable import LDA, LeastSquaresClassifier
-from separable.moments.least_squares import RankWarning
+from separable.moments.rank_warning import RankWarning
 
 pytestmark = pytest.mark.native
 

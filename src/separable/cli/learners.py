@@ -55,6 +55,7 @@ LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
     "lda": classifier("separable.moments.lda:LDA"),
+    "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
     "least-squares-classifier": classifier(
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),

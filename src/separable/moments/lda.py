@@ -15,8 +15,8 @@ from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.discriminants import Centres, axes_of, centres_of, discriminants
 from separable.moments.estimator import Solution
-from separable.moments.least_squares import RankWarning
 from separable.moments.priors import PRIORS, class_priors
+from separable.moments.rank_warning import RankWarning, SingularCovariance
 from separable.moments.rows_within import fourth_powers
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.within import (
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LDA", "SHRINKAGE"]
 
-#: So many columns are named.
-NAMED = 5
 #: No shrinkage, a rule for it, or how much.
 SHRINKAGE = Requirement(
     "None, 'auto', 'oas' or a float from 0 to 1",
@@ -269,28 +267,16 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         if not len(missing) and not within.dependent:
             return
         size = np.abs(values.offset + values.origin * values.scale).max(axis=0)
-        same = np.ptp(values.offset, axis=0) <= 8 * np.finfo(np.float64).eps * size
-        told = []
-        for column in missing[: NAMED + 1].tolist():
-            what = "constant" if same[column] else "constant within every class"
-            told.append(f"{self._name(column)} is {what}")
-        for column, others in within.dependent[: NAMED + 1]:
-            made_of = ", ".join(self._name(other) for other in others[:NAMED])
-            more = ", ..." if len(others) > NAMED else ""
-            told.append(f"{self._name(column)} is made up of {made_of}{more} within classes")
-        count = len(missing) + len(within.dependent)
-        rest = f" and {count - NAMED} more" if count > NAMED else ""
-        few = ""
-        if values.rows.sum() - values.n_groups < values.n_columns:
-            few = (
-                f"; {values.n_columns} columns are too many for {values.rows.sum()} rows in "
-                f"{values.n_groups} classes"
-            )
+        differ = np.ptp(values.offset, axis=0) > 8 * np.finfo(np.float64).eps * size
+        shape = (int(values.rows.sum()), values.n_columns, values.n_groups)
         warnings.warn(
-            "The covariance within classes is singular, and only directions in which rows vary "
-            f"within classes are used: {'; '.join(told[:NAMED])}{rest}{few}. Drop such columns, or "
-            "use shrinkage.",
-            RankWarning,
+            SingularCovariance(
+                missing.tolist(),
+                within.dependent,
+                self._name,
+                frozenset(missing[differ[missing]].tolist()),
+                shape,
+            ),
             stacklevel=5,
         )
 

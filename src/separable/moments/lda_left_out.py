@@ -22,8 +22,8 @@ from separable.fitting.targets import RowWeights, find_classes
 from separable.model.scores import linear_scores
 from separable.moments.data import Data
 from separable.moments.discriminants import centres_of
-from separable.moments.least_squares import RankWarning
 from separable.moments.priors import class_priors
+from separable.moments.rank_warning import RankWarning
 from separable.moments.rows_within import blocks_about
 from separable.moments.shrinkage import oas
 from separable.moments.within import degrees_of_freedom

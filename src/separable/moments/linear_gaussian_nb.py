@@ -12,9 +12,9 @@ from separable.model.probability import log_probabilities
 from separable.moments.classifier import MomentClassifier
 from separable.moments.discriminants import centres_of, discriminants
 from separable.moments.estimator import RowSums, Solution
-from separable.moments.least_squares import RankWarning
 from separable.moments.moments import Moments
 from separable.moments.priors import PRIORS, class_priors
+from separable.moments.rank_warning import ConstantWithin
 from separable.moments.within import constant_within, degrees_of_freedom
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["LinearGaussianNB"]
-
-#: So many columns are named.
-NAMED = 5
 
 
 class LinearGaussianNB(MomentClassifier):
@@ -109,14 +106,7 @@ class LinearGaussianNB(MomentClassifier):
         size = np.abs(means).max(axis=0, initial=0.0)
         columns = constant[np.ptp(means, axis=0) > 8 * np.finfo(np.float64).eps * size].tolist()
         if columns:
-            rest = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
-            warnings.warn(
-                f"{', '.join(map(self._name, columns[:NAMED]))}{rest}: constant within every "
-                "class, but not the same in all of them. Without variance a column has no weight "
-                "and is left out, although it tells classes apart by itself.",
-                RankWarning,
-                stacklevel=5,
-            )
+            warnings.warn(ConstantWithin(columns, [], self._name), stacklevel=5)
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
         from separable.moments.linear_gaussian_nb_left_out import left_out_scores
