@@ -101,6 +101,10 @@ class MomentEstimator(LinearEstimator):
         del data
         return None
 
+    def _needs_rows(self) -> bool:
+        """Say whether these parameters need the rows themselves, as for a second pass over them."""
+        return False
+
     def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 

@@ -164,8 +164,11 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         self._refuse_second_pass()
         return super().merge(*others)
 
+    def _needs_rows(self) -> bool:
+        return isinstance(self.shrinkage, str) and self.shrinkage == "auto"
+
     def _refuse_second_pass(self) -> None:
-        if isinstance(self.shrinkage, str) and self.shrinkage == "auto":
+        if self._needs_rows():
             raise ValueError(
                 "LDA(shrinkage='auto') needs the rows a second time, after their means are known, "
                 "so only fit can do it: not partial_fit, merge or cross-validation from sums. Use "
@@ -281,7 +284,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         )
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
-        if isinstance(self.shrinkage, str) and self.shrinkage == "auto":
+        if self._needs_rows():
             return None
         from separable.moments.lda_left_out import left_out_scores
 
