@@ -384,6 +384,21 @@ def test_wide_data_equals_scikit_learns_svd():
         ours.merge(ours)
 
 
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_scales_and_shifts_of_wide_data_change_no_prediction(form):
+    X, y, _ = make_wide()
+    expected = LDA().fit(X, y).decision_function(X)
+    for factor in (1e300, 1e-300, np.where(np.arange(50) % 2, 1e200, 1e-200)):
+        found = LDA().fit(form(X * factor), y).decision_function(form(X * factor))
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+    moved = LDA().fit(X + 1e5, y).decision_function(X + 1e5)
+    np.testing.assert_allclose(moved, expected, rtol=1e-7)
+    shrunk = LDA(shrinkage="auto").fit(X, y).decision_function(X)
+    found = LDA(shrinkage="auto").fit(form(X * 1e300), y).decision_function(form(X * 1e300))
+    np.testing.assert_allclose(found, shrunk, rtol=1e-8)
+
+
 def test_very_many_columns_never_meet_each_other():
     rng = np.random.default_rng(0)
     X = sp.random_array((12, 2_000_000), density=1e-4, rng=rng, format="csr")

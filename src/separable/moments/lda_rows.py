@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
-from separable.moments.discriminants import Centres
+from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.sums import Sums
@@ -60,32 +60,30 @@ class WideClasses:
     def __init__(self, data: Data, priors: Any, covariance: str, shrinkage: Any) -> None:
         rows = data.rows
         check_square(rows.n_rows)
-        largest = largest_magnitude(rows, data.X)
-        _, label = np.unique(data.y, return_inverse=True)
-        n, weight = rows.n_rows, data.counted.weight
-        weight = np.ones(n) if weight is None else weight
+        largest_magnitude(rows, data.X)
+        _, self.label = np.unique(data.y, return_inverse=True)
+        weight = data.counted.weight
+        weight = np.ones(rows.n_rows) if weight is None else weight
         self.root = np.sqrt(weight)
-        self.label = label
-        self._unit = float(np.ldexp(1.0, -int(np.frexp(largest or 1.0)[1])))
-        origin = np.zeros(rows.n_features)
-        if not rows.is_sparse:
-            origin = rows.values.mean(axis=0, dtype=np.float64) if largest < 1e300 else origin
         X: Any = rows.to_matrix().astype(np.float64)  # the one copy; all else is done in it
-        if not rows.is_sparse:
+        scale = _scale(X, together=shrinkage is not None and shrinkage != 0)
+        origin = np.zeros(rows.n_features)
+        if rows.is_sparse:
+            X.data *= scale[X.indices]
+        else:
+            X *= scale
+            origin = X.mean(axis=0)
             X -= origin
-        X *= self._unit
-        by_class = csr_array((weight, (label, np.arange(n))), shape=(label.max() + 1, n))
-        total: Floats = np.bincount(label, weight).astype(np.float64)
+        every = np.arange(rows.n_rows)
+        by_class = csr_array((weight, (self.label, every)))
+        total: Floats = np.bincount(self.label, weight).astype(np.float64)
         means = by_class @ X
         means = np.asarray(means.todense() if rows.is_sparse else means) / total[:, None]
-        scale = np.full(rows.n_features, self._unit)
         none = np.zeros(rows.n_features)
-        sums = Sums(np.bincount(label), total, origin, scale, means, none)
+        sums = Sums(np.bincount(self.label), total, origin / scale, scale, means, none)
         self.freedom = degrees_of_freedom(sums, covariance)
         self.means = sums.means
-        chosen = class_priors(priors, total)
-        middle = chosen @ means
-        self.centres = Centres(chosen, origin + middle / scale, means - middle, scale)
+        self.centres = centres_of(sums, class_priors(priors, total))
         self._set_rows(X, means, shrinkage)
         self._decompose(shrinkage, float(total.sum()))
 
@@ -175,3 +173,17 @@ class WideClasses:
         solved = gap - self._back(self.vectors @ (along * rest[:, None]))
         shrunk: Floats = (self.freedom / self._ridge * solved).T
         return shrunk
+
+
+def _scale(X: Any, *, together: bool) -> Floats:
+    """Return the powers of two that bring each column, or all of them together, below 1."""
+    largest = np.zeros(X.shape[1])
+    if isinstance(X, np.ndarray):
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    else:
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+    if together:
+        largest[:] = largest.max()
+    _, exponent = np.frexp(largest)
+    scale: Floats = np.ldexp(1.0, np.clip(-exponent, -1022, 1022))
+    return scale
