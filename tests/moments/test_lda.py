@@ -466,6 +466,25 @@ def test_leave_one_out_where_rows_hold_a_direction_up_alone():
     assert short_cut(LDA(), X[:4], y[:4]) is None
 
 
+def test_leave_one_out_where_no_fit_would_work():
+    X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1])
+    for shrinkage in (None, 0.5, "oas"):
+        assert short_cut(LDA(shrinkage=shrinkage), X, y) is None
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 1, 1])
+    assert short_cut(LDA(), X, y, np.full(4, 0.6)) is None
+    assert short_cut(LDA(covariance="mle"), X, y, np.full(4, 0.6)) is not None
+
+
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+def test_leave_one_out_of_the_only_row_that_varies():
+    X = np.array([[1.0, 2], [1, 2], [1, 2], [4, 2], [4, 2], [9, 7]])
+    y = np.array([0, 0, 0, 1, 1, 1])
+    for shrinkage in (0.5, "oas"):
+        found = short_cut(LDA(shrinkage=shrinkage), X, y)
+        expected = refitted(LDA(shrinkage=shrinkage), X, y)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
 def test_leave_one_out_leaves_absent_rows_out():
     X, y = make_problem(5, n=24)
     weights = np.ones(24)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["REFIT", "LeftOut", "kinds_of", "left_out_scores", "of_two", "refit_scores"]
+__all__ = ["REFIT", "LeftOut", "kinds_of", "left_out_scores", "of_two", "refit_scores", "too_few"]
 
 #: Rows whose absence leaves less than this of the variance in their direction are fitted anew.
 REFIT = 1e-6
@@ -164,6 +164,11 @@ class LeftOut:
         return uv, anew
 
 
+def too_few(kinds: LeftOut, n_rows: int, n_classes: int) -> bool:
+    """Return whether without some row nothing is known of the variance, so that no fit works."""
+    return n_rows - 1 <= n_classes or bool((kinds.freedom <= 0).any())
+
+
 def kinds_of(
     label: NDArray[Any], weight: Floats | None
 ) -> tuple[NDArray[Any], Floats, NDArray[Any]]:
@@ -192,6 +197,8 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     unbiased = learner.covariance == "unbiased"
     of_class, of_weight, kind = kinds_of(label, weight)
     kinds = LeftOut.of(of_class, of_weight, values.weight, given, unbiased)
+    if too_few(kinds, len(label), len(classes)):
+        return None
     step = _plain if plain else _eigenbasis
     score = step(learner, values, centres, within)
     scores, anew = np.empty((len(label), len(classes))), np.zeros(len(label), bool)
@@ -259,6 +266,8 @@ def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) ->
         u = x - means[row.label]
         uu = np.einsum("ij,ij->i", u, u)
         trace = 1.0 - row.factor * uu
+        flat = trace < REFIT
+        trace[flat] = 1.0
         if isinstance(learner.shrinkage, str):
             left = squares - 2.0 * row.factor * ((u * u) @ sizes) + (row.factor * uu) ** 2
             g = oas(trace, left, total - row.weight, d)
@@ -271,7 +280,8 @@ def _eigenbasis(learner: Any, values: Sums, centres: Centres, within: Within) ->
         xx, xu, h = (np.einsum("ij,ij->i", *pair) for pair in ((x, xi), (x, ui), (u, ui)))
         uv = xu[:, None] - ui @ means.T
         vv = xx[:, None] - 2.0 * (xi @ means.T) + inverse @ (means**2).T
-        return row.scores(h, uv, vv, *row.about_middle(xx, xu, h), g)
+        found, anew = row.scores(h, uv, vv, *row.about_middle(xx, xu, h), g)
+        return found, anew | flat
 
     return scores
 

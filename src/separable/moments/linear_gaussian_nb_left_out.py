@@ -16,7 +16,7 @@ import numpy as np
 from separable.fitting.targets import find_classes
 from separable.model.scores import row_blocks, segment_sums
 from separable.moments.discriminants import centres_of
-from separable.moments.lda_left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores
+from separable.moments.lda_left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores, too_few
 from separable.moments.priors import class_priors
 from separable.moments.rows_within import blocks_about
 from separable.moments.within import constant_within
@@ -64,8 +64,8 @@ class Columns:
         return np.divide(1.0, left, out=np.zeros_like(u), where=good), bad
 
 
-def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats:
-    """Return the scores of each row from the fit to all other rows, (n, k)."""
+def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
+    """Return the scores of each row from the fit to all other rows, (n, k), or None."""
     data = data.present()
     values = sums.sums
     centres = centres_of(values, class_priors(learner.priors, values.weight))
@@ -84,6 +84,8 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats:
     unbiased = learner.covariance == "unbiased"
     of_class, of_weight, kind = kinds_of(label, weight)
     kinds = LeftOut.of(of_class, of_weight, values.weight, given, unbiased)
+    if too_few(kinds, len(label), len(classes)):
+        return None
     scores, anew = np.empty((len(label), len(classes))), np.zeros(len(label), bool)
     if data.rows.is_sparse:
         rows = data.rows.sum_duplicates()
