@@ -136,6 +136,24 @@ def test_votes_are_measured_by_the_block(tiny, capsys):
     assert "rows/s" in capsys.readouterr().out
 
 
+def test_discriminants_run_and_agree(tiny, capsys, monkeypatch):
+    from benchmarks import lda
+    from benchmarks.datasets import Data, make_gauss
+
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    section = lda.run_lda(tiny)
+    assert "Without one set: SEPARABLE_DATA is not set" in capsys.readouterr().out
+    assert [line.verdict for line in section.lines] == ["not judged"] * 2
+    assert all(raw["difference"] < 1e-8 for raw in section.raw)
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 12)), rng.integers(3, size=90)
+    lda.run_digits(Data("noise", X[:60], y[:60], X[60:], y[60:]), tiny, section)
+    lda.run_left_out(make_gauss(tiny, 3), tiny, section)
+    both, fit = (section.raw[-1]["seconds"][side] for side in ("both", "fit"))
+    assert section.lines[-1].value == pytest.approx(both / fit, rel=1e-12)
+    json.dumps(section.raw)
+
+
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 

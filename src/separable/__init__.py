@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
     from separable.moments.bayesian_regression import BayesianRegression
+    from separable.moments.lda import LDA
     from separable.moments.least_squares import LeastSquares
+    from separable.moments.least_squares_classifier import LeastSquaresClassifier
+    from separable.moments.linear_gaussian_nb import LinearGaussianNB
     from separable.moments.moments import Moments
     from separable.moments.ridge import Ridge
     from separable.moments.ridge_cv import RidgeCV
@@ -35,7 +38,10 @@ _HOMES = {
     "BatchPerceptron": "separable.online.batch_perceptron",
     "BayesianRegression": "separable.moments.bayesian_regression",
     "Explanation": "separable.model.explanation",
+    "LDA": "separable.moments.lda",
     "LeastSquares": "separable.moments.least_squares",
+    "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
+    "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
     "Moments": "separable.moments.moments",
     "Perceptron": "separable.online.perceptron",
@@ -51,11 +57,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "LDA",
     "AveragedPerceptron",
     "BatchPerceptron",
     "BayesianRegression",
     "Explanation",
     "LeastSquares",
+    "LeastSquaresClassifier",
+    "LinearGaussianNB",
     "LinearModel",
     "Moments",
     "Perceptron",

@@ -15,8 +15,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import (
+    LDA,
     AveragedPerceptron,
     BatchPerceptron,
+    LinearGaussianNB,
     Perceptron,
     SGDClassifier,
     SGDRegressor,
@@ -108,7 +110,7 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    return found | descend_all(weight) | regress_all(weight)
+    return found | descend_all(weight) | sum_all(weight) | regress_all(weight)
 
 
 def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
@@ -121,6 +123,19 @@ def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
             key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
             found[key] = np.column_stack([learner.coef_, learner.intercept_])
             found[key + ", losses"] = np.array(learner.evidence_["losses"])
+    return found
+
+
+def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is learned of classes from sums, by name."""
+    found = {}
+    learners = {"LDA": LDA(shrinkage=0.1), "linear Gaussian": LinearGaussianNB()}
+    for form, dtype, k in itertools.product(FORMATS, LARGE, CLASSES):
+        X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
+        for (name, learner), weighted in itertools.product(learners.items(), (False, True)):
+            learner.fit(X, y, sample_weight=weight if weighted else None)
+            key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
+            found[key] = np.column_stack([learner.coef_, learner.intercept_])
     return found
 
 

@@ -6,8 +6,11 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import (
+    LDA,
     BayesianRegression,
     LeastSquares,
+    LeastSquaresClassifier,
+    LinearGaussianNB,
     Ridge,
     RidgeCV,
 )
@@ -16,6 +19,9 @@ from separable.moments.rank_warning import RankWarning
 
 @parametrize_with_checks(
     [
+        LDA(),
+        LDA(covariance="mle", shrinkage=0.1),
+        LDA(shrinkage="oas"),
         LeastSquares(),
         LeastSquares(fit_intercept=False),
         Ridge(),
@@ -24,6 +30,8 @@ from separable.moments.rank_warning import RankWarning
         RidgeCV(cv=3),
         BayesianRegression(),
         BayesianRegression(1.0, 1.0),
+        LeastSquaresClassifier(),
+        LinearGaussianNB(),
     ],
 )
 @pytest.mark.filterwarnings("ignore::separable.moments.bayesian_regression.EvidenceWarning")

@@ -55,7 +55,12 @@ LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
     "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
+    "lda": classifier("separable.moments.lda:LDA"),
     "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
+    "least-squares-classifier": classifier(
+        "separable.moments.least_squares_classifier:LeastSquaresClassifier"
+    ),
+    "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "ridge": regressor("separable.moments.ridge:Ridge"),
     "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),

@@ -73,7 +73,7 @@ def block_rows(n_features: int, *, sparse: bool) -> int:
     """Return the rows of a block: a function of the shape alone, so that chunks change no bit."""
     if sparse:  # each block costs d^2 besides its rows
         return max(4096, 2 * n_features)
-    rows = max(256, min(4096, BLOCK_VALUES // n_features))
+    rows = max(512, min(4096, BLOCK_VALUES // n_features))
     return int(1 << (rows.bit_length() - 1))
 
 

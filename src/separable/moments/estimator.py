@@ -105,6 +105,10 @@ class MomentEstimator(LinearEstimator):
         del data
         return None
 
+    def _needs_rows(self) -> bool:
+        """Say whether these parameters need the rows themselves, as for a second pass over them."""
+        return False
+
     def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
@@ -143,7 +147,7 @@ class MomentEstimator(LinearEstimator):
             solution = self._solve(sums, data)
         self._remember_columns(X)
         self._sums, self._solution, self._told = sums, solution, None
-        self._model = self._build_model(solution, self._target_classes(data.y, sums))
+        self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -276,9 +280,9 @@ class MomentEstimator(LinearEstimator):
         estimator._model, estimator._told = None, None
         return estimator
 
-    def _target_classes(self, y: NDArray[Any], sums: RowSums | None) -> NDArray[Any] | None:
+    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""
-        del y
+        del data
         return None if sums is None else sums.classes
 
     def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:

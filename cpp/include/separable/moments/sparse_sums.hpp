@@ -118,8 +118,8 @@ void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
     }
     for (std::int64_t g = 0; g < by.n_groups; ++g)
         for (std::int64_t j = 0; j < d; ++j) {
-            const double m = mean[g * d + j];
-            squares[j] += std::max(0.0, left[static_cast<std::size_t>(g * d + j)]) * m * m;
+            const double m = mean[g * d + j], rest = left[static_cast<std::size_t>(g * d + j)];
+            if (rest > 1e-12 * by.total[g]) squares[j] += rest * m * m;  // else it is rounding
         }
 }
 
