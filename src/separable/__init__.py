@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
+    from separable.moments.bernoulli_nb import BernoulliNB
+    from separable.moments.complement_nb import ComplementNB
     from separable.moments.least_squares import LeastSquares
     from separable.moments.moments import Moments
+    from separable.moments.multinomial_nb import MultinomialNB
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
@@ -30,10 +33,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
     "BatchPerceptron": "separable.online.batch_perceptron",
+    "BernoulliNB": "separable.moments.bernoulli_nb",
+    "ComplementNB": "separable.moments.complement_nb",
     "Explanation": "separable.model.explanation",
     "LeastSquares": "separable.moments.least_squares",
     "LinearModel": "separable.model.linear_model",
     "Moments": "separable.moments.moments",
+    "MultinomialNB": "separable.moments.multinomial_nb",
     "Perceptron": "separable.online.perceptron",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
@@ -47,10 +53,13 @@ _HOMES = {
 __all__ = [
     "AveragedPerceptron",
     "BatchPerceptron",
+    "BernoulliNB",
+    "ComplementNB",
     "Explanation",
     "LeastSquares",
     "LinearModel",
     "Moments",
+    "MultinomialNB",
     "Perceptron",
     "SGDClassifier",
     "SGDRegressor",

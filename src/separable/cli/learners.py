@@ -54,6 +54,9 @@ def regressor(place: str) -> Learner:
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "bernoulli-nb": classifier("separable.moments.bernoulli_nb:BernoulliNB"),
+    "complement-nb": classifier("separable.moments.complement_nb:ComplementNB"),
+    "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),

@@ -184,7 +184,7 @@ class MomentEstimator(LinearEstimator):
                     f"Estimator {number} is a {type(other).__name__}, the first a "
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
-            mine, theirs = self.get_params(), other.get_params()
+            mine, theirs = self._plain_parameters(), other._plain_parameters()
             odd = next((name for name in mine if mine[name] != theirs[name]), None)
             if odd is not None:
                 raise ValueError(
@@ -276,7 +276,12 @@ class MomentEstimator(LinearEstimator):
         del y
         return None if sums is None else sums.classes
 
-    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
+    def _build_model(
+        self,
+        solution: Solution,
+        classes: NDArray[Any] | None,
+        threshold: float | None = None,
+    ) -> LinearModel:
         return LinearModel(
             weights=solution.weights,
             intercept=solution.intercept,
@@ -288,6 +293,7 @@ class MomentEstimator(LinearEstimator):
             parameters=self._plain_parameters(),
             family="moments",
             evidence=solution.evidence,
+            threshold=threshold,
         )
 
     def __sklearn_is_fitted__(self) -> bool:
