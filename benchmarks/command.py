@@ -36,6 +36,7 @@ ROWS = {
     "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
+    "naive-bayes": ("naive_bayes:run_imdb", "naive Bayes on film reviews"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 
