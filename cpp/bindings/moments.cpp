@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -119,14 +120,17 @@ void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, con
 void squares_about(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
                    const Groups& group, const Weights& weight, Const<double> total,
                    nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> mean,
-                   Mutable<double, 1> sums) {
+                   Mutable<double, 1> sums, Mutable<double, 2> gaps) {
     const Block block(rows, first, n_rows, group, weight, total);
-    check(length(sums) == rows.n_features && block.fits(mean), "sums do not fit");
+    check(length(sums) == rows.n_features && block.fits(mean) && block.fits(gaps),
+          "sums do not fit");
+    check(n_rows <= std::numeric_limits<std::int32_t>::max(), "the block has too many rows");
     const std::vector<bool>& repeats = rows.repeats();
     nb::gil_scoped_release no_gil;
     std::visit(
         [&](const auto& x) {
-            add_squares_about(x, first, n_rows, repeats, block.by, mean.data(), sums.data());
+            add_squares_about(x, first, n_rows, repeats, block.by, mean.data(), sums.data(),
+                              gaps.data());
         },
         rows.rows);
 }
@@ -215,7 +219,8 @@ void bind_moments(nb::module_& m) {
           " raise the largest |x|.");
     m.def("squares_about", &squares_about, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("mean"),
-          nb::arg("sums"), "Add a block's squares about the means of the groups.");
+          nb::arg("sums"), nb::arg("gaps"),
+          "Add a block's squares about means of the groups; write sums of what is left of them.");
     m.def("spread_columns", &spread, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("place"), nb::arg("out"), "Add chosen columns of a block to dense rows.");
     m.def("add_products", &products, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),

@@ -160,15 +160,23 @@ void add_squares(const F& rows, std::int64_t first, std::int64_t n_rows,
     }
 }
 
-// v_j += sum w (x_j - m_gj)^2: the non-zeros here, and m_gj^2 for the weight of rows left at 0.
+// v_j += sum w (x_j - m_gj)^2 and r_gj = sum w (x_j - m_gj), which says by how much a rounded m
+// misses the mean: the non-zeros here, and -m_gj for the weight of rows left at 0. That weight is 0
+// where no row is left, whatever rounding made of it.
 template <RowFormat F>
 void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
                        const std::vector<bool>& repeats, const Grouping& by, const double* mean,
-                       double* squares) {
+                       double* squares, double* gaps) {
     const std::int64_t d = rows.n_features;
     std::vector<double> left(static_cast<std::size_t>(by.n_groups * d));
-    for (std::int64_t g = 0; g < by.n_groups; ++g)
+    std::vector<std::int32_t> rows_left(left.size());
+    std::vector<std::int32_t> count(static_cast<std::size_t>(by.n_groups));
+    for (std::int64_t i = 0; i < n_rows; ++i) ++count[static_cast<std::size_t>(by.group_of(i))];
+    for (std::int64_t g = 0; g < by.n_groups; ++g) {
         std::fill_n(left.begin() + g * d, d, by.total[g]);
+        std::fill_n(rows_left.begin() + g * d, d, count[static_cast<std::size_t>(g)]);
+    }
+    std::fill_n(gaps, by.n_groups * d, 0.0);
     DistinctValues<decltype(rows.row(0))> distinct;
     for (std::int64_t i = 0; i < n_rows; ++i) {
         const double w = by.weight_of(i);
@@ -177,13 +185,18 @@ void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
                        [&](std::int64_t j, double x) {
                            const double gap = x - mean[at + j];
                            squares[j] += w * gap * gap;
+                           gaps[at + j] += w * gap;
                            left[static_cast<std::size_t>(at + j)] -= w;
+                           --rows_left[static_cast<std::size_t>(at + j)];
                        });
     }
     for (std::int64_t g = 0; g < by.n_groups; ++g)
         for (std::int64_t j = 0; j < d; ++j) {
-            const double m = mean[g * d + j];
-            squares[j] += std::max(0.0, left[static_cast<std::size_t>(g * d + j)]) * m * m;
+            const auto at = static_cast<std::size_t>(g * d + j);
+            if (rows_left[at] <= 0) continue;
+            const double m = mean[at], w = std::max(0.0, left[at]);
+            squares[j] += w * m * m;
+            gaps[at] -= w * m;
         }
 }
 
