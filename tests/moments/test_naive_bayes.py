@@ -156,6 +156,18 @@ def test_merging_and_a_file_go_on(name, tmp_path):
         first.merge(make(alpha=2.0, **options).fit(X, y))
 
 
+@every
+def test_what_is_merged_is_a_value_of_its_own(name):
+    make, _, options = LEARNERS[name]
+    X, y, _ = counts_problem(14)
+    first = make(**options).fit(X, y)
+    before = params(first)
+    first.merge().partial_fit(X, y)
+    first.merge(first).partial_fit(X, y)
+    np.testing.assert_array_equal(params(first), before)
+    assert first.class_count_.sum() == 30
+
+
 def test_merging_compares_priors_that_are_arrays():
     X, y, _ = counts_problem(5)
     a, b = (MultinomialNB(class_prior=np.array([0.2, 0.3, 0.5])).fit(X, y) for _ in range(2))
@@ -304,6 +316,18 @@ def test_values_that_are_no_numbers_leave_the_stream_as_it_was(name, form, bad):
         stream.partial_fit(X[:, :3], y)
     np.testing.assert_array_equal(params(stream), before)
     assert stream.evidence_["rows_seen"] == 30
+
+
+@every
+def test_columns_outside_are_refused(name):
+    make, _, options = LEARNERS[name]
+    X, y, _ = counts_problem(15)
+    stream = make(**options).partial_fit(X, y)
+    bad = sp.csr_array(X)
+    bad.indices[bad.indptr[4]] = 99
+    for act in (stream.partial_fit, make(**options).fit):
+        with pytest.raises(ValueError, match="column index 99 in row 4, outside 0"):
+            act(bad, y)
 
 
 @every

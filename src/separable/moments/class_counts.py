@@ -123,6 +123,7 @@ class ClassCounts:
                 f"X has {rows.n_features} features, but these ClassCounts have {self.n_features}."
             )
         refuse_negative_threshold(rows, self.threshold)
+        core = core_rows(rows)  # checks columns
         classes = np.unique(y)
         if self._classes is not None:
             find_classes(classes, self._classes)  # refuses labels of another type
@@ -136,7 +137,7 @@ class ClassCounts:
             columns = np.unique(rows.indices) if few else slice(None)  # type: ignore[arg-type]
             saved = columns, self._sums[:, columns].copy()
         try:
-            finite, negative = _add_rows(grown._sums, rows, group, weight, self.threshold)
+            finite, negative = _add_rows(grown._sums, rows, core, group, weight, self.threshold)
             if not finite:
                 largest_magnitude(data.rows, data.X)  # says where
             if negative and self.threshold is None:
@@ -348,12 +349,13 @@ def _all_within(rows: Rows, largest: float) -> bool:
 def _add_rows(
     sums: Floats,
     rows: Rows,
+    core: native.Rows,
     group: NDArray[np.int32],
     weight: Floats | None,
     threshold: float | None,
 ) -> tuple[bool, bool]:
     """Add rows; return whether all values are finite, and whether one may be negative."""
-    core, finite, negative = core_rows(rows), True, False
+    finite, negative = True, False
     for start, stop in _pieces(rows):
         cut = slice(start, stop)
         seen = native.group_sums(

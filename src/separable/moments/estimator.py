@@ -177,7 +177,7 @@ class MomentEstimator(LinearEstimator):
         -------
         estimator
         """
-        total = self._summed()
+        total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
             if type(other) is not type(self):
                 raise TypeError(
