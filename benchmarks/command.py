@@ -40,6 +40,7 @@ ROWS = {
     "least-squares": ("least_squares:run_least_squares", "100 dense columns, exactly"),
     "ridge-folds": ("ridge:run_folds", "choosing the penalty of ridge by folds"),
     "ridge-left-out": ("ridge:run_left_out", "choosing it by leaving out one row"),
+    "naive-bayes": ("naive_bayes:run_imdb", "naive Bayes on film reviews"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

@@ -154,6 +154,22 @@ def test_discriminants_run_and_agree(tiny, capsys, monkeypatch):
     json.dumps(section.raw)
 
 
+def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
+    from benchmarks import naive_bayes
+    from benchmarks.datasets import make_zipf
+
+    section = naive_bayes.run_on(make_zipf(tiny), tiny)
+    assert [line.what for line in section.lines] == [
+        "MultinomialNB, fit", "BernoulliNB, fit", "ComplementNB, fit",
+    ]  # fmt: skip
+    for raw in section.raw:
+        assert raw["apart"] < 1e-10
+        ours, _, double = raw["measures"]
+        assert ours["epochs"] == [1, 1]
+        assert ours["test_accuracy"] == double["test_accuracy"]
+    assert "differ by at most" in capsys.readouterr().out
+
+
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 

@@ -61,6 +61,9 @@ LEARNERS = {
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),
     "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
+    "bernoulli-nb": classifier("separable.moments.bernoulli_nb:BernoulliNB"),
+    "complement-nb": classifier("separable.moments.complement_nb:ComplementNB"),
+    "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "ridge": regressor("separable.moments.ridge:Ridge"),
     "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),

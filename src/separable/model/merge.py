@@ -72,6 +72,7 @@ def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
         "learner": (first.learner, other.learner),
         "family": (first.family, other.family),
         "link": (first.link, other.link),
+        "threshold": (first.threshold, other.threshold),
         "classes": (_listed(first.classes), _listed(other.classes)),
         "number of features": (first.n_features, other.n_features),
         "number of targets": (len(first.weights), len(other.weights)),

@@ -185,14 +185,14 @@ class MomentEstimator(LinearEstimator):
         -------
         estimator
         """
-        total = self._summed()
+        total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
             if type(other) is not type(self):
                 raise TypeError(
                     f"Estimator {number} is a {type(other).__name__}, the first a "
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
-            mine, theirs = self.get_params(), other.get_params()
+            mine, theirs = self._plain_parameters(), other._plain_parameters()
             same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
             odd = next((name for name in mine if not same[name]), None)
             if odd is not None:
@@ -285,7 +285,12 @@ class MomentEstimator(LinearEstimator):
         del data
         return None if sums is None else sums.classes
 
-    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
+    def _build_model(
+        self,
+        solution: Solution,
+        classes: NDArray[Any] | None,
+        threshold: float | None = None,
+    ) -> LinearModel:
         return LinearModel(
             weights=solution.weights,
             intercept=solution.intercept,
@@ -297,6 +302,7 @@ class MomentEstimator(LinearEstimator):
             parameters=self._plain_parameters(),
             family="moments",
             evidence=solution.evidence,
+            threshold=threshold,
         )
 
     def __sklearn_is_fitted__(self) -> bool:
