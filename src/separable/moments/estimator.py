@@ -101,11 +101,16 @@ class MomentEstimator(LinearEstimator):
         del data
         return None
 
+    def _needs_rows(self) -> bool:
+        """Say whether these parameters need the rows themselves, as for a second pass over them."""
+        return False
+
     def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
         Exact, without n fits. A class of which the row was the only one has no score: -inf, and of
-        two classes the score is infinite on the side of the other. None: there is no short cut.
+        two classes the score is infinite on the side of the other. NaN: too few digits are left
+        for the row, which is to be refitted. None: there is no short cut.
         """
         del sums, data
         return None

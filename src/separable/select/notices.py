@@ -1,0 +1,36 @@
+"""Warnings of many fits, told once."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Notices"]
+
+
+@dataclass
+class Notices:
+    """Collects warnings fold by fold; those from the same place are one."""
+
+    found: dict[tuple[type[Warning], str, int], tuple[str, set[int]]] = field(default_factory=dict)
+
+    @contextmanager
+    def of_fold(self, fold: int) -> Iterator[list[warnings.WarningMessage]]:
+        """Hold back the warnings of a fold; what is taken from the list is not told."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield caught
+        for each in caught:
+            place = (each.category, each.filename, each.lineno)
+            self.found.setdefault(place, (str(each.message), set()))[1].add(fold)
+
+    def tell(self, n_folds: int) -> None:
+        """Warn of everything that was held back."""
+        for (category, filename, line), (text, folds) in self.found.items():
+            many = f" [in {len(folds)} of {n_folds} folds, first in fold {min(folds)}]"
+            warnings.warn_explicit(text + many, category, filename, line)
