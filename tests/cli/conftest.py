@@ -30,19 +30,19 @@ class Result:
     err: str
 
 
-class LeastSquares:
+class Plane:
     """A regressor without a seed and without evidence."""
 
     #: What fit warns of, one each.
     told: tuple[str, ...] = ()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LeastSquares:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Plane:
         A = np.column_stack([np.ones(X.n_rows), _dense(X)])
         b, *w = np.linalg.lstsq(A, y, rcond=None)[0]
         for text in self.told:
             warnings.warn(text, UserWarning, stacklevel=2)
         self.model_ = LinearModel(
-            [w], [b], None, "identity", learner="LeastSquares", evidence=self.evidence()
+            [w], [b], None, "identity", learner="Plane", evidence=self.evidence()
         )
         return self
 
@@ -50,7 +50,7 @@ class LeastSquares:
         return {}
 
 
-class Descent(LeastSquares):
+class Descent(Plane):
     """One with a seed, and with evidence of its own."""
 
     def __init__(self, random_state: int = 0) -> None:
@@ -68,9 +68,9 @@ def _dense(X: Any) -> np.ndarray:
 def regressors(monkeypatch) -> None:
     """Two regressors that `--model` knows for the test only."""
     module = types.ModuleType("regressors_of_tests")
-    module.LeastSquares, module.Descent = LeastSquares, Descent
+    module.Plane, module.Descent = Plane, Descent
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    for name, place in {"least-squares": "LeastSquares", "descent": "Descent"}.items():
+    for name, place in {"plane": "Plane", "descent": "Descent"}.items():
         monkeypatch.setitem(LEARNERS, name, regressor(f"{module.__name__}:{place}"))
     option = next(each for each in train.params if each.name == "learner")
     monkeypatch.setattr(option, "type", click.Choice(list(LEARNERS)))

@@ -69,7 +69,7 @@ def test_what_can_be_classes(values):
 
 
 def test_a_quantity_is_for_the_regressors_there_are(regressors):
-    remedy = "predict the number itself with .*--model least-squares or --model descent"
+    remedy = "predict the number itself with .*--model plane or --model descent"
     with pytest.raises(
         TableError, match=f"classifier: {remedy}, name a column of classes, or group"
     ):

@@ -20,7 +20,7 @@ def test_every_registered_learner_is_of_its_task(name):
 def test_the_seed_goes_to_those_that_take_one(regressors):
     assert new_learner("perceptron", 3).random_state == 3
     assert new_learner("descent", 3).random_state == 3
-    assert not hasattr(new_learner("least-squares", 3), "random_state")
+    assert not hasattr(new_learner("plane", 3), "random_state")
 
 
 def test_the_default_is_a_registered_classifier():
@@ -28,7 +28,7 @@ def test_the_default_is_a_registered_classifier():
 
 
 def test_options_and_help_tell_the_tasks_apart(regressors):
-    assert "--model least-squares or --model descent" in options_for("regression")
+    assert "--model plane or --model descent" in options_for("regression")
     assert "perceptron" not in options_for("regression")
     assert options_for("classification").startswith("--model averaged-perceptron or --model")
     told = _learners_help()

@@ -15,7 +15,7 @@ from separable.cli.regression import Numbers
 from separable.data.table import TableError, read_csv
 from separable.datasets import PENGUINS
 
-MASS = ["--target", "body_mass_g", "--model", "least-squares"]
+MASS = ["--target", "body_mass_g", "--model", "plane"]
 
 
 def target(values) -> Numbers:
@@ -138,7 +138,7 @@ def test_penguins(separable, regressors):
         "species            category  3 levels",
         "Held out 86 of 342 rows at random:",
         "always 42",
-        "LeastSquares, trained again on all 342 rows with 1",
+        "Plane, trained again on all 342 rows with 1",
         "  root mean squared error 2",
         "raises the prediction",
         "lowers the prediction",
@@ -158,14 +158,14 @@ def test_json_and_evidence_by_hand(separable, regressors):
     assert "classes" not in told
     assert "training_mistakes" not in told
 
-    from regressors_of_tests import LeastSquares
+    from regressors_of_tests import Plane
 
     table = read_csv(PENGUINS)
     found = Numbers.read(table, "body_mass_g", "penguins.csv")
     train, test = found.split(0.25, 4)
     columns, y = table.drop_columns(["body_mass_g"]), found.values
     encoder = TableEncoder().fit(columns.take(found.rows[train]))
-    fitted = LeastSquares().fit(encoder.encode(columns.take(found.rows[train])), y[train])
+    fitted = Plane().fit(encoder.encode(columns.take(found.rows[train])), y[train])
     predicted = fitted.model_.predict(encoder.encode(columns.take(found.rows[test])))
     assert told["held_out"]["rmse"] == pytest.approx(
         root_mean_squared_error(y[test], predicted), rel=1e-9
@@ -191,16 +191,16 @@ def test_a_seed_and_evidence_of_other_kinds(separable, regressors):
 
 
 def test_warnings_are_one_line_each_and_told_once(separable, regressors, monkeypatch):
-    from regressors_of_tests import LeastSquares
+    from regressors_of_tests import Plane
 
-    monkeypatch.setattr(LeastSquares, "told", ("nearly\n  singular", "nearly singular", "slow"))
-    result = separable("train", write(lines()), "--target", "y", "--model", "least-squares")
+    monkeypatch.setattr(Plane, "told", ("nearly\n  singular", "nearly singular", "slow"))
+    result = separable("train", write(lines()), "--target", "y", "--model", "plane")
     assert result.code == 0
     assert result.err == "Warning: nearly singular\nWarning: slow\n"
 
 
 def test_three_rows(separable, regressors):
-    args = ["train", write(lines(3)), "--target", "y", "--model", "least-squares"]
+    args = ["train", write(lines(3)), "--target", "y", "--model", "plane"]
     result = separable(*args)
     assert (result.code, result.err) == (0, "")
     assert "Held out 1 of 3 rows at random" in result.out
@@ -230,7 +230,7 @@ def test_three_rows(separable, regressors):
     ],
 )
 def test_bad_data(separable, regressors, text, message):
-    result = separable("train", write(text), "--target", "y", "--model", "least-squares")
+    result = separable("train", write(text), "--target", "y", "--model", "plane")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith(f"Error: {message}")
     assert result.err.count("\n") == 1
@@ -238,7 +238,7 @@ def test_bad_data(separable, regressors, text, message):
 
 
 def test_what_the_user_says_of_the_target(separable, regressors):
-    args = ["train", write(lines()), "--target", "y", "--model", "least-squares"]
+    args = ["train", write(lines()), "--target", "y", "--model", "plane"]
     assert separable(*args, "--number", "y").code == 0
     result = separable(*args, "--category", "y")
     assert result.code == 2
@@ -251,7 +251,7 @@ def test_a_classifier_names_the_regressors(separable, regressors):
     assert result.code == 1
     assert "looks like a quantity: 94 different values in 342 rows" in result.err
     assert "predict the number itself with " in result.err
-    assert "--model least-squares or --model descent, name a column of classes" in result.err
+    assert "--model plane or --model descent, name a column of classes" in result.err
 
 
 # --- predict and explain ---
@@ -274,7 +274,7 @@ def test_predict(separable, mass_model):
 def test_explain_speaks_of_predictions(separable, mass_model):
     result = separable("explain", mass_model, PENGUINS, "--row", 3)
     out = result.out.splitlines()
-    assert "data row 3: LeastSquares predicts 3" in out[0]
+    assert "data row 3: Plane predicts 3" in out[0]
     assert out[-2].split()[0] == "intercept"
     assert out[-1].split()[0] == "prediction"
     assert out[0].split()[-1] == out[-1].split()[-1]
@@ -296,3 +296,11 @@ def test_contributions_sum_to_the_prediction(separable, mass_model):
         assert "score" not in told
     overall = json.loads(separable("explain", mass_model, "--json").out)
     assert overall["classes"] is None
+
+
+def test_least_squares_names_columns_that_depend_on_each_other(separable):
+    result = separable("train", PENGUINS, "--target", "body_mass_g", "--model", "least-squares")
+    assert result.code == 0
+    assert "Warning: Columns depend on each other" in result.err
+    assert "=" in result.err.split("smallest norm are taken: ")[1].split(" is made up of ")[0]
+    assert "column 1" not in result.err

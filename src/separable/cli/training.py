@@ -13,8 +13,11 @@ from separable.cli.target import target_class
 from separable.cli.train_table import read_table_and_target
 from separable.data.table import TableError
 from separable.features.table_encoder import TableEncoder
+from separable.model.words import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -126,7 +129,10 @@ class _Fitter:
             warnings.simplefilter("always")
             estimator.fit(encoded, values)
         if chosen is None:
-            self.warnings += [_warning(one.message, estimator.model_, len(rows)) for one in caught]
+            names = encoder.feature_names
+            self.warnings += [
+                _warning(one.message, estimator.model_, len(rows), names) for one in caught
+            ]
         return encoder, estimator.model_
 
     def predict(self, encoder: TableEncoder, model: Model, chosen: Rows | None) -> NDArray[Any]:
@@ -160,10 +166,14 @@ class _Fitter:
         return self.table if len(rows) == self.table.num_rows else self.table.take(places)
 
 
-def _warning(message: Warning | str, model: Model, n_rows: int) -> str:
-    """Return a warning of a learner in one line, a perceptron's for what can be typed here."""
+def _warning(message: Warning | str, model: Model, n_rows: int, names: Sequence[str] = ()) -> str:
+    """Return a warning of a learner in one line, with the names and options known here."""
     from sklearn.exceptions import ConvergenceWarning
 
+    from separable.moments.rank_warning import DependentColumns
+
+    if isinstance(message, DependentColumns):
+        return message.text(lambda column: shown(names[column]))
     evidence, k = model.evidence, model.n_scores
     counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
     if not isinstance(message, ConvergenceWarning) or not counts_mistakes:

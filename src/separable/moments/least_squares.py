@@ -17,6 +17,7 @@ from separable.moments.factor import (
     factor_from_gram,
     factor_from_rows,
 )
+from separable.moments.rank_warning import DependentColumns, RankWarning
 from separable.moments.refinement import refine
 from separable.moments.regressor import MomentRegressor
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from separable.moments.data import Data
     from separable.moments.moments import Moments
+    from separable.moments.summary import Summary
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LeastSquares", "RankWarning"]
+__all__ = ["LeastSquares"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Squared condition numbers: from here on weights are refined, as they are of few numbers, ...
@@ -38,12 +40,6 @@ FEW_NUMBERS = 10_000
 ORTHOGONAL = 1e7
 #: ... and products alone have too few digits left for an answer.
 HOPELESS = 1e13
-#: So many dependent columns are named.
-NAMED = 5
-
-
-class RankWarning(UserWarning):
-    """Columns depend on each other: the weights are not determined by the rows."""
 
 
 class LeastSquares(MomentRegressor):
@@ -99,6 +95,44 @@ class LeastSquares(MomentRegressor):
     def rank_(self) -> int:
         """Rank of the centred columns."""
         return int(self._learned("rank"))
+
+    def summary(self, target: int = 0) -> Summary:
+        """Return coefficients with standard errors, t, p and 95 % intervals, R2, F, AIC, BIC.
+
+        As text (``print``), ``to_dict()`` or ``to_html()``. A row of weight k counts as k rows.
+
+        Parameters
+        ----------
+        target : int, default 0
+            Which of several targets.
+
+        Returns
+        -------
+        Summary
+        """
+        from separable.moments.summary import summarise
+
+        model, learned = self._weights_only(), self._solved().learned
+        if "design" not in learned:
+            raise ValueError(
+                "There is no summary of a fit to fewer rows than columns: no rows are left to "
+                "estimate errors from. Use fewer columns, or Ridge."
+            )
+        if not 0 <= target < model.n_scores:
+            raise ValueError(f"target must be in 0 ... {model.n_scores - 1}. Got {target!r}.")
+        names = [f"x{j + 1}" for j in range(model.n_features)]
+        return summarise(
+            learned["design"],
+            learned["kept"],
+            learned["factor"],
+            learned["rank"],
+            model.weights[target],
+            float(model.intercept[target]) if self.fit_intercept else None,
+            float(learned["residual_squares"][target]),
+            target,
+            list(model.feature_names or names),
+            "y" if model.n_scores == 1 else f"y{target + 1}",
+        )
 
     # ------------------------------------------------------------------ solving
 
@@ -228,19 +262,13 @@ class LeastSquares(MomentRegressor):
 
     def _warn(self, design: Design, kept: NDArray[np.intp], factor: Factor, rank: int) -> None:
         """Name the columns that depend on others, or are constant."""
-        names = self._name
-        told = [f"{names(j)} is constant" for j in np.flatnonzero(design.constant).tolist()]
-        if rank < len(kept):
-            for column, others in dependent_columns(factor.r, rank):
-                made_of = [names(int(kept[k])) for k in others[:NAMED]]
-                more = ", ..." if len(others) > NAMED else ""
-                told.append(f"{names(int(kept[column]))} is made up of {', '.join(made_of)}{more}")
-        rest = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        dependent = dependent_columns(factor.r, rank) if rank < len(kept) else []
         warnings.warn(
-            "Columns depend on each other, so the rows do not determine the weights of least "
-            f"squares, and those of smallest norm are taken: {'; '.join(told[:NAMED])}{rest}. "
-            "Drop such columns, or use Ridge.",
-            RankWarning,
+            DependentColumns(
+                np.flatnonzero(design.constant).tolist(),
+                [(int(kept[j]), kept[others].tolist()) for j, others in dependent],
+                self._name,
+            ),
             stacklevel=4,
         )
 
