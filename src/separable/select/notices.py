@@ -17,7 +17,7 @@ __all__ = ["Notices"]
 class Notices:
     """Collects warnings fold by fold; those from the same place are one."""
 
-    found: dict[tuple[type[Warning], str, int], tuple[str, set[int]]] = field(default_factory=dict)
+    found: dict[tuple[type[Warning], str, int], tuple[Warning, set[int]]] = field(default_factory=dict)
 
     @contextmanager
     def of_fold(self, fold: int) -> Iterator[list[warnings.WarningMessage]]:
@@ -27,10 +27,13 @@ class Notices:
             yield caught
         for each in caught:
             place = (each.category, each.filename, each.lineno)
-            self.found.setdefault(place, (str(each.message), set()))[1].add(fold)
+            message = each.message if isinstance(each.message, Warning) else each.category()
+            self.found.setdefault(place, (message, set()))[1].add(fold)
 
     def tell(self, n_folds: int) -> None:
         """Warn of everything that was held back."""
-        for (category, filename, line), (text, folds) in self.found.items():
+        for (category, filename, line), (message, folds) in self.found.items():
             many = f" [in {len(folds)} of {n_folds} folds, first in fold {min(folds)}]"
-            warnings.warn_explicit(text + many, category, filename, line)
+            if message.args == (str(message),):
+                message.args = (str(message) + many,)
+            warnings.warn_explicit(message, category, filename, line)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,14 +53,22 @@ class Predicted:
         del X
         return self._answers.predictions
 
+    @available_if(lambda self: self._answers.decision is not None)
+    def decision_function(self, X: Any) -> NDArray[np.float64] | None:
+        """Return the scores of the held-out rows."""
+        del X
+        return self._answers.decision
+
+    @available_if(lambda self: self._answers.probabilities is not None)
+    def predict_proba(self, X: Any) -> NDArray[np.float64] | None:
+        """Return the probabilities of the held-out rows."""
+        del X
+        return self._answers.probabilities
+
     def __getattr__(self, name: str) -> Any:
         answers = self.__dict__["_answers"]
         if name == "classes_" and answers.classes is not None:
             return answers.classes
-        if name == "decision_function" and answers.decision is not None:
-            return lambda X: answers.decision
-        if name == "predict_proba" and answers.probabilities is not None:
-            return lambda X: answers.probabilities
         raise AttributeError(
             f"The scorer asks for {name!r} of the fitted "
             f"{type(self.__dict__['_estimator']).__name__}, of which only the answers for the "
