@@ -38,6 +38,8 @@ class Hat(LeastSquares):
     """Least squares that takes rows out by the hat matrix."""
 
     def _left_out_scores(self, sums, data):
+        if data.rows.n_features > data.n_counted:
+            return None
         fitted = clone(self).fit(data.rows.to_matrix(), data.y, data.counted.weight)
         X, y = data.rows.to_matrix(), data.y.reshape(len(data.y), -1)
         X = np.asarray(X.todense()) if data.rows.is_sparse else X

@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron as PeerPerceptron
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import Perceptron as PeerPerceptron
 from sklearn.metrics import get_scorer, make_scorer, mean_squared_error
 from sklearn.model_selection import (
     GroupKFold,

@@ -39,7 +39,9 @@ def left_out(estimator, X, y, weight=None):
 def test_regression_equals_brute_force(estimator, form, weigh):
     X, y = problem()
     rng = np.random.default_rng(1)
-    weight = {None: None, "some": rng.random(25) + 0.5, "zeros": rng.integers(0, 3, 25) + 0.0}[weigh]
+    weight = {None: None, "some": rng.random(25) + 0.5, "zeros": rng.integers(0, 3, 25) + 0.0}[
+        weigh
+    ]
     found = leave_one_out(estimator, form(X), y, sample_weight=weight)
     np.testing.assert_allclose(
         found.predictions, left_out(LeastSquares(), X, y, weight), rtol=1e-8, atol=1e-9
@@ -66,7 +68,9 @@ def test_rows_without_digits_are_refitted():
         found = leave_one_out(Hat(), X, y)
     assert found.n_refits == 1
     np.testing.assert_allclose(found.predictions, left_out(LeastSquares(), X, y), rtol=1e-8)
-    with pytest.raises(ValueError, match="needs 1 fits, one a row, which is more than max_refits=0"):
+    with pytest.raises(
+        ValueError, match="needs 1 fits, one a row, which is more than max_refits=0"
+    ):
         leave_one_out(Hat(), X, y, max_refits=0)
 
 
@@ -116,7 +120,9 @@ def test_scores_become_classes_and_probabilities():
     assert found.decision_scores[2].tolist() == [0, 1, -np.inf]
     two = leave_one_out(ByScores(), X, ["a", "a", "b", "a", "a", "a"])
     assert two.predictions.tolist() == ["a"] * 6
-    np.testing.assert_allclose(two.probabilities[:, 1], [1 / (1 + np.e**2)] * 2 + [0] + [1 / (1 + np.e**2)] * 3)
+    np.testing.assert_allclose(
+        two.probabilities[:, 1], [1 / (1 + np.e**2)] * 2 + [0] + [1 / (1 + np.e**2)] * 3
+    )
     assert two.decision_scores[2] == -np.inf
 
 
@@ -166,7 +172,7 @@ def test_a_scorer_that_asks_for_more_than_answers():
 
 
 def test_one_row_or_no_weight():
-    with pytest.raises(ValueError, match="needs at least 2 rows, one to learn from. X has 1"):
+    with pytest.raises(ValueError, match=r"needs at least 2 rows, one to learn from\. X has 1"):
         leave_one_out(Hat(), [[1.0]], [1.0])
     X, y = problem()
     with pytest.raises(ValueError, match="Every sample weight is zero"):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Moments", "Target", "complements"]
+__all__ = ["Moments", "Target", "complements", "each_complement"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
 AnySums = TypeVar("AnySums", bound="RowSums")
@@ -448,7 +448,12 @@ class Moments:
         return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
 
 
-def complements(parts: Sequence[AnySums]) -> Iterator[AnySums]:
+def complements(parts: Sequence[AnySums]) -> list[AnySums]:
+    """Return, for each of two or more parts, the sums of all others, by merging only."""
+    return list(each_complement(parts))
+
+
+def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
     """Yield, for each of two or more parts, the sums of all others, by merging only.
 
     Parts before it are merged from the front and those after it from the back, so that no digits

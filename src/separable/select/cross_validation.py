@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import indexable
-from sklearn.utils.validation import _num_samples
 
 from separable.fitting.targets import check_sample_weight
 from separable.select.answers import Answers, join
-from separable.select.fits import FittedFold, Problem, fits_of, take
+from separable.select.fits import FittedFold, Problem, fits_of
+from separable.select.indexing import paired, take
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 from separable.select.scoring import read_scoring, score_rows
@@ -87,8 +86,7 @@ def cross_validate(
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     scorers = read_scoring(scoring, estimator)
-    n = _num_samples(problem.X)
-    splits = read_splits(cv, estimator, problem.X, problem.y, groups, n)
+    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
     notices = Notices()
     found = run_folds(problem, splits, notices, scorers, weight)
     notices.tell(len(splits))
@@ -122,13 +120,12 @@ def read_problem(
         raise TypeError(f"{name} has no predict, so there is nothing to compare with y.")
     if y is None:
         raise ValueError("Validation compares predictions with y, but y is None.")
-    X, y = indexable(X, y)
-    rows = np.empty(_num_samples(X))
+    X, y, n = paired(X, y)
     weights = [
-        None if each is None else check_sample_weight(each, rows)
+        None if each is None else check_sample_weight(each, np.empty(n))
         for each in (sample_weight, score_weight)
     ]
-    return Problem(estimator, X, y, weights[0]), weights[1]
+    return Problem(estimator, X, y, n, weights[0]), weights[1]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from separable.data.memory import available_bytes
-from separable.data.rows import as_rows
+from separable.data.rows import Rows, as_rows
+from separable.model.scores import linear_scores
 from separable.moments.estimator import MomentEstimator
-from separable.moments.moments import complements
+from separable.moments.moments import each_complement
 from separable.select.answers import Answers, ask
+from separable.select.indexing import take
+from separable.select.notices import held_back
 from separable.select.splits import runs_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FittedFold", "Problem", "Refits", "fits_of", "prepared", "solved_from_rows", "take"]
+__all__ = ["FittedFold", "Problem", "Refits", "fits_of", "prepared", "refit", "solved_from_rows"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: The error that sums may leave in what is not explained of y, relative to that.
@@ -53,6 +54,8 @@ class Problem:
         Not fitted here, but cloned.
     X, y
         All rows.
+    n_rows : int
+        Their number.
     weight : ndarray of float64, shape (n,), or None
         For learning.
     """
@@ -60,6 +63,7 @@ class Problem:
     estimator: Any
     X: Any
     y: Any
+    n_rows: int
     weight: Floats | None
 
 
@@ -71,14 +75,6 @@ class FittedFold:
     how: str
     answers: Answers
     X_test: Any
-
-
-def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of anything that has rows; without a copy where they follow each other."""
-    if type(X) is np.ndarray and len(rows) and rows[-1] - rows[0] == len(rows) - 1:
-        if len(rows) == 1 or (np.diff(rows) == 1).all():
-            return X[rows[0] : rows[-1] + 1]
-    return _safe_indexing(X, rows)
 
 
 def refit(problem: Problem, train: NDArray[np.intp]) -> Any:
@@ -96,7 +92,8 @@ def weight_parameter(estimator: Any) -> str:
         return f"{name}__{weight_parameter(last)}"
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
-            f"{type(estimator).__name__} learns without sample_weight. Leave it out, or repeat rows."
+            f"{type(estimator).__name__} learns without sample_weight. Leave it out, or repeat "
+            "rows."
         )
     return "sample_weight"
 
@@ -151,7 +148,10 @@ class FromSums(Refits):
             rest = np.ones(self._data.rows.n_rows, np.bool_)
             rest[np.concatenate(tests)] = False
             parts = self._parts([*tests, np.flatnonzero(rest)] if rest.any() else tests)
-            yield from [None] * len(run) if parts is None else islice(complements(parts), len(run))
+            if parts is None:
+                yield from [None] * len(run)
+            else:
+                yield from islice(each_complement(parts), len(run))
 
     def _added(self, rows: NDArray[np.intp]) -> RowSums:
         return self._base._new_sums().add_data(self._data, rows)
@@ -166,13 +166,17 @@ class FromSums(Refits):
 
     def _has_digits(self, made: MomentEstimator, answers: Answers, test: NDArray[np.intp]) -> bool:
         """Say whether errors of the sums stay far below what is not explained of y."""
-        left = 1.0
-        if self._spread is not None:
-            squares = np.mean((answers.predictions - self._data.y[test]) ** 2, axis=0)
-            if (squares < EXPLAINED * self._spread).any() or not self._spread.all():
-                return False
-            left = float(np.min(squares / self._spread))
-        return 10.0 ** -_digits(made.evidence_) <= ALLOWED * min(1.0, math.sqrt(left))
+        error = float(10.0 ** -_digits(made.evidence_))
+        if self._spread is None:
+            return error <= ALLOWED
+        left = np.mean((answers.predictions - self._data.y[test]) ** 2, axis=0)
+        if not self._spread.all() or (left < EXPLAINED * self._spread).any():
+            return False
+        model, row = made._weights_only(), self._data.rows.take(test[:1])
+        sizes = Rows(np.abs(row.values), row.n_features, row.indices, row.indptr)
+        terms = linear_scores(sizes, np.abs(model.weights), np.abs(model.intercept))
+        most = np.maximum(error * np.sqrt(self._spread), EPS * terms[0])
+        return bool((most <= ALLOWED * np.sqrt(left)).all())
 
 
 def fits_of(problem: Problem, splits: Sequence[Split]) -> Refits:
@@ -191,7 +195,8 @@ def solved_from_rows(problem: Problem, split: Split) -> bool:
     counted = split.n_train
     if problem.weight is not None:
         counted = int(np.count_nonzero(problem.weight[split.train]))
-    return as_rows(take(problem.X, split.test[:1]), check_values=False).n_features > counted
+    columns = as_rows(take(problem.X, split.test[:1]), check_values=False).n_features
+    return columns > counted
 
 
 def prepared(problem: Problem) -> tuple[MomentEstimator, Data]:
@@ -208,14 +213,12 @@ def _solved(base: MomentEstimator, sums: RowSums) -> MomentEstimator | None:
     if sums.is_empty:
         return None
     made = base._with_sums(sums)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with held_back() as caught:
         try:
             made._solved()
         except ValueError:
+            caught.clear()
             return None
-    for each in caught:
-        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     return made
 
 
@@ -224,7 +227,7 @@ def _digits(evidence: Mapping[str, Any]) -> float:
     if "digits" in evidence:
         return float(evidence["digits"])
     condition = evidence.get("condition_number", 1.0)
-    return 0.0 if condition is None else -math.log10(max(condition**2, 1.0) * EPS)
+    return 0.0 if condition is None else -math.log10(max(condition, 1.0) * EPS)
 
 
 def _bytes(sums: RowSums) -> int:

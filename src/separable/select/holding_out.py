@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import indexable
-from sklearn.utils.validation import _num_samples
 
 from separable.data.split import random_split, stratified_split
-from separable.select.fits import take
+from separable.select.indexing import paired, take
 
 __all__ = ["HoldOut", "hold_out"]
 
@@ -52,8 +50,7 @@ def hold_out(
     """
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
-    X, y = indexable(X, y)
-    n = _num_samples(X)
+    X, y, n = paired(X, y)
     if stratify:
         train, test = stratified_split(np.asarray(y), test_size, random_state)
     else:

@@ -6,15 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from sklearn.base import is_classifier
 
 from separable.model.probability import classes_of, probabilities
-from separable.model.scores import linear_scores
 from separable.moments.estimator import MomentEstimator
 from separable.select.answers import Answers, ask, join
 from separable.select.cross_validation import read_problem, run_folds
-from separable.select.fits import prepared, refit, solved_from_rows, take
-from separable.select.notices import Notices
+from separable.select.fits import prepared, refit
+from separable.select.indexing import take
+from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
 from separable.select.scoring import Predicted, read_scoring, score_rows
 from separable.select.splits import Split
@@ -82,7 +82,7 @@ def leave_one_out(
     if weight is not None and not weight.any():
         raise ValueError("All rows have score_weight 0.")
     scorers, notices = read_scoring(scoring, estimator), Notices()
-    n = _num_samples(problem.X)
+    n = problem.n_rows
     if n < 2:
         raise ValueError(f"Leave-one-out needs at least 2 rows, one to learn from. X has {n}.")
     found = _by_short_cut(problem, notices, max_refits)
@@ -107,9 +107,7 @@ def leave_one_out(
     )
 
 
-def _by_fits(
-    problem: Problem, notices: Notices, n: int, max_refits: int
-) -> tuple[Answers, int]:
+def _by_fits(problem: Problem, notices: Notices, n: int, max_refits: int) -> tuple[Answers, int]:
     _check_refits(problem, n, max_refits)
     splits = [Split(n, np.array([row])) for row in range(n)]
     found = run_folds(problem, splits, notices, [], None)
@@ -134,28 +132,29 @@ def _by_short_cut(
     """Take each row out of one fit; None if the learner cannot."""
     if not isinstance(problem.estimator, MomentEstimator):
         return None
-    whole = Split(_num_samples(problem.X), np.array([0]))
-    if problem.estimator._needs_rows() or solved_from_rows(problem, whole):
+    if problem.estimator._needs_rows():
         return None
     base, data = prepared(problem)
-    present = data.present()
-    with notices.of_fold(0):
-        sums = base._new_sums().add_data(present)
-        scores = None if sums.is_empty else base._left_out_scores(sums, present)
-    if scores is None:
-        return None
+    present, sums = data.present(), base._new_sums()
+    wide = type(base)._solve_rows is not MomentEstimator._solve_rows
+    with held_back() as caught:
+        if not wide or data.rows.n_features <= data.n_counted:
+            sums.add_data(present)
+        scores = base._left_out_scores(sums, present) if data.n_counted > 1 else None
+        if scores is None:
+            caught.clear()
+            return None
+    classes = np.unique(present.y) if is_classifier(base) else None
     if data.counted.rows is not None:
-        scores = _with_absent(problem, scores, data.counted.rows, data.rows)
-    return _refitted_where_nan(problem, notices, scores, sums.classes, max_refits)
+        scores = _with_absent(problem, scores, data.counted.rows)
+    return _refitted_where_nan(problem, notices, scores, classes, max_refits)
 
 
-def _with_absent(
-    problem: Problem, scores: Floats, present: NDArray[np.int64], rows: Any
-) -> Floats:
+def _with_absent(problem: Problem, scores: Floats, present: NDArray[np.int64]) -> Floats:
     """Return scores of all rows: those of weight 0 are not in the fit, and are just predicted."""
-    n = _num_samples(problem.X)
-    model = refit(problem, np.arange(n))._weights_only()
-    every = linear_scores(rows, model.weights, model.intercept)
+    fitted = refit(problem, np.arange(problem.n_rows))
+    score = fitted.decision_function if is_classifier(fitted) else fitted.predict
+    every = np.array(score(problem.X), dtype=np.float64).reshape(problem.n_rows, -1)
     every[present] = scores
     return every
 

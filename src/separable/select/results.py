@@ -123,7 +123,8 @@ class LeaveOneOutValidation:
     row_scores : dict of str to ndarray, shape (n,)
         Those scores, row by row.
     n_refits : int
-        How many of the n fits were made; the others follow from the fit to all rows.
+        How many of the n fits were made here; the other rows were taken out of one fit to all, by
+        the learner.
     predictions : ndarray, shape (n,) or (n, t)
     decision_scores : ndarray, shape (n,) or (n, K), or None
     probabilities : ndarray, shape (n, K), or None
