@@ -36,6 +36,7 @@ ROWS = {
     "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
+    "least-squares": ("least_squares:run_least_squares", "100 dense columns, exactly"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

@@ -21,6 +21,8 @@ class Settings:
         Epochs of every fit that has no stopping rule of its own.
     zipf_rows, zipf_features : int
         Size of the generated set; a fifth more rows are kept for testing.
+    dense_rows : int
+        Rows of generated sets of 100 dense columns.
     most_rows : int or None
         Use at most so many rows of a set that is read from a file.
     copy_bytes : int
@@ -38,6 +40,7 @@ class Settings:
     epochs: int
     zipf_rows: int
     zipf_features: int
+    dense_rows: int
     most_rows: int | None
     copy_bytes: int
     calls: int
@@ -51,6 +54,7 @@ FULL = Settings(
     epochs=10,
     zipf_rows=100_000,
     zipf_features=47_000,
+    dense_rows=200_000,
     most_rows=None,
     copy_bytes=1 << 30,
     calls=5_000,
@@ -64,6 +68,7 @@ QUICK = Settings(
     epochs=3,
     zipf_rows=10_000,
     zipf_features=47_000,
+    dense_rows=20_000,
     most_rows=5_000,
     copy_bytes=1 << 28,
     calls=1_000,

@@ -31,6 +31,7 @@ def tiny(benchmarks_importable):
         epochs=2,
         zipf_rows=300,
         zipf_features=500,
+        dense_rows=400,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -75,6 +76,26 @@ def test_rows_that_need_no_file_run_and_leave_numbers(tiny, capsys):
         assert measure["epochs"] == [2, 2]
         assert len(measure["seconds"]) == tiny.repeats
         assert all(0.4 < accuracy <= 1 for accuracy in measure["train_accuracy"])
+
+
+def test_exact_learners_agree_with_their_peers(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["least-squares"], tiny)
+    assert [line["difference"] < 1e-6 for line in report["rows"]["least-squares"]] == [True, True]
+    json.dumps(report)
+    assert "peak memory" in capsys.readouterr().out
+
+
+def test_a_peer_with_another_answer_does_not_count(tiny, capsys):
+    from benchmarks.contest import Contest, Side, run_contest
+    from benchmarks.report import Section
+
+    section = Section()
+    sides = Side("ours", lambda: 1.0), [Side("peer", lambda: 2.0)]
+    contest = Contest("row", "data", "what", *sides, lambda a, b: abs(a - b), 0.5, 3.0)
+    run_contest(contest, 1, tiny, section)
+    assert section.lines[0].verdict == "does not count: answers differ by 1.0e+00"
 
 
 def test_dense_classes_and_the_limit_run_on_small_data(tiny, capsys, monkeypatch):
