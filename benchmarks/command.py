@@ -37,6 +37,10 @@ ROWS = {
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
     "least-squares": ("least_squares:run_least_squares", "100 dense columns, exactly"),
+    "cross-validation": (
+        "cross_validation:run_cross_validation",
+        "five folds of least squares from sums",
+    ),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

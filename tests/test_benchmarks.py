@@ -32,6 +32,7 @@ def tiny(benchmarks_importable):
         zipf_rows=300,
         zipf_features=500,
         dense_rows=400,
+        table_rows=600,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -124,6 +125,18 @@ def test_votes_are_measured_by_the_block(tiny, capsys):
     assert section.lines[0].value == pytest.approx(blocks)
     assert section.lines[0].verdict == "not judged"
     assert "rows/s" in capsys.readouterr().out
+
+
+def test_cross_validations_agree(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["cross-validation"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["cross-validation"]
+    assert len(rows) == 4
+    assert all(row["apart"] < 1e-8 for row in rows)
+    assert {row["line"]["verdict"] for row in rows} == {"-"}
+    assert "Scores of folds differ by at most" in capsys.readouterr().out
 
 
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
