@@ -15,8 +15,8 @@ from separable import LeastSquares
 from separable.select import cross_validate, leave_one_out
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20000, 50)), rng.normal(size=20000)
-print("started", flush=True)
 try:
+    print("started", flush=True)
     {call}
 except KeyboardInterrupt:
     print("stopped")

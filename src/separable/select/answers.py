@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.model.probability import classes_of, probabilities
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from separable.moments.estimator import MomentEstimator
+
     Floats = NDArray[np.float64]
 
-__all__ = ["Answers", "ask", "join"]
+__all__ = ["Answers", "answers_of", "ask", "join"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,25 @@ def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> 
         return None
     answer = getattr(fitted, method)(X)
     return answer if isinstance(answer, np.ndarray) and answer.ndim in dimensions else None
+
+
+def answers_of(learner: MomentEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
+    """Return the answers that scores of a moment learner mean, as its own methods would.
+
+    Parameters
+    ----------
+    learner : MomentEstimator
+    scores : ndarray, shape (m, k)
+    classes : ndarray or None
+        None in regression.
+    """
+    one = scores[:, 0] if scores.shape[1] == 1 else scores
+    if classes is None:
+        return Answers(one)
+    link, shares = learner._link(), None
+    if hasattr(type(learner), "predict_proba") and link in ("logistic", "softmax"):
+        shares = probabilities(scores, len(classes), link)
+    return Answers(classes_of(scores, classes), one, shares, classes)
 
 
 def join(parts: Sequence[Answers]) -> Answers:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import has_fit_parameter
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
 from separable.model.scores import linear_scores
+from separable.moments.classifier import MomentClassifier
 from separable.moments.estimator import MomentEstimator
 from separable.moments.moments import each_complement
-from separable.select.answers import Answers, ask
+from separable.select.answers import Answers, answers_of, ask
 from separable.select.indexing import take
 from separable.select.notices import held_back
 from separable.select.splits import runs_of
@@ -132,7 +133,7 @@ class FromSums(Refits):
             return super().fit(fold)
         test = self._splits[fold].test
         X_test = take(self._problem.X, test)
-        answers = ask(made, X_test)
+        answers = _ask_once(made, X_test)
         if not self._has_digits(made, answers, test):
             return super().fit(fold)
         return FittedFold(made, "sums", answers, X_test)
@@ -220,6 +221,14 @@ def _solved(base: MomentEstimator, sums: RowSums) -> MomentEstimator | None:
             caught.clear()
             return None
     return made
+
+
+def _ask_once(made: MomentEstimator, X: Any) -> Answers:
+    """Return what ``ask`` does, with one product of rows and weights."""
+    if not isinstance(made, MomentClassifier) or type(made).predict is not MomentClassifier.predict:
+        return ask(made, X)
+    scores = made.decision_function(X)
+    return answers_of(made, scores.reshape(len(scores), -1), made.classes_)
 
 
 def _digits(evidence: Mapping[str, Any]) -> float:

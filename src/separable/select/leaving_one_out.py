@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from separable.model.probability import classes_of, probabilities
 from separable.moments.estimator import MomentEstimator
-from separable.select.answers import Answers, ask, join
+from separable.select.answers import Answers, answers_of, ask, join
 from separable.select.cross_validation import read_problem, run_folds
 from separable.select.fits import prepared, refit
 from separable.select.indexing import take
@@ -170,7 +169,7 @@ def _refitted_where_nan(
     bad = np.isnan(scores).any(axis=1)
     again, fine = np.flatnonzero(bad), np.flatnonzero(~bad)
     _check_refits(problem, len(again), max_refits)
-    parts = [_answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []
+    parts = [answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []
     for row in again.tolist():
         with notices.of_fold(row):
             fitted = refit(problem, np.delete(np.arange(n), row))
@@ -182,18 +181,6 @@ def _refitted_where_nan(
         None if answers.probabilities is None else answers.probabilities[order],
         answers.classes,
     ), len(again)
-
-
-def _answers_of(
-    estimator: MomentEstimator, scores: Floats, classes: NDArray[Any] | None
-) -> Answers:
-    one = scores[:, 0] if scores.shape[1] == 1 else scores
-    if classes is None:
-        return Answers(one)
-    link, shares = estimator._link(), None
-    if hasattr(type(estimator), "predict_proba") and link in ("logistic", "softmax"):
-        shares = probabilities(scores, len(classes), link)
-    return Answers(classes_of(scores, classes), one, shares, classes)
 
 
 # ---------------------------------------------------------------------- scores by row
