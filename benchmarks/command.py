@@ -41,6 +41,10 @@ ROWS = {
     "ridge-folds": ("ridge:run_folds", "choosing the penalty of ridge by folds"),
     "ridge-left-out": ("ridge:run_left_out", "choosing it by leaving out one row"),
     "naive-bayes": ("naive_bayes:run_imdb", "naive Bayes on film reviews"),
+    "cross-validation": (
+        "cross_validation:run_cross_validation",
+        "five folds of least squares from sums",
+    ),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

@@ -32,6 +32,7 @@ def tiny(benchmarks_importable):
         zipf_rows=300,
         zipf_features=500,
         dense_rows=400,
+        table_rows=600,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -168,6 +169,18 @@ def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
         assert ours["epochs"] == [1, 1]
         assert ours["test_accuracy"] == double["test_accuracy"]
     assert "differ by at most" in capsys.readouterr().out
+
+
+def test_cross_validations_agree(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["cross-validation"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["cross-validation"]
+    assert len(rows) == 4
+    assert all(row["apart"] < 1e-8 for row in rows)
+    assert {row["line"]["verdict"] for row in rows} == {"-"}
+    assert "Scores of folds differ by at most" in capsys.readouterr().out
 
 
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):

@@ -113,7 +113,8 @@ class MomentEstimator(LinearEstimator):
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
         Exact, without n fits. A class of which the row was the only one has no score: -inf, and of
-        two classes the score is infinite on the side of the other. None: there is no short cut.
+        two classes the score is infinite on the side of the other. NaN: too few digits are left
+        for the row, which is to be refitted. None: there is no short cut.
         """
         del sums, data
         return None

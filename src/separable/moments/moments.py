@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.targets import RowWeights
+    from separable.moments.estimator import RowSums
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Moments", "Target", "complements"]
+__all__ = ["Moments", "Target", "complements", "each_complement"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
+AnySums = TypeVar("AnySums", bound="RowSums")
 
 #: Less than this of the scatter left by a subtraction, and half of the digits are gone.
 LEAST_LEFT = 1e-8
@@ -455,28 +457,31 @@ class Moments:
         return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
 
 
-def complements(parts: Sequence[Moments]) -> list[Moments]:
-    """Return, for each part, the moments of all others, by merging only.
+def complements(parts: Sequence[AnySums]) -> list[AnySums]:
+    """Return, for each part, the sums of all others, by merging only."""
+    return list(each_complement(parts))
+
+
+def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
+    """Yield, for each part, the sums of all others, by merging only.
 
     Parts before it are merged from the front and those after it from the back, so that no digits
-    are lost by subtracting.
+    are lost by subtracting. What is no longer needed is let go on the way.
     """
     if len(parts) == 1:
-        return [parts[0]._none()]
-    before, after = [parts[0]], [parts[-1]]
-    for part in parts[1:-1]:
-        before.append(before[-1] + part)
+        yield parts[0] - parts[0]
+        return
+    after = [parts[-1]]
     for part in parts[-2:0:-1]:
-        after.append(after[-1] + part)
-    n = len(parts)
-    return [
-        after[n - 2]
-        if k == 0
-        else before[n - 2]
-        if k == n - 1
-        else before[k - 1] + after[n - 2 - k]
-        for k in range(n)
-    ]
+        after.append(part + after[-1])
+    before = None
+    for part in parts:
+        if before is None:
+            yield after.pop()
+            before = part
+        else:
+            yield before + after.pop() if after else before
+            before = before + part
 
 
 def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None:
