@@ -345,7 +345,7 @@ class NaiveBayes(MomentClassifier):
         alone: NDArray[np.bool_],
         doubtful: Doubtful,
     ) -> Floats:
-        """Return log n_k without each row, up to a constant of the row; of a given prior itself."""
+        """Return the logarithm of each class's probability without each row."""
         n, k = len(label), len(counts.weight)
         if self.class_prior is not None or not self.fit_prior:
             return np.broadcast_to(self._log_prior(counts), (n, k))
@@ -353,7 +353,8 @@ class NaiveBayes(MomentClassifier):
         left = doubtful.smoothed(counts.weight[label], weight, 0.0, None)
         doubtful.rows |= (left <= 0) & ~alone
         prior[np.arange(n), label] = np.log(np.where(left > 0, left, 1.0))
-        return prior
+        rest = counts.weight.sum() - weight
+        return prior - np.log(np.where(rest > 0, rest, 1.0))[:, None]
 
     def _finish_left_out(
         self,

@@ -213,6 +213,9 @@ class RidgeCV(SquaresRegressor):
     def _scorer(self) -> Any:
         return None if self.scoring is None else check_scoring(self, scoring=self.scoring)
 
+    def _needs_rows(self) -> bool:
+        return True  # alpha is chosen by rows left out
+
     def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
         if data is None:
             alpha, scores = self._choice

@@ -9,6 +9,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
 
+from separable._core import native
+from separable.data.core_rows import core_rows
 from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.model.scores import linear_scores
@@ -27,6 +29,10 @@ __all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
 MATRICES = 4
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
+#: Columns with more than this share of non-zeros are centred as dense ones.
+FULL = 0.25
+
+EPS = float(np.finfo(np.float64).eps)
 
 
 class RowSide:
@@ -54,6 +60,7 @@ class RowSide:
             self.mean = np.asarray(self.matrix.T @ share, dtype=np.float64)
             self.target_mean = share @ numbers
         self.targets: Floats = self.root[:, None] * (numbers - self.target_mean)
+        self.direction: Floats = self.root / np.linalg.norm(self.root)
 
     def centred(self) -> Floats:
         """Return U; only for dense rows."""
@@ -76,36 +83,68 @@ class RowSide:
         if not self.rows.is_sparse:
             u = self.centred()
             return u @ u.T
-        whole = np.asarray((self.matrix @ self.matrix.T).todense(), dtype=np.float64)
-        along = np.asarray(self.matrix @ self.mean)
+        full = self._full_columns()
+        place = np.full(self.rows.n_features, -1, np.int64)
+        place[full] = np.arange(len(full))
+        u = np.zeros((self.rows.n_rows, len(full)))
+        native.spread_columns(core_rows(self.rows), 0, self.rows.n_rows, place, u)
+        u -= self.mean[full]
+        thin, mean = self.matrix[:, place < 0], self.mean[place < 0]
+        whole = np.asarray((thin @ thin.T).todense(), dtype=np.float64)
+        along = np.asarray(thin @ mean)
         whole -= along
         whole -= along[:, None]
-        whole += self.mean @ self.mean
+        whole += mean @ mean
+        whole += u @ u.T
         whole *= self.root
         whole *= self.root[:, None]
         return whole
 
-    def spectrum(self, *, apart: bool = True) -> Spectrum:
-        """Return the eigenvalues of UU'; ``apart``: that of the intercept moved away from 0."""
-        direction = self.root / np.linalg.norm(self.root)
-        apart = apart and self.fit_intercept
+    def _full_columns(self) -> NDArray[np.intp]:
+        """Return the columns that are centred as dense ones; the others are mostly 0."""
+        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)  # type: ignore[arg-type]
+        return np.flatnonzero(filled > FULL * self.rows.n_rows)
+
+    def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of UU' + extra vv', v along the roots of weights.
+
+        Of products where these have the digits, else of U itself, some columns at a time.
+        """
+        check_rows_fit(self.rows.n_rows)
         if self.rows.is_sparse:
             products = self.products()
-            extra = (float(np.trace(products)) or 1.0) if apart else 0.0
-            products += extra * np.multiply.outer(direction, direction)
+            if extra:
+                products += extra * np.multiply.outer(self.direction, self.direction)
             values, vectors = eigh(products)
-        else:
-            check_rows_fit(self.rows.n_rows)
-            u = self.centred()
-            extra = (float(np.einsum("ij,ij->", u, u)) or 1.0) if apart else 0.0
-            if apart:
-                u = np.hstack([u, np.sqrt(extra) * direction[:, None]])
-            r = qr(u.T, mode="r")[0][: len(u)]
-            vectors, sizes, _ = svd(r.T)
-            values = sizes**2
-        values[values < len(values) * np.finfo(np.float64).eps * values.max()] = 0.0
+            zero = values <= len(values) * EPS * values[-1]
+            if values[~zero].min(initial=values[-1]) > LEAST_SHARE * values[-1]:
+                return np.where(zero, 0.0, values), vectors
+        vectors, sizes, _ = svd(self._triangle(extra).T)
+        return sizes**2, vectors
+
+    def _triangle(self, extra: float) -> Floats:
+        """Return R with UU' + extra vv' = R'R, by Householder's method."""
+        n, d = self.rows.shape
+        r: Floats = np.sqrt(extra) * self.direction[None, :]
+        columns = self.matrix.tocsc() if self.rows.is_sparse else self.matrix
+        step = max(1024, 4 * n)
+        for start in range(0, d, step):
+            part = columns[:, start : start + step]
+            if self.rows.is_sparse:
+                part = np.asarray(part.todense(), dtype=np.float64)
+            part = self.root[:, None] * (part - self.mean[start : start + step])
+            r = qr(np.vstack([r, part.T]), mode="r")[0][:n]
+        if len(r) < n:
+            r = np.vstack([r, np.zeros((n - len(r), n))])
+        return r
+
+    def spectrum(self, *, apart: bool = True) -> Spectrum:
+        """Return the eigenvalues of UU'; ``apart``: that of the intercept moved away from 0."""
+        extra = (self.squares() or 1.0) if apart and self.fit_intercept else 0.0
+        values, vectors = self.decomposed(extra)
+        values[values < len(values) * EPS * values.max()] = 0.0
         along = vectors.T @ self.targets
-        return Spectrum(values, vectors, along, self.root, direction, extra)
+        return Spectrum(values, vectors, along, self.root, self.direction, extra)
 
     def squares(self) -> float:
         """Return the sum of squares of U."""
@@ -211,15 +250,14 @@ def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
     Dense rows are factored by Householder's method; of sparse ones the products are decomposed, and
     the weights improved by the residuals twice.
     """
-    n, eps = side.rows.n_rows, np.finfo(np.float64).eps
     if side.rows.is_sparse:
-        values, vectors = eigh(side.products())
-        good = values > n * eps * values[-1]
+        values, vectors = side.decomposed()
+        good = values > (max(side.rows.shape) * EPS) ** 2 * values.max()
         weights = _by_eigenvalues(side, values[good], vectors[:, good], 0.0)
     else:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
-        good = sizes > max(side.rows.shape) * eps * sizes[0]
+        good = sizes > max(side.rows.shape) * EPS * sizes[0]
         weights = (q @ (vt[good].T @ ((u[:, good].T @ side.targets) / sizes[good, None]))).T
     squares = (side.residuals(weights) ** 2).sum(axis=0)
     return weights, int(good.sum()), squares
@@ -247,7 +285,7 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
             dual += cho_solve(factor, side.residuals(weights) - alpha * dual)
             weights = side.back(dual)
     elif side.rows.is_sparse:
-        values, vectors = eigh(side.products())
+        values, vectors = side.decomposed()
         weights = _by_eigenvalues(side, np.maximum(values, 0.0), vectors, alpha)
     else:
         q, r = qr(side.centred().T, mode="economic")
