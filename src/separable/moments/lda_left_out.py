@@ -129,7 +129,10 @@ class LeftOut:
 
     def take(self, rows: Any) -> LeftOut:
         """Return it for some rows."""
-        return LeftOut(*(getattr(self, each.name)[rows] for each in fields(self)))
+        parts = (getattr(self, each.name) for each in fields(self))
+        if isinstance(rows, slice):
+            return LeftOut(*(part[rows] for part in parts))
+        return LeftOut(*(part.take(rows, axis=0) for part in parts))  # faster than indexing
 
     def about_middle(self, xx: Floats, xu: Floats, h: Floats) -> tuple[Floats, Floats]:
         """Return u'Ap and p'Ap with p = x - m', from x'Ax, x'Au and u'Au."""
@@ -175,7 +178,7 @@ def kinds_of(
     """Return the pairs of class and weight there are, and which one each row has."""
     if weight is None:
         n_classes = int(label.max()) + 1
-        return np.arange(n_classes), np.ones(n_classes), label
+        return np.arange(n_classes), np.ones(n_classes), label.astype(np.intp)
     pairs, kind = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
     return pairs[0].astype(np.intp), pairs[1], kind.ravel()
 
@@ -240,7 +243,7 @@ def _plain(learner: Any, values: Sums, centres: Centres, within: Within) -> Any:
         own = xm[np.arange(len(xx)), row.label]
         xu = xx - own
         h = np.maximum(xu - own + square[row.label], 0.0)
-        uv = gram[row.label]
+        uv = gram.take(row.label, axis=0)
         uv -= xm
         uv += xu[:, None]
         xm *= -2.0
