@@ -8,7 +8,7 @@ import numpy as np
 
 from separable.data.rows import largest_magnitude
 from separable.model.parameters import FINITE, Requirement
-from separable.moments.class_counts import present_rows, refuse_outside
+from separable.moments.class_counts import refuse_outside
 from separable.moments.naive_bayes import Block, Doubtful, Joint, NaiveBayes, Without
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class BernoulliNB(NaiveBayes):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         data = super()._read(X, y, sample_weight)
         if self.binarize is None:
-            rows, _, _ = present_rows(data)
+            rows = data.present().rows
             largest_magnitude(rows, X)
             refuse_outside(data, rows, 1.0)
         return data

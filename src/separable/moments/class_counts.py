@@ -115,7 +115,8 @@ class ClassCounts:
 
         What fails leaves the counts as they were.
         """
-        rows, y, weight = present_rows(data, chosen)
+        part = data.present(chosen)
+        rows, y, weight = part.rows, part.y, part.counted.weight
         if not rows.n_rows:
             return self
         if self.n_features not in (0, rows.n_features):
@@ -292,20 +293,6 @@ class ClassCounts:
     def __repr__(self) -> str:
         k = 0 if self._classes is None else len(self._classes)
         return f"ClassCounts({self.n_rows} rows, {self.n_features} features, {k} classes)"
-
-
-def present_rows(
-    data: Data, chosen: NDArray[np.intp] | None = None
-) -> tuple[Rows, NDArray[Any], Floats | None]:
-    """Return rows, labels and weights of the (chosen) rows that count."""
-    rows, y, (counted, weight) = data.rows, data.y, data.counted
-    if chosen is None:
-        chosen = counted
-    elif weight is not None:
-        chosen = chosen[weight[chosen] > 0]
-    if chosen is None:
-        return rows, y, weight
-    return rows.take(chosen), y[chosen], None if weight is None else weight[chosen]
 
 
 def refuse_outside(data: Data, rows: Rows, largest: float) -> None:

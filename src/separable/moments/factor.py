@@ -80,7 +80,7 @@ def factor_from_rows(
     place[kept] = np.arange(d)
     core = core_rows(data.rows)
     step = max(1024, 4 * (d + t))
-    numbers = data.y.reshape(len(data.y), -1)
+    numbers = data.numbers
     width = d + t
     stacked = np.zeros((width + step, width), order="F")
     np.fill_diagonal(stacked[:d, :d], np.sqrt(alpha) / design.length[kept])

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
-from separable.fitting.targets import RowWeights, find_classes
+from separable.fitting.targets import find_classes
 from separable.model.scores import linear_scores
-from separable.moments.data import Data
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.rank_warning import RankWarning
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.moments.classifier import MomentClassifier
+    from separable.moments.data import Data
     from separable.moments.discriminants import Centres
     from separable.moments.moments import Moments
     from separable.moments.sums import Sums
@@ -302,14 +302,10 @@ def refit_scores(
     which: NDArray[np.intp],
 ) -> None:
     """Put the scores of some rows, (n, K), from fits to all rows but one."""
-    every = np.arange(data.rows.n_rows)
     for row in which.tolist():
-        rest = every[every != row]
+        others = data.without(row)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
-            weight = data.counted.weight
-            counted = RowWeights(None, None if weight is None else weight[rest])
-            others = Data(data.rows.take(rest), data.y[rest], counted, data.X)
             sums = learner._new_sums().add_data(others)
             solution = learner._solve(sums, others)
         own = linear_scores(data.rows.slice(row, row + 1), solution.weights, solution.intercept)[0]

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.fitting.targets import RowWeights
     from separable.moments.estimator import RowSums
 
     Floats = NDArray[np.float64]
@@ -132,7 +131,7 @@ class Moments:
     def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
         """Add rows, or the chosen of them, of which only the values may still be bad."""
         rows, y, weight = data.rows, data.y, data.counted.weight
-        chosen = _both(chosen, data.counted)
+        chosen = data.counting(chosen)
         if rows.is_sparse:
             largest_magnitude(rows, data.X)
         if chosen is not None and not len(chosen):
@@ -494,13 +493,6 @@ def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None
             f"{owner} needs {what} of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
             f"and {there / 2**30:.1f} GiB are available. Instead, {instead}."
         )
-
-
-def _both(chosen: NDArray[np.intp] | None, counted: RowWeights) -> NDArray[np.intp] | None:
-    """Return the chosen rows that count."""
-    if chosen is None or counted.weight is None:
-        return counted.rows if chosen is None else chosen
-    return chosen[counted.weight[chosen] > 0]
 
 
 def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:

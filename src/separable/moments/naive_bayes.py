@@ -378,8 +378,7 @@ class NaiveBayes(MomentClassifier):
 
     def _refitted(self, data: Data, row: int) -> Floats:
         """Return the scores of a row from all others, added up anew."""
-        others = np.delete(np.arange(data.rows.n_rows), row)
-        counts = self._new_sums().add_data(data, others)
+        counts = self._new_sums().add_data(data.without(row))
         solution = self._solve(counts, None)
         one = data.rows.take(np.array([row]))
         if counts.threshold is not None:

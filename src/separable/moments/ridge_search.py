@@ -189,14 +189,15 @@ def _score_fold(
         from_rows = ~easy | (share < LEAST_SHARE)
     if not from_rows.any():
         return scores
-    rows, numbers, weight = _taken(data, test)
+    tested = data.present(test)
     for which in np.flatnonzero(from_rows).tolist():
         if easy[which]:
             w, b = (each[0] for each in side.weights(alphas[[which]]))
         else:
             solution = fit(data, train, learned, float(alphas[which]))
             w, b = solution.weights, solution.intercept
-        scores[which] = _score(scorer, linear_scores(rows, w, b), numbers, weight)
+        predicted = linear_scores(tested.rows, w, b)
+        scores[which] = _score(scorer, predicted, tested.numbers, tested.counted.weight)
     return scores
 
 
@@ -212,7 +213,7 @@ def score_folds_wide(
     """Do the same with more columns than rows, from products of rows with each other."""
     plain = Data(data.rows, data.y, RowWeights(), data.X)
     whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
-    numbers = data.y.reshape(len(data.y), -1)
+    numbers = data.numbers
     weight = data.counted.weight
     found = np.empty((len(alphas), len(splits)))
     for k, (train, test) in enumerate(splits):
@@ -288,7 +289,7 @@ def score_left_out(
     """
     side = column_side(total, fit_intercept=fit_intercept)
     easy = np.flatnonzero(side.has_digits(alphas))
-    numbers = data.y.reshape(len(data.y), -1)
+    numbers = data.numbers
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
     for which in np.flatnonzero(~side.has_digits(alphas)).tolist():
         gather.add(which, numbers - left_out(float(alphas[which])))
@@ -342,7 +343,7 @@ def score_left_out_wide(
     fit_intercept: bool,
 ) -> Scores:
     """Do the same with more columns than rows."""
-    numbers = data.y.reshape(len(data.y), -1)
+    numbers = data.numbers
     gather = _Gather(numbers, data.counted.weight, len(alphas), scorer)
     spectrum = RowSide(data, fit_intercept=fit_intercept).spectrum()
     for which, alpha in enumerate(alphas.tolist()):
@@ -405,14 +406,6 @@ class _Told(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Return what it is given."""
         return X
-
-
-def _taken(data: Data, rows: Integers) -> tuple[Any, Floats, Floats | None]:
-    weight = data.counted.weight
-    if weight is not None:
-        rows = rows[weight[rows] > 0]
-    numbers = data.y.reshape(len(data.y), -1)[rows]
-    return data.rows.take(rows), numbers, None if weight is None else weight[rows]
 
 
 def _score(scorer: Any, predicted: Floats, numbers: Floats, weight: Floats | None) -> float:

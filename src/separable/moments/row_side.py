@@ -52,7 +52,7 @@ class RowSide:
         self.rows, self.fit_intercept = rows, fit_intercept
         self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
         share = self.root**2 / (self.root**2).sum()
-        numbers = data.y.reshape(len(data.y), -1)
+        numbers = data.numbers
         self.matrix: Any = rows.to_matrix()
         self.mean = np.zeros(rows.n_features)
         self.target_mean = np.zeros(numbers.shape[1])

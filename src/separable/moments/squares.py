@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd
 
-from separable.fitting.targets import RowWeights
 from separable.model.scores import linear_scores
-from separable.moments.data import Data
 from separable.moments.design import Design, design_of
 from separable.moments.estimator import Solution
 from separable.moments.factor import (
@@ -28,6 +26,7 @@ from separable.moments.row_side import RowSide, ridge_weights, smallest_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.moments.data import Data
     from separable.moments.moments import Moments
 
     Floats = NDArray[np.float64]
@@ -233,12 +232,11 @@ class SquaresRegressor(MomentRegressor):
             learned["rank"],
             fit_intercept=bool(self.fit_intercept),
         )
-        numbers = data.y.reshape(len(data.y), -1)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         left = 1.0 - own
         few = np.flatnonzero(left < LEAST_LEFT)
         left[few] = 1.0
-        scores: Floats = numbers - (numbers - fitted) / left[:, None]
+        scores: Floats = data.numbers - (data.numbers - fitted) / left[:, None]
         for row in few.tolist():
             scores[row] = self._score_without(data, row, alpha)
         return scores
@@ -252,7 +250,7 @@ class SquaresRegressor(MomentRegressor):
         errors = side.spectrum().left_out_errors(alpha)
         counted = np.arange(len(scores)) if data.counted.rows is None else data.counted.rows
         if errors is not None:
-            scores[counted] = present.y.reshape(len(present.y), -1) - errors
+            scores[counted] = present.numbers - errors
             return scores
         for row in counted.tolist():
             scores[row] = self._score_without(data, row, alpha)
@@ -276,11 +274,7 @@ class SquaresRegressor(MomentRegressor):
 
     def _fit_to(self, data: Data, chosen: NDArray[np.intp], alpha: float) -> Solution:
         """Return the fit to some rows."""
-        weight = data.counted.weight
-        if weight is not None:
-            chosen = chosen[weight[chosen] > 0]
-        counted = RowWeights(None, None if weight is None else weight[chosen])
-        part = Data(data.rows.take(chosen), data.y[chosen], counted, data.X)
+        part = data.present(chosen)
         solution = self._solve_wide(part, alpha)
         if solution is None:
             solution = self._solve_squares(self._new_sums().add_data(part), part, alpha)
