@@ -16,7 +16,6 @@ from sklearn.linear_model import Ridge as PeerRidge
 import separable
 from separable import BayesianRegression, LeastSquares, Ridge
 from separable.model.parameters import ParameterError
-from separable.moments import row_side
 from separable.moments.rank_warning import DependentColumns, RankWarning
 from tests.reference import ridge as reference
 
@@ -178,8 +177,8 @@ def test_extreme_rows_of_wide_problems_are_refused_by_name():
 
 def test_products_of_rows_that_do_not_fit_are_refused_before(monkeypatch):
     X, y = problem(50, 90)
-    monkeypatch.setattr(row_side, "available_bytes", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"products of all 50 rows .*Use SGDRegressor"):
+    monkeypatch.setattr("separable.moments.room.available_bytes", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"products of all 50 rows.*Instead, use SGDRegressor"):
         Ridge().fit(X, y)
 
 

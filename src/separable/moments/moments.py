@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows, check_indices, largest_magnitude
 from separable.data.stacking import stack_rows
 from separable.fitting.targets import check_labels, check_targets, find_classes, weigh_rows
@@ -21,26 +20,23 @@ from separable.moments.block import (
     middle,
 )
 from separable.moments.data import Data
+from separable.moments.room import check_column_products
 from separable.moments.sums import Sums, fill_lower, merge_sums, unmerge_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from separable.moments.estimator import RowSums
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Moments", "Target", "complements", "each_complement"]
+__all__ = ["Moments", "Target"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
-AnySums = TypeVar("AnySums", bound="RowSums")
 
 #: Less than this of the scatter left by a subtraction, and half of the digits are gone.
 LEAST_LEFT = 1e-8
-#: Matrices of p x p numbers that a learner holds at once.
-MATRICES = 4
 
 
 class Moments:
@@ -164,7 +160,9 @@ class Moments:
         n_targets = None if y is None or y.ndim == 1 else y.shape[1]
         if self.n_features == 0:
             self.n_features, self.n_targets = rows.n_features, n_targets
-            check_room(self._n_columns, self.products, self._owner, self._instead)
+            check_column_products(
+                self._n_columns, self._owner, self._instead, products=self.products
+            )
         if rows.n_features != self.n_features:
             raise ValueError(
                 f"X has {rows.n_features} features, but these Moments have {self.n_features}."
@@ -454,45 +452,6 @@ class Moments:
     def __repr__(self) -> str:
         what = "" if self.target is None else f", target={self.target!r}"
         return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
-
-
-def complements(parts: Sequence[AnySums]) -> list[AnySums]:
-    """Return, for each part, the sums of all others, by merging only."""
-    return list(each_complement(parts))
-
-
-def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
-    """Yield, for each part, the sums of all others, by merging only.
-
-    Parts before it are merged from the front and those after it from the back, so that no digits
-    are lost by subtracting. What is no longer needed is let go on the way.
-    """
-    if len(parts) == 1:
-        yield parts[0] - parts[0]
-        return
-    after = [parts[-1]]
-    for part in parts[-2:0:-1]:
-        after.append(part + after[-1])
-    before = None
-    for part in parts:
-        if before is None:
-            yield after.pop()
-            before = part
-        else:
-            yield before + after.pop() if after else before
-            before = before + part
-
-
-def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None:
-    """Refuse, before anything is allocated, sums that do not fit in memory."""
-    need = MATRICES * 8 * n_columns * (n_columns if products else 1)
-    there = available_bytes()
-    if need > there:
-        what = "products" if products else "squares"
-        raise MemoryError(
-            f"{owner} needs {what} of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
-            f"and {there / 2**30:.1f} GiB are available. Instead, {instead}."
-        )
 
 
 def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from separable.fitting.targets import RowWeights
 from separable.model.scores import linear_scores
 from separable.moments.column_side import ColumnSide, column_side
+from separable.moments.complements import each_complement
 from separable.moments.data import Data
 from separable.moments.leverage import LEAST_LEFT, projections
-from separable.moments.moments import complements
 from separable.moments.row_side import RowSide
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def folds_of(
     """
     held_out = [new_sums().add_data(data, test) for _, test in splits]
     if _is_partition(splits, data.rows.n_rows):
-        learned = complements(held_out)
+        learned = list(each_complement(held_out))
         total = learned[0] + held_out[0]
     else:
         learned = [new_sums().add_data(data, train) for train, _ in splits]

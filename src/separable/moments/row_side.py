@@ -11,9 +11,9 @@ from scipy.linalg.lapack import dpocon
 
 from separable._core import native
 from separable.data.core_rows import core_rows
-from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.model.scores import linear_scores
+from separable.moments.room import check_row_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
 
-#: Matrices of n x n numbers that are held at once.
-MATRICES = 4
+#: What to do where products of rows do not fit in memory.
+INSTEAD = "use SGDRegressor, which keeps one number a column"
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
 #: Columns with more than this share of non-zeros are centred as dense ones.
@@ -69,7 +69,7 @@ class RowSide:
 
     def products(self) -> Floats:
         """Return UU', n x n; sparse rows stay sparse."""
-        check_rows_fit(self.rows.n_rows)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
         with np.errstate(over="ignore", invalid="ignore"):
             whole = self._products()
         if not np.isfinite(whole).all():
@@ -110,7 +110,7 @@ class RowSide:
 
         Of products where these have the digits, else of U itself, some columns at a time.
         """
-        check_rows_fit(self.rows.n_rows)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
         if self.rows.is_sparse:
             products = self.products()
             if extra:
@@ -198,17 +198,6 @@ class RowSide:
         """Return the intercepts that go with weights."""
         plane: Floats = self.target_mean - weights @ self.mean
         return plane
-
-
-def check_rows_fit(n_rows: int) -> None:
-    """Refuse, before anything is allocated, products of rows that do not fit in memory."""
-    need, there = MATRICES * 8 * n_rows * n_rows, available_bytes()
-    if need > there:
-        raise MemoryError(
-            f"With more columns than rows, products of all {n_rows} rows are needed, "
-            f"{need / 2**30:.1f} GiB in all, and {there / 2**30:.1f} GiB are available. Use "
-            "SGDRegressor, which keeps one number a column."
-        )
 
 
 @dataclass(frozen=True)
