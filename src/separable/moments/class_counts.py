@@ -12,10 +12,10 @@ from separable.data.indicators import distinct_rows, refuse_negative_threshold
 from separable.data.rows import Rows, column_names, largest_magnitude
 from separable.fitting.targets import find_classes
 from separable.model.linear_model import TrainingState
+from separable.model.scores import row_blocks
+from separable.moments.state import IMPOSSIBLE, checked_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from separable.moments.data import Data
@@ -276,15 +276,8 @@ class ClassCounts:
             or not (threshold is None or isinstance(threshold, int | float))
             or (threshold is not None and not np.isfinite(threshold))
         ):
-            raise ValueError("The file's sums do not fit together, or are not those of any rows.")
-        classes = np.array(listed)
-        if (
-            classes.ndim != 1
-            or classes.dtype.kind not in "biufU"
-            or classes.tolist() != listed
-            or not (classes[1:] > classes[:-1]).all()
-        ):
-            raise ValueError("The file's classes are not sorted labels of one type.")
+            raise ValueError(IMPOSSIBLE)
+        classes = checked_labels(listed)
         made = cls(None if threshold is None else float(threshold))
         made._classes, made.n_features = classes, sums.shape[1]
         made._rows, made._weight, made._sums = rows, weight, sums
@@ -343,7 +336,7 @@ def _add_rows(
 ) -> tuple[bool, bool]:
     """Add rows; return whether all values are finite, and whether one may be negative."""
     finite, negative = True, False
-    for start, stop in _pieces(rows):
+    for start, stop in row_blocks(rows, most=VALUES_BETWEEN_LOOKS):
         cut = slice(start, stop)
         seen = native.group_sums(
             core,
@@ -356,20 +349,6 @@ def _add_rows(
         )
         finite, negative = finite and seen[0], negative or seen[1]
     return finite, negative
-
-
-def _pieces(rows: Rows) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of pieces that take a fraction of a second each."""
-    start = 0
-    while start < rows.n_rows:
-        if rows.indptr is None:
-            stop = start + max(1, VALUES_BETWEEN_LOOKS // rows.n_features)
-        else:
-            end = int(rows.indptr[start]) + VALUES_BETWEEN_LOOKS
-            stop = max(start + 1, int(np.searchsorted(rows.indptr, end, side="right")) - 1)
-        stop = min(stop, rows.n_rows)
-        yield start, stop
-        start = stop
 
 
 def _seen(array: NDArray[Any]) -> NDArray[Any]:
