@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from separable import LeastSquares
-from separable.moments.classifier import MomentClassifier
+from separable.moments.classifier import BayesClassifier
 from separable.moments.estimator import Solution
 
 
-class Discriminant(MomentClassifier):
+class Discriminant(BayesClassifier):
     """Discriminant analysis in its plainest form, with a little added to the diagonal."""
 
     _requirements: ClassVar = {}
@@ -29,9 +29,6 @@ class Discriminant(MomentClassifier):
         if len(prior) == 2:
             w, b = w[1:] - w[:1], b[1:] - b[:1]
         return Solution(w, b)
-
-    def predict_proba(self, X):
-        return self._weights_only().predict_proba(self._finite_rows(X))
 
 
 class Hat(LeastSquares):

@@ -10,9 +10,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
-from separable.model.probability import log_probabilities
 from separable.model.scores import linear_scores
-from separable.moments.classifier import MomentClassifier
+from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import Centres, axes_of, centres_of, discriminants
 from separable.moments.estimator import Solution
 from separable.moments.priors import PRIORS, class_priors
@@ -44,7 +43,7 @@ SHRINKAGE = Requirement(
 )
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
     """Linear discriminant analysis: Gaussian classes that share one covariance.
 
     The score of class k is its discriminant,
@@ -347,15 +346,6 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         return array
 
     # ------------------------------------------------------------------ predicting
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        scores = self.decision_function(X)
-        return log_probabilities(scores)
 
     def transform(self, X: Any) -> Floats:
         """Return the rows along the discriminant axes, (n, n_components).

@@ -19,7 +19,6 @@ from separable.moments.within import constant_within, factor_within
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.model.linear_model import Link
     from separable.model.parameters import Requirement
     from separable.moments.data import Data
     from separable.moments.estimator import Solution
@@ -70,9 +69,6 @@ class LeastSquaresClassifier(MomentClassifier):
         "use SGDClassifier or LinearGaussianNB, which keep one number a column and class; or fit "
         "fewer rows than columns at once, which needs no products of columns"
     )
-
-    def _link(self) -> Link:
-        return "score"
 
     @property
     def condition_number_(self) -> float:

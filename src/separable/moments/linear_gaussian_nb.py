@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from separable.model.parameters import Requirement, one_of
-from separable.model.probability import log_probabilities
-from separable.moments.classifier import MomentClassifier
+from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import centres_of, discriminants
 from separable.moments.estimator import RowSums, Solution
 from separable.moments.moments import Moments
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearGaussianNB"]
 
 
-class LinearGaussianNB(MomentClassifier):
+class LinearGaussianNB(BayesClassifier):
     """Naive Bayes with Gaussian columns whose variances are the same in all classes: linear.
 
     Within a class columns are independent, column j with mean mu_kj and variance s_j^2, so
@@ -133,13 +132,3 @@ class LinearGaussianNB(MomentClassifier):
         moments: Any = self._summed()
         variances: Floats = moments.within_scatter
         return variances / degrees_of_freedom(moments.sums, self.covariance)
-
-    # ------------------------------------------------------------------ predicting
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return log_probabilities(self.decision_function(X))

@@ -14,7 +14,7 @@ from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.model.scores import linear_scores, row_blocks, segment_sums
 from separable.moments.class_counts import ClassCounts
-from separable.moments.classifier import MomentClassifier
+from separable.moments.classifier import BayesClassifier
 from separable.moments.data import Data
 from separable.moments.estimator import Solution
 
@@ -125,7 +125,7 @@ class Without:
         raise NotImplementedError
 
 
-class NaiveBayes(MomentClassifier):
+class NaiveBayes(BayesClassifier):
     """Naive Bayes on counts: per class the weight of its rows and the sums of columns."""
 
     _base_requirements: ClassVar[dict[str, Requirement]] = {
@@ -288,21 +288,6 @@ class NaiveBayes(MomentClassifier):
         counts = self._summed()
         assert isinstance(counts, ClassCounts)
         return counts
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of the probability of each class, (n, K)."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 1:
-            return np.zeros((len(scores), 1))
-        if len(self.classes_) == 2:  # log sigma(-s) and log sigma(s)
-            return -np.logaddexp(0.0, np.multiply.outer(scores, (1.0, -1.0)))
-        scores = scores - scores.max(axis=1, keepdims=True)
-        log_proba: Floats = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return log_proba
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

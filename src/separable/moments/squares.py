@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd
 
+from separable.fitting.evidence import one_or_list
 from separable.model.scores import linear_scores
 from separable.moments.design import Design, design_of
 from separable.moments.estimator import Solution
@@ -140,8 +141,8 @@ class SquaresRegressor(MomentRegressor):
             "rows_seen": design.n_rows,
             "condition_number": condition if np.isfinite(condition) else None,
             "rank": rank,
-            "residual_squares": _one(squares),
-            "r2": _one(r2),
+            "residual_squares": one_or_list(squares),
+            "r2": one_or_list(r2),
             "solved_by": by,
             "digits": float(np.clip(-np.log10(max(change, EPS)), 0.0, 15.0)),
         }
@@ -200,7 +201,7 @@ class SquaresRegressor(MomentRegressor):
             "rows_seen": side.rows.n_rows,
             "condition_number": condition if np.isfinite(condition) else None,
             "rank": rank,
-            "residual_squares": _one(squares),
+            "residual_squares": one_or_list(squares),
             "solved_by": "rows",
         }
         learned = {"condition_number": condition, "rank": rank, "residual_squares": squares}
@@ -311,8 +312,3 @@ def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp])
     raw -= free @ lstsq(free, raw)[0]
     smallest: Floats = raw * length
     return smallest
-
-
-def _one(values: Floats) -> float | list[float]:
-    numbers: list[float] = values.tolist()
-    return numbers[0] if len(numbers) == 1 else numbers
