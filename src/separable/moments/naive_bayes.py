@@ -11,12 +11,13 @@ import numpy as np
 from separable.data.indicators import distinct_rows, indicator_rows
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
-from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
+from separable.model.parameters import BOOL, NOT_NEGATIVE
 from separable.model.scores import linear_scores, row_blocks, segment_sums
 from separable.moments.class_counts import ClassCounts
 from separable.moments.classifier import BayesClassifier
 from separable.moments.data import Data
 from separable.moments.estimator import Solution
+from separable.moments.priors import PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
+    from separable.model.parameters import Requirement
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PRIOR", "Block", "Doubtful", "Joint", "NaiveBayes", "Without", "joint_differences"]
+__all__ = ["Block", "Doubtful", "Joint", "NaiveBayes", "Without", "joint_differences"]
 
 #: Smoothing below this is taken as this, so that no probability is 0.
 LEAST_ALPHA = 1e-10
@@ -36,20 +38,6 @@ LEAST_ALPHA = 1e-10
 TRUSTED = 1e-6
 #: Rows that are learned without one by one, where digits ask for it, before that costs too much.
 MOST_REFITS = 64
-
-
-def _is_prior(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        prior = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return prior.ndim == 1 and len(prior) > 0 and bool((np.isfinite(prior) & (prior > 0)).all())
-
-
-#: None, or the probability of each class.
-PRIOR = Requirement("None or a list of finite numbers > 0, one a class", _is_prior)
 
 
 @dataclass(frozen=True)
@@ -131,7 +119,7 @@ class NaiveBayes(BayesClassifier):
     _base_requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
         "fit_prior": BOOL,
-        "class_prior": PRIOR,
+        "class_prior": PRIORS,
     }
     _instead: ClassVar[str] = ""  # d numbers a class always fit
 
