@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["MomentEstimator", "RowSums", "Solution"]
+
+AnyEstimator = TypeVar("AnyEstimator", bound="MomentEstimator")
 
 
 class RowSums(Protocol):
@@ -109,6 +111,9 @@ class MomentEstimator(LinearEstimator):
         """Say whether these parameters need the rows themselves, as for a second pass over them."""
         return False
 
+    def _check_sums_suffice(self) -> None:
+        """Refuse to add to sums, or to merge them, with parameters that need the rows again."""
+
     def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
@@ -154,6 +159,7 @@ class MomentEstimator(LinearEstimator):
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Add rows to the sums; the model is solved when it is next asked for."""
         check_parameters(self, self._requirements)
+        self._check_sums_suffice()
         if self.__sklearn_is_fitted__():
             self._check_rows(X)
             if self._sums is None:
@@ -186,6 +192,7 @@ class MomentEstimator(LinearEstimator):
         -------
         estimator
         """
+        self._check_sums_suffice()
         total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
             if type(other) is not type(self):
@@ -217,7 +224,10 @@ class MomentEstimator(LinearEstimator):
 
     def _with_sums(self, sums: RowSums) -> Self:
         """Return an estimator like this one that has learned from other rows."""
-        made = type(self)(**self.get_params(deep=False))
+        return self._passed_on(type(self)(**self.get_params(deep=False)), sums)
+
+    def _passed_on(self, made: AnyEstimator, sums: RowSums) -> AnyEstimator:
+        """Return a new estimator after giving it the columns of this one, and sums."""
         made.n_features_in_ = self.n_features_in_
         if "feature_names_in_" in self.__dict__:
             made.feature_names_in_ = self.feature_names_in_

@@ -126,47 +126,10 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those learned from; as for every moment learner.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-        y : array-like of shape (n,)
-            The class of each row. New classes may appear at any time unless ``classes`` was given.
-        classes : array-like, optional
-            All classes there may be; only at the first call. ``classes_`` has those met.
-        sample_weight : array-like of shape (n,), optional
-            As in ``fit``.
-
-        Returns
-        -------
-        self
-        """
-        self._refuse_second_pass()
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def merge(self, *others: Self) -> Self:
-        """Return an estimator that has learned from the rows of this one and of others.
-
-        It equals one fit on all the rows, to rounding.
-
-        Parameters
-        ----------
-        *others
-            Fitted estimators of the same class, parameters and columns.
-
-        Returns
-        -------
-        estimator
-        """
-        self._refuse_second_pass()
-        return super().merge(*others)
-
     def _needs_rows(self) -> bool:
         return isinstance(self.shrinkage, str) and self.shrinkage == "auto"
 
-    def _refuse_second_pass(self) -> None:
+    def _check_sums_suffice(self) -> None:
         if self._needs_rows():
             raise ValueError(
                 "LDA(shrinkage='auto') needs the rows a second time, after their means are known, "
@@ -259,7 +222,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
         if self.shrinkage == "oas":
             return float(oas(1.0, squares, n, d))
         if data is None:
-            self._refuse_second_pass()
+            self._check_sums_suffice()
         assert data is not None
         return ledoit_wolf(1.0, squares, fourth_powers(values, data.present(), trace), n, d)
 

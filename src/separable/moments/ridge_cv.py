@@ -326,15 +326,9 @@ class RidgeCV(SquaresRegressor):
         -------
         Ridge
         """
-        ridge = Ridge(self.alpha_, self.fit_intercept)
-        ridge.n_features_in_ = self.n_features_in_
-        if "feature_names_in_" in self.__dict__:
-            ridge.feature_names_in_ = self.feature_names_in_
-        ridge._column_names, ridge._encoder = self._column_names, self._encoder
         sums = self._summed()
         assert isinstance(sums, Moments)
-        ridge._sums, ridge._solution, ridge._model, ridge._told = sums.copy(), None, None, None
-        return ridge
+        return self._passed_on(Ridge(self.alpha_, self.fit_intercept), sums.copy())
 
     @property
     def partial_fit(self) -> Any:
