@@ -231,7 +231,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
         missing = np.setdiff1d(np.arange(values.n_columns), within.kept)
         if not len(missing) and not within.dependent:
             return
-        size = np.abs(values.offset + values.origin * values.scale).max(axis=0)
+        size = np.abs(values.scaled_means).max(axis=0)
         differ = np.ptp(values.offset, axis=0) > 8 * np.finfo(np.float64).eps * size
         shape = (int(values.rows.sum()), values.n_columns, values.n_groups)
         warnings.warn(

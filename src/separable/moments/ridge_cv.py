@@ -30,6 +30,7 @@ from separable.moments.ridge_search import (
 )
 from separable.moments.row_side import RowSide
 from separable.moments.squares import SquaresRegressor
+from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -228,10 +229,7 @@ class RidgeCV(SquaresRegressor):
     def _search(self, sums: Moments, data: Data, folds: Folds | None) -> Scores:
         d, intercept = sums.n_features, bool(self.fit_intercept)
         whole = in_one_unit(sums.sums, d)
-        lengths = np.diagonal(whole.scatter)[:d]
-        if not intercept:
-            raw = (whole.offset[0] + whole.origin * whole.scale)[:d]
-            lengths = lengths + whole.weight[0] * raw**2
+        lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
             alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]))
         with warnings.catch_warnings():
