@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.data.core_rows import core_rows
+from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import Rows
 from separable.data.stacking import stack_rows
 from separable.moments.sums import add_rows_to_scatter
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
+    "FULL",
     "Block",
     "ScaleNeeded",
     "add_block",
@@ -310,10 +311,8 @@ def _sparse_products(
     p = sums.n_columns
     dense = np.concatenate([full, np.arange(d, p)])
     origin = (sums.origin * sums.scale)[dense]  # the block is scaled already
-    place = np.full(d, -1, np.int64)
-    place[full] = np.arange(len(full))
     z = np.zeros((n, len(dense)))
-    native.spread_columns(core, 0, n, place, z)
+    native.spread_columns(core, 0, n, places_of(full, d), z)
     if block.targets is not None:
         z[:, len(full) :] = block.targets
     offset = np.zeros((sums.n_groups, p))

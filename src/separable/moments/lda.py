@@ -16,7 +16,7 @@ from separable.moments.discriminants import Centres, axes_of, centres_of, discri
 from separable.moments.estimator import Solution
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import RankWarning, SingularCovariance
-from separable.moments.rows_within import fourth_powers
+from separable.moments.centred_rows import fourth_powers
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.within import (
     Within,

@@ -23,7 +23,7 @@ from separable.model.scores import linear_scores
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.rank_warning import RankWarning
-from separable.moments.rows_within import blocks_about
+from separable.moments.centred_rows import blocks_about
 from separable.moments.shrinkage import oas
 from separable.moments.within import degrees_of_freedom
 
@@ -205,8 +205,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     step = _plain if plain else _eigenbasis
     score = step(learner, values, centres, within)
     scores, anew = np.empty((len(label), len(classes))), np.zeros(len(label), bool)
-    scale = None if (centres.scale == 1).all() else centres.scale
-    for part, block in blocks_about(data.rows, centres.middle, scale):
+    for part, block in blocks_about(data.rows, centres.middle, centres.scale):
         scores[part], anew[part] = score(block, kinds.take(kind[part]))
     refit_scores(learner, data, classes, scores, np.flatnonzero(anew))
     return of_two(scores) if len(classes) == 2 else scores

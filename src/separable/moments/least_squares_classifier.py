@@ -11,10 +11,9 @@ from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.lda_left_out import REFIT, of_two, refit_scores
 from separable.moments.least_squares import LeastSquares
+from separable.moments.leverage import leverages
 from separable.moments.moments import Moments
-from separable.moments.rows_within import blocks_about
 from separable.moments.sums import Sums
-from separable.moments.within import constant_within, factor_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +112,7 @@ class LeastSquaresClassifier(MomentClassifier):
         solution = self._solve(sums, data)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         targets: Floats = _targets(data.y).reshape(fitted.shape)
-        left = 1.0 - _leverages(sums.sums.pooled(), data)
+        left = 1.0 - leverages(data, solution, fit_intercept=True)
         anew = left < REFIT
         scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
         two = len(classes) == 2
@@ -168,15 +167,3 @@ def _with_targets(sums: Moments) -> Moments:
     moments.n_features, moments.n_targets = sums.n_features, None if t == 1 else t
     moments._sums = whole
     return moments
-
-
-def _leverages(pooled: Sums, data: Data) -> Floats:
-    """Return h_i = c_i / W + c_i (x_i - m)'S^-1 (x_i - m) of each row."""
-    whitener = factor_within(pooled.scatter, constant_within(pooled)).whitener()
-    found = np.empty(data.rows.n_rows)
-    scale = None if (pooled.scale == 1).all() else pooled.scale
-    for part, block in blocks_about(data.rows, pooled.means[0], scale):
-        white = block @ whitener
-        found[part] = np.einsum("ij,ij->i", white, white)
-    found += 1.0 / pooled.weight.sum()
-    return found if data.counted.weight is None else found * data.counted.weight

@@ -18,7 +18,7 @@ from separable.model.scores import row_blocks, segment_sums
 from separable.moments.discriminants import centres_of
 from separable.moments.lda_left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores, too_few
 from separable.moments.priors import class_priors
-from separable.moments.rows_within import blocks_about
+from separable.moments.centred_rows import blocks_about
 from separable.moments.within import constant_within
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
             of_kind = kinds.take(kind[chosen])
             scores[chosen], anew[chosen] = _sparse_kind(rows.take(chosen), columns, of_kind, single)
     else:
-        scale = None if (centres.scale == 1).all() else centres.scale
-        for part, block in blocks_about(data.rows, centres.middle, scale):
+        for part, block in blocks_about(data.rows, centres.middle, centres.scale):
             scores[part], anew[part] = _dense_block(block, columns, kinds.take(kind[part]))
     refit_scores(learner, data, classes, scores, np.flatnonzero(anew))
     return of_two(scores) if len(classes) == 2 else scores

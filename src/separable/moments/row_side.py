@@ -10,9 +10,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
 
 from separable._core import native
-from separable.data.core_rows import core_rows
+from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import largest_magnitude
 from separable.model.scores import linear_scores
+from separable.moments.block import FULL
 from separable.moments.room import check_row_products
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ __all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
 INSTEAD = "use SGDRegressor, which keeps one number a column"
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
-#: Columns with more than this share of non-zeros are centred as dense ones.
-FULL = 0.25
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -84,8 +83,7 @@ class RowSide:
             u = self.centred()
             return u @ u.T
         full = self._full_columns()
-        place = np.full(self.rows.n_features, -1, np.int64)
-        place[full] = np.arange(len(full))
+        place = places_of(full, self.rows.n_features)
         u = np.zeros((self.rows.n_rows, len(full)))
         native.spread_columns(core_rows(self.rows), 0, self.rows.n_rows, place, u)
         u -= self.mean[full]
@@ -102,7 +100,8 @@ class RowSide:
 
     def _full_columns(self) -> NDArray[np.intp]:
         """Return the columns that are centred as dense ones; the others are mostly 0."""
-        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)  # type: ignore[arg-type]
+        assert self.rows.indices is not None
+        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)
         return np.flatnonzero(filled > FULL * self.rows.n_rows)
 
     def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:

@@ -224,17 +224,8 @@ class SquaresRegressor(MomentRegressor):
     def _left_out_tall(self, sums: Moments, data: Data, alpha: float) -> Floats:
         """Leave rows out by their leverages: the error without row i is r_i / (1 - h_i)."""
         solution = self._solve_squares(sums, data, alpha)
-        learned = solution.learned
-        own = leverages(
-            data,
-            learned["design"],
-            learned["factor"],
-            learned["kept"],
-            learned["rank"],
-            fit_intercept=bool(self.fit_intercept),
-        )
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
-        left = 1.0 - own
+        left = 1.0 - leverages(data, solution, fit_intercept=bool(self.fit_intercept))
         few = np.flatnonzero(left < LEAST_LEFT)
         left[few] = 1.0
         scores: Floats = data.numbers - (data.numbers - fitted) / left[:, None]
