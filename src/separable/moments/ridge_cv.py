@@ -18,16 +18,14 @@ from separable.moments.estimator import Solution
 from separable.moments.moments import Moments
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge import Ridge
-from separable.moments.ridge_search import (
+from separable.moments.ridge_folds import (
     Folds,
-    Scores,
     check_splits,
     folds_of,
     score_folds,
     score_folds_wide,
-    score_left_out,
-    score_left_out_wide,
 )
+from separable.moments.ridge_left_out import score_left_out, score_left_out_wide
 from separable.moments.row_side import RowSide
 from separable.moments.squares import SquaresRegressor
 from separable.moments.sums import products_about
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
     from separable.moments.data import Data
+    from separable.moments.ridge_scores import Scores
 
     Floats = NDArray[np.float64]
 
