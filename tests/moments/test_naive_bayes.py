@@ -239,7 +239,7 @@ def test_leaving_out_of_columns_that_stand_twice(name):
 
 @pytest.mark.parametrize("fit_prior", [True, False])
 def test_rows_that_outweigh_their_class_are_learned_without(fit_prior, monkeypatch):
-    from separable.moments import naive_bayes
+    from separable.moments import naive_bayes_left_out
 
     X, y, _ = counts_problem(8, n=20, classes=2)
     weight = np.ones(20) / 3
@@ -248,7 +248,7 @@ def test_rows_that_outweigh_their_class_are_learned_without(fit_prior, monkeypat
     np.testing.assert_allclose(
         left_out(learner, X, y, weight), brute_force(learner, X, y, weight), rtol=1e-8
     )
-    monkeypatch.setattr(naive_bayes, "MOST_REFITS", 0)
+    monkeypatch.setattr(naive_bayes_left_out, "MOST_REFITS", 0)
     assert left_out(learner, X, y, weight) is None
 
 

@@ -8,16 +8,18 @@ import numpy as np
 
 from separable._core import native
 from separable.data.core_rows import core_rows
-from separable.data.indicators import distinct_rows, refuse_negative_threshold
-from separable.data.rows import Rows, column_names, largest_magnitude
+from separable.data.indicators import refuse_negative_threshold
+from separable.data.rows import largest_magnitude
 from separable.fitting.targets import find_classes
 from separable.model.linear_model import TrainingState
 from separable.model.scores import row_blocks
+from separable.moments.negative_values import refuse_outside
 from separable.moments.state import IMPOSSIBLE, checked_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
     from separable.moments.data import Data
 
     Floats = NDArray[np.float64]
@@ -134,8 +136,9 @@ class ClassCounts:
         saved: tuple[Any, Floats] | None = None
         columns: Any
         if grown._sums is self._sums:  # added to in place: keep what was there
-            few = rows.indices is not None and len(rows.indices) < self.n_features // 4
-            columns = np.unique(rows.indices) if few else slice(None)  # type: ignore[arg-type]
+            columns = slice(None)
+            if rows.indices is not None and len(rows.indices) < self.n_features // 4:
+                columns = np.unique(rows.indices)
             saved = columns, self._sums[:, columns].copy()
         try:
             finite, negative = _add_rows(grown._sums, rows, core, group, weight, self.threshold)
@@ -288,44 +291,6 @@ class ClassCounts:
         return f"ClassCounts({self.n_rows} rows, {self.n_features} features, {k} classes)"
 
 
-def refuse_outside(data: Data, rows: Rows, largest: float) -> None:
-    """Refuse the first value of the rows that count below 0 or above the largest, by its place.
-
-    A column that stands twice in a row has the sum of its values.
-    """
-    rows = distinct_rows(rows)
-    if _all_within(rows, largest):
-        return
-    whole = distinct_rows(data.rows)  # rows that do not count are passed over
-    counts = np.ones(whole.n_rows, np.bool_)
-    if data.counted.rows is not None:
-        counts[:] = False
-        counts[data.counted.rows] = True
-    if whole.indptr is None or whole.indices is None:
-        row_of, column_of = np.divmod(np.arange(whole.values.size), whole.n_features)
-    else:
-        row_of, column_of = np.repeat(np.arange(whole.n_rows), np.diff(whole.indptr)), whole.indices
-    values = whole.values.reshape(-1)
-    bad = np.flatnonzero(~((values >= 0) & (values <= largest)) & counts[row_of])[0]
-    names, column = column_names(data.X), int(column_of[bad])
-    what = "Negative values" if values[bad] < 0 else f"Values above {largest:g}"
-    needed = (
-        "Counts or other values >= 0 are needed: drop or shift the column, or use LDA, "
-        "LinearGaussianNB, or BernoulliNB with a threshold"
-        if largest == np.inf
-        else "Without a threshold values from 0 to 1 are needed: give one, for example binarize=0.0"
-    )
-    raise ValueError(
-        f"{what} in data passed to naive Bayes (input X): row {row_of[bad]}, column "
-        f"{column if names is None else repr(names[column])} holds {values[bad]:g}. {needed}."
-    )
-
-
-def _all_within(rows: Rows, largest: float) -> bool:
-    """Return whether all values are from 0 to the largest; NaN is not."""
-    return not rows.values.size or bool(rows.values.min() >= 0 and rows.values.max() <= largest)
-
-
 def _add_rows(
     sums: Floats,
     rows: Rows,
@@ -365,12 +330,13 @@ def _refuse_few_digits(
     whole: ClassCounts, kept: NDArray[np.bool_], weight: Floats, sums: Floats
 ) -> None:
     """Refuse a difference of which hardly any digits are left."""
+    assert whole.classes is not None
     for before, after in ((whole._weight, weight), (whole._sums.sum(axis=1), sums.sum(axis=1))):
         asked = kept & (before > 0)
         share = after[asked] / before[asked]
         if len(share) and share.min() < LEAST_LEFT:
             digits = max(0.0, 16 + np.log10(max(share.min(), 1e-16)))
-            label = whole._classes[np.flatnonzero(asked)[share.argmin()]]  # type: ignore[index]
+            label = whole.classes[np.flatnonzero(asked)[share.argmin()]]
             raise ValueError(
                 f"After the subtraction {share.min():.1e} of the sums of class {label!r} is left, "
                 f"which has about {digits:.0f} correct digits. Add up the rows that stay instead "
