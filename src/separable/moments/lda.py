@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
 from separable.model.scores import linear_scores
+from separable.moments.centred_rows import fourth_powers
 from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import Centres, axes_of, centres_of, discriminants
 from separable.moments.estimator import Solution
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import RankWarning, SingularCovariance
-from separable.moments.centred_rows import fourth_powers
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.within import (
     Within,

@@ -20,10 +20,10 @@ from scipy.linalg import eigh
 
 from separable.fitting.targets import find_classes
 from separable.model.scores import linear_scores
+from separable.moments.centred_rows import blocks_about
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.rank_warning import RankWarning
-from separable.moments.centred_rows import blocks_about
 from separable.moments.shrinkage import oas
 from separable.moments.within import degrees_of_freedom
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from separable.fitting.targets import find_classes
 from separable.model.scores import row_blocks, segment_sums
+from separable.moments.centred_rows import blocks_about
 from separable.moments.discriminants import centres_of
 from separable.moments.lda_left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores, too_few
 from separable.moments.priors import class_priors
-from separable.moments.centred_rows import blocks_about
 from separable.moments.within import constant_within
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 

@@ -123,8 +123,8 @@ class NaiveBayes(BayesClassifier):
         """Return alpha, or the least there is, with a warning."""
         if self.alpha < LEAST_ALPHA:
             warnings.warn(
-                f"alpha={self.alpha:g} would give events that were not met the probability 0, of which "
-                f"there is no logarithm. {LEAST_ALPHA:g} is taken instead.",
+                f"alpha={self.alpha:g} would give events that were not met the probability 0, of "
+                f"which there is no logarithm. {LEAST_ALPHA:g} is taken instead.",
                 UserWarning,
                 stacklevel=5,
             )

@@ -156,7 +156,9 @@ def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
     return scores
 
 
-def _blocks(rows: Rows, label: NDArray[np.intp], weight: Floats) -> Iterator[tuple[slice, NonZeros]]:
+def _blocks(
+    rows: Rows, label: NDArray[np.intp], weight: Floats
+) -> Iterator[tuple[slice, NonZeros]]:
     """Yield the non-zeros of rows in pieces that stay in the cache."""
     for start, stop in row_blocks(rows):
         part = rows.slice(start, stop)

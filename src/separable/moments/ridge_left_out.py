@@ -155,7 +155,9 @@ class _Gather:
     def scores(self, alphas: Floats) -> Scores:
         """Return the scores of all alphas."""
         if self.predicted is not None:
-            found = [score_predictions(self.scorer, p, self.numbers, self.weight) for p in self.predicted]
+            found = [
+                score_predictions(self.scorer, p, self.numbers, self.weight) for p in self.predicted
+            ]
             return Scores(alphas, np.array(found), np.full(len(alphas), np.nan))
         n = len(self.numbers)
         total = n if self.weight is None else self.weight.sum()

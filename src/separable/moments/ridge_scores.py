@@ -62,7 +62,9 @@ class _Told(RegressorMixin, BaseEstimator):
         return X
 
 
-def score_predictions(scorer: Any, predicted: Floats, numbers: Floats, weight: Floats | None) -> float:
+def score_predictions(
+    scorer: Any, predicted: Floats, numbers: Floats, weight: Floats | None
+) -> float:
     """Return the score of predictions, (n, t): negative mean squared error without a scorer."""
     if scorer is None:
         with np.errstate(over="ignore"):

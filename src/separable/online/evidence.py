@@ -12,8 +12,6 @@ from separable.fitting.evidence import one_or_list
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.model.linear_model import LinearModel
     from separable.online.perceptron_base import PerceptronBase
     from separable.online.runs import Lesson, Run
