@@ -9,8 +9,8 @@ import numpy as np
 
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
-from separable.moments.lda_left_out import REFIT, of_two, refit_scores
 from separable.moments.least_squares import LeastSquares
+from separable.moments.left_out import REFIT, of_two, refit_scores
 from separable.moments.leverage import leverages
 from separable.moments.moments import Moments
 from separable.moments.sums import Sums
@@ -115,14 +115,13 @@ class LeastSquaresClassifier(MomentClassifier):
         left = 1.0 - leverages(data, solution, fit_intercept=True)
         anew = left < REFIT
         scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
-        two = len(classes) == 2
-        if two:
+        if len(classes) == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
-        refit_scores(self, data, classes, scores, np.flatnonzero(anew))
+        refit_scores(self, data, scores, np.flatnonzero(anew))
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
         scores[alone, label[alone]] = -np.inf
-        return of_two(scores) if two else scores
+        return of_two(scores)
 
 
 def _targets(y: NDArray[Any]) -> Floats:
