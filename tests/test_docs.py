@@ -53,5 +53,7 @@ def test_every_page_is_linked_from_the_readme(page):
 def test_every_benchmark_is_described_in_the_order_it_runs():
     from benchmarks.command import ROWS
 
-    table = re.findall(r"^\| (`[^|]*) \|", (ROOT / "benchmarks/README.md").read_text(), re.MULTILINE)
+    table = re.findall(
+        r"^\| (`[^|]*) \|", (ROOT / "benchmarks/README.md").read_text(), re.MULTILINE
+    )
     assert [name for cell in table for name in re.findall(r"`([\w-]+)`", cell)] == list(ROWS)

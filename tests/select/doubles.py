@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from separable import LeastSquares
+from separable import LeastSquares, Moments
 from separable.moments.classifier import BayesClassifier
 from separable.moments.estimator import Solution
 
@@ -17,7 +17,9 @@ class Discriminant(BayesClassifier):
     """Discriminant analysis in its plainest form, with a little added to the diagonal."""
 
     _requirements: ClassVar = {}
-    _instead: ClassVar = "nothing"
+
+    def _new_sums(self):
+        return Moments("classes")
 
     def _solve(self, sums, data):
         self._check_classes(sums.classes)

@@ -39,7 +39,7 @@ MOST_WHOLE = 2.0**53
 class ClassCounts:
     """Rows, weight and sums of columns of each class, in one pass and in any pieces.
 
-    For rows x_i with weights w_i: n_k = sum_{i in k} w_i and F_kj = sum_{i in k} w_i x_ij, or, with
+    For rows x_i with weights c_i: n_k = sum_{i in k} c_i and F_kj = sum_{i in k} c_i x_ij, or, with
     a threshold, the weight of the rows of class k whose x_ij is above it. Sums are kept in float64
     and made row after row: the same rows in other pieces give the same bits, and whole numbers up
     to 2^53 are exact, whatever is added, merged and subtracted.

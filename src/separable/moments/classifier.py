@@ -10,8 +10,7 @@ from sklearn.base import ClassifierMixin
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.probability import log_probabilities
 from separable.moments.data import Data, checked_rows
-from separable.moments.estimator import MomentEstimator, RowSums
-from separable.moments.moments import Moments
+from separable.moments.estimator import AnySums, MomentEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["BayesClassifier", "MomentClassifier"]
 
 
-class MomentClassifier(ClassifierMixin, MomentEstimator):
+class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
     """A classifier that needs the rows only through sums."""
-
-    def _new_sums(self) -> RowSums:
-        return Moments("classes", owner=type(self).__name__, instead=self._instead)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
@@ -98,7 +94,7 @@ class MomentClassifier(ClassifierMixin, MomentEstimator):
                 f"holds only one class: {classes.tolist()[0]!r}."
             )
 
-    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
+    def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         return np.unique(data.present().y) if sums is None else sums.classes
 
     # ------------------------------------------------------------------ predicting
@@ -119,7 +115,7 @@ class MomentClassifier(ClassifierMixin, MomentEstimator):
         return self._weights_only().predict(self._finite_rows(X))
 
 
-class BayesClassifier(MomentClassifier):
+class BayesClassifier(MomentClassifier[AnySums]):
     """A classifier whose scores are logarithms of probabilities, up to what classes share."""
 
     def _link(self) -> Link:

@@ -79,7 +79,7 @@ class ComplementNB(NaiveBayes):
     @property
     def feature_all_(self) -> Floats:
         """The sum of each column, (d,)."""
-        whole: Floats = self._counts().sums.sum(axis=0)
+        whole: Floats = self._summed().sums.sum(axis=0)
         return whole
 
     def _uses_prior(self, n_classes: int) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.moments.estimator import RowSums
+    from separable.moments.estimator import AnySums
 
 __all__ = ["each_complement"]
-
-AnySums = TypeVar("AnySums", bound="RowSums")
 
 
 def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:

@@ -15,6 +15,7 @@ from separable.moments.centred_rows import fourth_powers
 from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import Centres, axes_of, centres_of, discriminants
 from separable.moments.estimator import Solution
+from separable.moments.moments import Moments
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import RankWarning, SingularCovariance
 from separable.moments.shrinkage import ledoit_wolf, oas
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.moments.data import Data
-    from separable.moments.moments import Moments
     from separable.moments.sums import Sums
 
     Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ SHRINKAGE = Requirement(
 )
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes that share one covariance.
 
     The score of class k is its discriminant,
@@ -126,6 +126,9 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
 
     # ------------------------------------------------------------------ learning
 
+    def _new_sums(self) -> Moments:
+        return Moments("classes", owner=type(self).__name__, instead=self._instead)
+
     def _needs_rows(self) -> bool:
         return isinstance(self.shrinkage, str) and self.shrinkage == "auto"
 
@@ -137,7 +140,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
                 "shrinkage='oas' or a number."
             )
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         self._check_classes(sums.classes)
         within, values, g = self._within(sums, data)
         centres = centres_of(values, class_priors(self.priors, values.weight))
@@ -245,7 +248,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
             stacklevel=5,
         )
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         if self._needs_rows():
             return None
         from separable.moments.lda_left_out import left_out_scores
@@ -278,12 +281,12 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier):
     def covariance_(self) -> Floats:
         """The covariance within classes, shrunk where that was asked for, (d, d)."""
         g = self.shrinkage_
-        if self._sums is None:
+        moments = self._sums
+        if moments is None:
             raise AttributeError(
                 "covariance_ has d^2 numbers, and with more columns than rows LDA makes do without "
                 "them. Start with partial_fit to have it."
             )
-        moments: Any = self._sums
         covariance = moments.within_scatter / degrees_of_freedom(moments.sums, self.covariance)
         return _shrunk(covariance, g) if g else covariance
 

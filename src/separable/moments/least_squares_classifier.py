@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["LeastSquaresClassifier"]
 
 
-class LeastSquaresClassifier(MomentClassifier):
+class LeastSquaresClassifier(MomentClassifier[Moments]):
     """Regression used as a classifier: least squares on numbers that stand for the classes.
 
     Two classes: minimises sum_i c_i (w.x_i + b - y_i)^2 with y_i = +1 for ``classes_[1]`` and -1
@@ -81,12 +81,15 @@ class LeastSquaresClassifier(MomentClassifier):
 
     # ------------------------------------------------------------------ solving
 
+    def _new_sums(self) -> Moments:
+        return Moments("classes", owner=type(self).__name__, instead=self._instead)
+
     def _regression(self) -> LeastSquares:
         regression = LeastSquares()
         regression._column_names = getattr(self, "_column_names", None)
         return regression
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         self._check_classes(sums.classes)
         if data is not None:
             data = data.present()
@@ -100,7 +103,7 @@ class LeastSquaresClassifier(MomentClassifier):
         self._check_classes(np.unique(data.y))
         return self._regression()._solve_rows(replace(data, y=_targets(data.y)))
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         """Return the scores of each row from the fit to all other rows, by its leverage.
 
         Without row i the residual t_i - s_i becomes (t_i - s_i) / (1 - h_i).

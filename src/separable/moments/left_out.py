@@ -186,7 +186,7 @@ def of_two(scores: Floats) -> Floats:
 
 
 def refit_scores(
-    learner: MomentClassifier,
+    learner: MomentClassifier[Moments],
     data: Data,
     scores: Floats,
     which: NDArray[np.intp],

@@ -49,10 +49,10 @@ LEAST_LEFT = 1e-8
 class Moments:
     """Counts, means and centred sums of products of columns, in one pass and in any pieces.
 
-    For rows x_i with weights w_i: W = sum w_i, m = sum w_i x_i / W and the scatter
-    S = sum w_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
+    For rows x_i with weights c_i: W = sum c_i, m = sum c_i x_i / W and the scatter
+    S = sum c_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
     counts and means are kept for each class and the scatter within them,
-    S = sum_k sum_{i in k} w_i (x_i - m_k)(x_i - m_k)'.
+    S = sum_k sum_{i in k} c_i (x_i - m_k)(x_i - m_k)'.
 
     Sums are kept in float64 about a point among the data, so that columns far from 0 keep their
     digits. Rows are added in blocks whose borders depend on their number alone: the same rows in

@@ -49,7 +49,7 @@ class Joint:
     log_prob: Floats
 
 
-class NaiveBayes(BayesClassifier):
+class NaiveBayes(BayesClassifier[ClassCounts]):
     """Naive Bayes on counts: per class the weight of its rows and the sums of columns."""
 
     _base_requirements: ClassVar[dict[str, Requirement]] = {
@@ -106,7 +106,7 @@ class NaiveBayes(BayesClassifier):
         estimator
         """
         estimator = super().from_model(model)
-        counts, classes = estimator._counts(), model.classes
+        counts, classes = estimator._summed(), model.classes
         assert counts.classes is not None
         same = classes is not None and counts.classes.tolist() == classes.tolist()
         if (
@@ -133,7 +133,7 @@ class NaiveBayes(BayesClassifier):
     def _alpha(self) -> float:
         return max(float(self.alpha), LEAST_ALPHA)
 
-    def _solve(self, sums: ClassCounts, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: ClassCounts, data: Data | None) -> Solution:
         if data is not None:
             self._check_classes(sums.classes)
         alpha = self._smoothing()
@@ -192,12 +192,12 @@ class NaiveBayes(BayesClassifier):
     @property
     def class_count_(self) -> Floats:
         """The weight of each class, (K,)."""
-        return self._counts().weight
+        return self._summed().weight
 
     @property
     def feature_count_(self) -> Floats:
         """The sum of each column in each class, (K, d)."""
-        return self._counts().sums
+        return self._summed().sums
 
     @property
     def class_log_prior_(self) -> Floats:
@@ -211,18 +211,13 @@ class NaiveBayes(BayesClassifier):
         log_prob: Floats = self._learned("feature_log_prob")
         return log_prob
 
-    def _counts(self) -> ClassCounts:
-        counts = self._summed()
-        assert isinstance(counts, ClassCounts)
-        return counts
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self._threshold() is None
         tags.classifier_tags.poor_score = True  # on rows that are no counts
         return tags
 
-    def _left_out_scores(self, sums: ClassCounts, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: ClassCounts, data: Data) -> Floats | None:
         return left_out_scores(self, sums, data)
 
 

@@ -35,7 +35,7 @@ class Refined:
         Of raw columns.
     intercept : float
     residual_squares : float
-        sum w_i r_i^2, from the rows.
+        sum c_i r_i^2, from the rows.
     change : float
         The last correction, relative to the weights, of standardised columns.
     """

@@ -15,7 +15,6 @@ from sklearn.model_selection import check_cv
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
-from separable.moments.moments import Moments
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge import Ridge
 from separable.moments.ridge_folds import (
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
     from separable.moments.data import Data
+    from separable.moments.moments import Moments
     from separable.moments.ridge_scores import Scores
 
     Floats = NDArray[np.float64]
@@ -216,7 +216,7 @@ class RidgeCV(SquaresRegressor):
     def _needs_rows(self) -> bool:
         return True  # alpha is chosen by rows left out
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         if data is None:
             alpha, scores = self._choice
             return self._told_solution(self._solve_squares(sums, None, alpha), alpha, scores)
@@ -323,9 +323,7 @@ class RidgeCV(SquaresRegressor):
         -------
         Ridge
         """
-        sums = self._summed()
-        assert isinstance(sums, Moments)
-        return self._passed_on(Ridge(self.alpha_, self.fit_intercept), sums.copy())
+        return self._passed_on(Ridge(self.alpha_, self.fit_intercept), self._summed().copy())
 
     @property
     def partial_fit(self) -> Any:

@@ -209,7 +209,7 @@ class SquaresRegressor(MomentRegressor):
 
     # ------------------------------------------------------------------ leave-one-out
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         alpha = self._penalty()
         if alpha is None:
             return None

@@ -46,7 +46,7 @@ class Sums:
     offset : ndarray, shape (G, p)
         The mean of z in each group, 0 where it has no rows.
     scatter : ndarray, shape (p, p) or (p,)
-        sum over groups and their rows of w (z - m_g)(z - m_g)', or only its diagonal.
+        sum over groups and their rows of c (z - m_g)(z - m_g)', or only its diagonal.
     """
 
     rows: NDArray[np.int64]
