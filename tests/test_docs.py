@@ -45,7 +45,7 @@ def test_every_learner_has_a_page():
     assert {f"docs/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
 
 
-@pytest.mark.parametrize("page", ROOT.glob("docs/*.md"), ids=page_id)
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=page_id)
 def test_every_page_is_linked_from_the_readme(page):
     assert f"({page_id(page)})" in (ROOT / "README.md").read_text()
 
