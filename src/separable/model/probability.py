@@ -71,8 +71,9 @@ def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return exp(s_k) / sum of exp(s_j), by row."""
     with np.errstate(over="ignore", under="ignore"):  # -inf and 0 are the right answers there
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = scores - scores.max(axis=1, keepdims=True)
+        np.exp(shares, out=shares)
+    shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 

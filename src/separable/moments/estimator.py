@@ -109,6 +109,10 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         del data
         return None
 
+    def _threshold(self) -> float | None:
+        """Return the threshold above which values count as 1, None: they are as they are."""
+        return None
+
     def _needs_rows(self) -> bool:
         """Say whether these parameters need the rows themselves, as for a second pass over them."""
         return False
@@ -298,12 +302,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         del data
         return None if sums is None else sums.classes
 
-    def _build_model(
-        self,
-        solution: Solution,
-        classes: NDArray[Any] | None,
-        threshold: float | None = None,
-    ) -> LinearModel:
+    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
         return LinearModel(
             weights=solution.weights,
             intercept=solution.intercept,
@@ -315,7 +314,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             parameters=self._plain_parameters(),
             family="moments",
             evidence=solution.evidence,
-            threshold=threshold,
+            threshold=self._threshold(),
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -57,7 +57,6 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         "fit_prior": BOOL,
         "class_prior": PRIORS,
     }
-    _instead: ClassVar[str] = ""  # d numbers a class always fit
 
     alpha: float
     fit_prior: bool
@@ -77,10 +76,6 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
     def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without | None:
         """Return what scores rows of the given weights without them, None: it costs too much."""
         raise NotImplementedError
-
-    def _threshold(self) -> float | None:
-        """Return the threshold above which values count, None: values are added up."""
-        return None
 
     # ------------------------------------------------------------------ rows
 
@@ -170,15 +165,6 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
             shares: Floats = np.log(counts.weight) - np.log(counts.weight.sum())
             return shares
         return np.full(k, -np.log(k))
-
-    def _build_model(
-        self,
-        solution: Solution,
-        classes: NDArray[Any] | None,
-        threshold: float | None = None,
-    ) -> LinearModel:
-        del threshold
-        return super()._build_model(solution, classes, self._threshold())
 
     def _plain_parameters(self) -> dict[str, Any]:
         parameters = super()._plain_parameters()
