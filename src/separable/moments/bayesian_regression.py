@@ -146,7 +146,7 @@ class BayesianRegression(SquaresRegressor):
             return None  # without a row the evidence asks for others
         return float(self.alpha) / float(self.noise_precision)
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         side = column_side(sums, fit_intercept=bool(self.fit_intercept))
         unit, target_unit = side.unit, float(side.target_unit[0])
         with np.errstate(over="ignore"):

@@ -15,27 +15,27 @@ from sklearn.model_selection import check_cv
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
-from separable.moments.moments import Moments
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge import Ridge
-from separable.moments.ridge_search import (
+from separable.moments.ridge_folds import (
     Folds,
-    Scores,
     check_splits,
     folds_of,
     score_folds,
     score_folds_wide,
-    score_left_out,
-    score_left_out_wide,
 )
+from separable.moments.ridge_left_out import score_left_out, score_left_out_wide
 from separable.moments.row_side import RowSide
 from separable.moments.squares import SquaresRegressor
+from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
     from separable.moments.data import Data
+    from separable.moments.moments import Moments
+    from separable.moments.ridge_scores import Scores
 
     Floats = NDArray[np.float64]
 
@@ -216,7 +216,7 @@ class RidgeCV(SquaresRegressor):
     def _needs_rows(self) -> bool:
         return True  # alpha is chosen by rows left out
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         if data is None:
             alpha, scores = self._choice
             return self._told_solution(self._solve_squares(sums, None, alpha), alpha, scores)
@@ -228,10 +228,7 @@ class RidgeCV(SquaresRegressor):
     def _search(self, sums: Moments, data: Data, folds: Folds | None) -> Scores:
         d, intercept = sums.n_features, bool(self.fit_intercept)
         whole = in_one_unit(sums.sums, d)
-        lengths = np.diagonal(whole.scatter)[:d]
-        if not intercept:
-            raw = (whole.offset[0] + whole.origin * whole.scale)[:d]
-            lengths = lengths + whole.weight[0] * raw**2
+        lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
             alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]))
         with warnings.catch_warnings():
@@ -326,15 +323,7 @@ class RidgeCV(SquaresRegressor):
         -------
         Ridge
         """
-        ridge = Ridge(self.alpha_, self.fit_intercept)
-        ridge.n_features_in_ = self.n_features_in_
-        if "feature_names_in_" in self.__dict__:
-            ridge.feature_names_in_ = self.feature_names_in_
-        ridge._column_names, ridge._encoder = self._column_names, self._encoder
-        sums = self._summed()
-        assert isinstance(sums, Moments)
-        ridge._sums, ridge._solution, ridge._model, ridge._told = sums.copy(), None, None, None
-        return ridge
+        return self._passed_on(Ridge(self.alpha_, self.fit_intercept), self._summed().copy())
 
     @property
     def partial_fit(self) -> Any:

@@ -143,7 +143,9 @@ def _by_short_cut(
         if scores is None:
             caught.clear()
             return None
-    classes = np.unique(present.y) if is_classifier(base) else None
+    classes = sums.classes
+    if classes is None and is_classifier(base):  # there are no sums
+        classes = np.unique(present.y)
     if data.counted.rows is not None:
         scores = _with_absent(problem, scores, data.counted.rows)
     return _refitted_where_nan(problem, notices, scores, classes, max_refits)
@@ -165,8 +167,10 @@ def _refitted_where_nan(
     classes: NDArray[Any] | None,
     max_refits: int,
 ) -> tuple[Answers, int]:
-    n = len(scores)
-    bad = np.isnan(scores).any(axis=1)
+    missing = np.isnan(scores)
+    if not missing.any():
+        return answers_of(problem.estimator, scores, classes), 0
+    n, bad = len(scores), missing.any(axis=1)
     again, fine = np.flatnonzero(bad), np.flatnonzero(~bad)
     _check_refits(problem, len(again), max_refits)
     parts = [answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []
