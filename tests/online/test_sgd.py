@@ -348,6 +348,19 @@ def test_chunks_rows_announced_files_and_fit_agree(tmp_path_factory, stream):
 
 
 @pytest.mark.parametrize("schedule", ["adaptive", "constant"])
+@pytest.mark.parametrize("n_classes", range(7, 18))
+def test_a_ghost_in_a_block_of_its_own_changes_no_bit(n_classes, schedule):
+    rng = np.random.default_rng(n_classes)
+    y = np.arange(40) % n_classes  # 8 classes fill a block of float64, 16 one of float32
+    weight = rng.random(40) + 0.5  # so that sums of float32 losses are not exact either
+    for dtype in (np.float32, np.float64):
+        X = rng.normal(size=(40, 6)).astype(dtype)
+        make = lambda: SGDClassifier("perceptron", learning_rate=schedule)  # noqa: E731
+        told = learn(make(), X, y, [0, 40], weight, classes=np.unique(y))
+        assert_same_bits(learn(make(), X, y, [0, 40], weight), told)
+
+
+@pytest.mark.parametrize("schedule", ["adaptive", "constant"])
 @pytest.mark.parametrize("loss", REGRESSION)
 def test_regression_streams(tmp_path, loss, schedule):
     X, _ = problem(n=50)
