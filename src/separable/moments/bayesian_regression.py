@@ -164,7 +164,7 @@ class BayesianRegression(SquaresRegressor):
         return self._told_solution(solution, marginal, found, posterior)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         side = RowSide(data, fit_intercept=bool(self.fit_intercept))

@@ -43,6 +43,11 @@ class Data:
         return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
 
     @property
+    def is_wide(self) -> bool:
+        """Whether there are more columns than rows of non-zero weight."""
+        return self.rows.n_features > self.n_counted
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """Numbers to predict as columns, (n, t), also where there is one a row."""
         columns: NDArray[np.float64] = self.y.reshape(len(self.y), -1)

@@ -295,7 +295,11 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         estimator._sums, estimator._solution = sums, None
         estimator._model, estimator._told = None, None
+        estimator._resume(model)
         return estimator
+
+    def _resume(self, model: LinearModel) -> None:
+        """Take from a saved model, or check, what a learner needs besides its sums."""
 
     def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""

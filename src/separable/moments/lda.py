@@ -156,7 +156,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return self._finish(centres, within.solve(centres.gap), sums.class_means, evidence)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         from separable.moments.lda_rows import WideClasses
 

@@ -97,7 +97,7 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
         return self._regression()._solve(_with_targets(sums), data)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         self._check_classes(np.unique(data.y))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -87,30 +87,16 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
 
-    @classmethod
-    def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator that goes on learning where a saved model stopped.
-
-        Parameters
-        ----------
-        model : LinearModel
-            Of this learner, with its sums (``model.save(path, include_state=True)``).
-
-        Returns
-        -------
-        estimator
-        """
-        estimator = super().from_model(model)
-        counts, classes = estimator._summed(), model.classes
+    def _resume(self, model: LinearModel) -> None:
+        counts, classes = self._summed(), model.classes
         assert counts.classes is not None
         same = classes is not None and counts.classes.tolist() == classes.tolist()
         if (
             counts.n_features != model.n_features
-            or counts.threshold != estimator._threshold()
+            or counts.threshold != self._threshold()
             or not same
         ):
             raise ValueError("The file's sums are not those its weights were made from.")
-        return estimator
 
     # ------------------------------------------------------------------ solving
 

@@ -250,7 +250,7 @@ class RidgeCV(SquaresRegressor):
             )
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         present, intercept = data.present(), bool(self.fit_intercept)
         side = RowSide(present, fit_intercept=intercept)
@@ -355,25 +355,11 @@ class RidgeCV(SquaresRegressor):
         made._choice = self._learned("alpha"), None
         return made
 
-    @classmethod
-    def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator with the sums and the alpha of a saved model.
-
-        Parameters
-        ----------
-        model : LinearModel
-            Of this learner, with its sums (``model.save(path, include_state=True)``).
-
-        Returns
-        -------
-        estimator
-        """
-        estimator = super().from_model(model)
+    def _resume(self, model: LinearModel) -> None:
         alpha: Any = model.evidence.get("alpha")
         if not isinstance(alpha, float | int) or not 0 <= alpha < math.inf:
             raise ValueError("The model does not say which alpha was chosen.")
-        estimator._choice = float(alpha), None
-        return estimator
+        self._choice = float(alpha), None
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a file keeps them; splitters and callables it cannot."""

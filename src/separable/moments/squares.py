@@ -177,7 +177,7 @@ class SquaresRegressor(MomentRegressor):
 
     def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
         """Solve from the n x n side if there are more columns than rows."""
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         side = RowSide(data, fit_intercept=bool(self.fit_intercept))
@@ -217,7 +217,7 @@ class SquaresRegressor(MomentRegressor):
             raise ValueError("Leaving one row out needs at least two rows of non-zero weight.")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
-            if data.rows.n_features > data.n_counted:
+            if data.is_wide:
                 return self._left_out_wide(data, alpha)
             return self._left_out_tall(sums, data, alpha)
 

@@ -135,9 +135,9 @@ def _by_short_cut(
         return None
     base, data = prepared(problem)
     present, sums = data.present(), base._new_sums()
-    wide = type(base)._solve_rows is not MomentEstimator._solve_rows
+    solves_rows = type(base)._solve_rows is not MomentEstimator._solve_rows
     with held_back() as caught:
-        if not wide or data.rows.n_features <= data.n_counted:
+        if not (solves_rows and data.is_wide):
             sums.add_data(present)
         scores = base._left_out_scores(sums, present) if data.n_counted > 1 else None
         if scores is None:
