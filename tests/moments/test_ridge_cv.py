@@ -346,7 +346,7 @@ def test_partition_is_told_from_other_splits():
 
 def test_lists_of_splits_may_overlap():
     X, y = problem(20, 2)
-    splits = [(np.arange(12), np.arange(10, 20)), (np.arange(5, 20), np.arange(8))]
+    splits = [(np.arange(10), np.arange(10, 20)), (np.arange(5), np.arange(8, 20))]
     search = RidgeCV(ALPHAS, splits).fit(X, y)
     expected = reference.fold_scores(X, y, ALPHAS, splits)
     np.testing.assert_allclose(search.cv_results_["fold_scores"], expected, rtol=1e-9)
@@ -432,3 +432,17 @@ def test_float32_and_duplicates_in_sparse_rows():
         np.testing.assert_allclose(
             a.cv_results_["mean_score"], b.cv_results_["mean_score"], rtol=1e-10
         )
+
+
+def test_splits_are_checked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9000, 2)), rng.normal(size=9000)
+    test = np.arange(9000) < 4000
+    masks = RidgeCV(cv=[(~test, test), (test, ~test)]).fit(X, y)
+    places = [(np.flatnonzero(~test), np.flatnonzero(test))]
+    numbers = RidgeCV(cv=[*places, places[0][::-1]]).fit(X, y)
+    np.testing.assert_array_equal(masks.coef_, numbers.coef_)
+    with pytest.raises(ValueError, match="Fold 0 trains on row 0, which it also holds out"):
+        RidgeCV(cv=[(np.arange(9000), np.arange(10))]).fit(X, y)
+    with pytest.raises(ValueError, match="Fold 0 names test row -1"):
+        RidgeCV(cv=[(np.arange(10), np.array([-1]))]).fit(X, y)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
+from separable.fitting.splits import read_splits
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
@@ -198,8 +198,8 @@ class RidgeCV(SquaresRegressor):
         return self._folds.total
 
     def _splits(self, data: Data) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        splitter = check_cv(self.cv)
-        splits = list(splitter.split(data.rows.to_matrix(), data.y))
+        folds = read_splits(self.cv, self, data.rows.to_matrix(), data.y, None, data.rows.n_rows)
+        splits = [(fold.train, fold.test) for fold in folds]
         check_splits(data, splits)
         return splits
 

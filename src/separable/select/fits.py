@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
+from separable.fitting.splits import runs_of
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.complements import each_complement
@@ -21,16 +22,15 @@ from separable.moments.estimator import MomentEstimator
 from separable.select.answers import Answers, answers_of, ask
 from separable.select.indexing import take
 from separable.select.notices import held_back
-from separable.select.splits import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.fitting.splits import Split
     from separable.moments.data import Data
     from separable.moments.estimator import RowSums
-    from separable.select.splits import Split
 
     Floats = NDArray[np.float64]
 

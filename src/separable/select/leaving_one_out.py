@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from separable.fitting.splits import Split
 from separable.moments.estimator import MomentEstimator
 from separable.select.answers import Answers, answers_of, ask, join
 from separable.select.cross_validation import read_problem, run_folds
@@ -16,7 +17,6 @@ from separable.select.indexing import take
 from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
 from separable.select.scoring import Predicted, read_scoring, score_rows
-from separable.select.splits import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
