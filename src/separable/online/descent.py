@@ -133,6 +133,8 @@ class DescentState(OnlineState):
         first = block * self.width
         return self.first_class + first, min(self.width, self.n_models - first)
 
+    #: The square of a score may overflow where the score does not.
+    unbounded: ClassVar[frozenset[str]] = frozenset(PROGRESS)
     #: Of the clock: numbers that may be negative.
     signed: ClassVar[frozenset[str]] = frozenset()
 
