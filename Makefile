@@ -112,7 +112,8 @@ $(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
   --config-settings=cmake.build-type=RelWithDebInfo --config-settings=build-dir=build/sanitize .
 endef
 
-# The interpreter below .venv does not see the editable install, only what PYTHONPATH says.
+# The interpreter below .venv sees, with -S, neither the editable install nor packages of its own,
+# only what PYTHONPATH says.
 # libstdc++ is loaded early so that the sanitizer finds how C++ throws.
 define run_sanitized
 python=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
@@ -124,7 +125,7 @@ for level in $$($(levels)); do \
   LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
   PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
-    $$python -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
+    $$python -S -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
       -m "native and not long" tests || exit 1; \
 done
 endef
