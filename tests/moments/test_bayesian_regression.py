@@ -260,3 +260,26 @@ def test_given_noise_far_from_that_of_the_rows(beta):
         return
     learner.fit(X, y)
     assert learner.alpha_ * (learner.coef_ @ learner.coef_) == pytest.approx(4, rel=1e-9)
+
+
+def test_constant_columns_tell_nothing():
+    y = np.random.default_rng(0).normal(size=30)
+    with pytest.warns(EvidenceWarning, match="alpha grows without end, for the columns tell"):
+        model = BayesianRegression().fit(np.ones((30, 2)), y)
+    np.testing.assert_allclose(1 / model.noise_precision_, y.var(ddof=1), rtol=1e-10)
+
+
+def test_squares_of_columns_that_vanish_are_named():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"Squares of X .* vanish in float64. Scale X"):
+        BayesianRegression().fit(X * 1e-160, y)
+
+
+@pytest.mark.parametrize("learned", [np.asarray, csr_array])
+@pytest.mark.parametrize("asked", [np.asarray, csr_array])
+def test_deviations_far_from_0_with_fewer_rows(learned, asked):
+    X, y = problem(20, 50)
+    far = X + 1e8
+    expected = BayesianRegression(1.0, 2.0).fit(far - 1e8, y).predict(far - 1e8, return_std=True)[1]
+    model = BayesianRegression(1.0, 2.0).fit(learned(far), y)
+    np.testing.assert_allclose(model.predict(asked(far), return_std=True)[1], expected, rtol=1e-6)

@@ -275,6 +275,19 @@ def test_a_best_alpha_at_the_edge_is_told():
     assert perfect.evidence_["at_edge"] == "smallest"
 
 
+@pytest.mark.filterwarnings("error::separable.moments.ridge_cv.GridEdgeWarning")
+def test_there_is_no_alpha_below_0_to_try():
+    X, _ = problem(200, 3)
+    assert RidgeCV([0.0, 1e8]).fit(X, X @ [1.0, 2.0, 3.0]).alpha_ == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cv", [None, 3])
+def test_alphas_that_overflow_beside_tiny_columns_are_infinite(cv):
+    X, y = problem(30, 3)
+    assert np.isfinite(RidgeCV(cv=cv).fit(X * 1e-300, y).coef_).all()
+
+
 def test_ties_go_to_more_regularisation():
     X = np.zeros((6, 2))
     search = RidgeCV([1.0, 100.0, 10.0]).fit(X, np.arange(6.0))

@@ -29,9 +29,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from separable import LeastSquares, Perceptron, SGDRegressor
+from separable import (
+    BernoulliNB,
+    ComplementNB,
+    LeastSquares,
+    LeastSquaresClassifier,
+    MultinomialNB,
+    Perceptron,
+    SGDRegressor,
+)
 from separable.moments.rank_warning import RankWarning
-from separable.select import cross_validate
+from separable.select import cross_validate, leave_one_out
 from tests.select.doubles import Discriminant, NeedsRows, fitted
 
 CVS = {
@@ -420,6 +428,22 @@ def test_a_class_that_a_fold_lacks_is_as_in_refitting():
             assert (found.decision_scores[mine][:, at[0]] == 0).all()
             gone = 2 - 2 * k
             assert (found.decision_scores[mine][:, gone] == -np.inf).all()
+
+
+@pytest.mark.parametrize("learner", [MultinomialNB, BernoulliNB, ComplementNB])
+def test_one_class_alone_is_refused_by_naive_bayes_too(learner):
+    X, y = np.arange(14.0).reshape(7, 2), np.array([0, 0, 0, 0, 0, 1, 1])
+    splits = [([0, 1, 5, 6], [2, 3, 4]), ([0, 1, 2, 3, 4], [5, 6])]
+    with pytest.raises(ValueError, match="only one class: 0") as refused:
+        cross_validate(learner(), X, y, splits)
+    assert "fold 1 of 2" in refused.value.__notes__[0]
+
+
+@pytest.mark.parametrize("validate", [cross_validate, leave_one_out])
+def test_a_scorer_that_asks_for_what_is_not_there_names_the_learner(validate):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(AttributeError, match=r"'neg_log_loss'.*LeastSquaresClassifier.*proba"):
+        validate(LeastSquaresClassifier(), X, y, scoring="neg_log_loss")
 
 
 def test_one_class_alone_is_refused_as_in_fitting():

@@ -93,8 +93,9 @@ class ColumnSide:
         return means if self.fit_intercept else np.zeros_like(means)
 
     def penalties(self, alphas: Floats) -> Floats:
-        """Return alphas for columns in these units."""
-        return alphas * self.unit * self.unit
+        """Return alphas for columns in these units; infinite beside columns around 1e-300."""
+        with np.errstate(over="ignore"):
+            return alphas * self.unit * self.unit
 
     def has_digits(self, alphas: Floats) -> NDArray[np.bool_]:
         """Return for which alphas eigenvalues have the digits for errors of prediction.

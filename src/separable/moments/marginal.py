@@ -93,8 +93,11 @@ class Marginal:
             raise ValueError(
                 "Squares of X or y overflow float64, and so do the precisions. Scale X and y."
             )
-        if 0 < target_squares < LEAST:
-            raise ValueError("Squares of y are so small that they vanish in float64. Scale y.")
+        for name, squares in (("y", target_squares), ("X", top)):
+            if 0 < squares < LEAST:
+                raise ValueError(
+                    f"Squares of {name} are so small that they vanish in float64. Scale {name}."
+                )
         seen = values > len(values) * EPS * top
         values, along = values[seen], along[seen]
         rounding = (EPS * target_mean) ** 2 * weight
@@ -162,7 +165,7 @@ class Marginal:
             ratio = math.exp(log_ratio)
             return self.log_evidence(noise(ratio) * ratio, noise(ratio))
 
-        place = _highest(height, slope, low, high)
+        place = _highest(height, slope, low, high) if len(self.values) else high
         ratio = math.exp(place)
         edge = "alpha" if place >= high - 1e-6 else "noise_precision" if place <= low else None
         return Precisions(noise(ratio) * ratio, noise(ratio), edge)

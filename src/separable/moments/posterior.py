@@ -112,12 +112,13 @@ class RowPosterior:
         """Return (x - mean)'Sigma (x - mean) of rows."""
         shifted = self.spectrum.values + self.alpha / self.beta
         found = np.empty(rows.n_rows)
-        step = max(1, HELD // self.side.rows.n_rows)
+        own = self.side.rows
+        step = max(1, HELD // (own.n_rows if own.is_sparse else max(own.shape)))
         for start in range(0, rows.n_rows, step):
             block = rows.slice(start, min(start + step, rows.n_rows))
             along = self.side.products_with(block) @ self.spectrum.vectors
-            own = self.side.squared_distances(block)
-            found[start : start + step] = own - (along * along) @ (1.0 / shifted)
+            whole = self.side.squared_distances(block)
+            found[start : start + step] = whole - (along * along) @ (1.0 / shifted)
         return np.maximum(found, 0.0) / self.alpha
 
     def draw(self, n: int, random: Any) -> Floats:

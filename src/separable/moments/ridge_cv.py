@@ -290,7 +290,7 @@ class RidgeCV(SquaresRegressor):
                 "larger folds."
             )
         alpha = float(scores.alphas[scores.best])
-        if scores.edge is not None and self.alphas is not None:
+        if scores.edge is not None and self.alphas is not None and alpha > 0:  # 0 is the least
             way = "smaller" if scores.edge == "smallest" else "larger"
             warnings.warn(
                 f"The best alpha, {alpha:g}, is the {scores.edge} that was tried. The best of all "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,27 +83,44 @@ class RowSide:
         if not self.rows.is_sparse:
             u = self.centred()
             return u @ u.T
-        full = self._full_columns()
-        place = places_of(full, self.rows.n_features)
-        u = np.zeros((self.rows.n_rows, len(full)))
-        native.spread_columns(core_rows(self.rows), 0, self.rows.n_rows, place, u)
-        u -= self.mean[full]
-        thin, mean = self.matrix[:, place < 0], self.mean[place < 0]
-        whole = np.asarray((thin @ thin.T).todense(), dtype=np.float64)
-        along = np.asarray(thin @ mean)
-        whole -= along
-        whole -= along[:, None]
-        whole += mean @ mean
-        whole += u @ u.T
+        whole = self._products_between(self._apart(self.rows), self._apart(self.rows))
         whole *= self.root
         whole *= self.root[:, None]
         return whole
 
-    def _full_columns(self) -> NDArray[np.intp]:
-        """Return the columns that are centred as dense ones; the others are mostly 0."""
+    def _apart(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return rows in two parts: full columns, dense and centred, and the others as they are.
+
+        Full columns may be far from 0, where products that are centred later lose their digits.
+        """
+        full = self._full
+        if not rows.is_sparse:
+            return rows.values[:, full] - self.mean[full], rows.values[:, ~full]
+        place = places_of(np.flatnonzero(full), rows.n_features)
+        u = np.zeros((rows.n_rows, int(full.sum())))
+        native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
+        u -= self.mean[full]
+        return u, rows.to_matrix()[:, ~full]
+
+    def _products_between(self, a: tuple[Floats, Any], b: tuple[Floats, Any]) -> Floats:
+        """Return (x - mean)'(z - mean) of the rows x of one and z of the other."""
+        mean = self.mean[~self._full]
+        whole = a[1] @ b[1].T
+        products = np.array(whole.todense() if hasattr(whole, "todense") else whole, np.float64)
+        products -= np.asarray(b[1] @ mean)
+        products -= np.asarray(a[1] @ mean)[:, None]
+        products += mean @ mean
+        products += a[0] @ b[0].T
+        return products
+
+    @cached_property
+    def _full(self) -> NDArray[np.bool_]:
+        """The columns that are centred as dense ones; the others are mostly 0."""
+        if not self.rows.is_sparse:
+            return np.ones(self.rows.n_features, np.bool_)
         assert self.rows.indices is not None
         filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)
-        return np.flatnonzero(filled > FULL * self.rows.n_rows)
+        return np.asarray(filled > FULL * self.rows.n_rows)
 
     def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
         """Return eigenvalues and eigenvectors of UU' + extra vv', v along the roots of weights.
@@ -154,12 +172,14 @@ class RowSide:
 
     def squared_distances(self, rows: Rows) -> Floats:
         """Return |x - mean|^2 of rows."""
-        matrix: Any = rows.to_matrix()
-        if not rows.is_sparse:
-            away = matrix - self.mean
+        if not (rows.is_sparse or self.rows.is_sparse):
+            away = rows.values - self.mean
             return np.asarray(np.einsum("ij,ij->i", away, away))
-        own = np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
-        return np.asarray(own - 2 * (matrix @ self.mean) + self.mean @ self.mean)
+        u, thin = self._apart(rows)
+        mean = self.mean[~self._full]
+        own = thin.multiply(thin).sum(axis=1) if rows.is_sparse else (thin * thin).sum(axis=1)
+        squares = np.asarray(own, dtype=np.float64).ravel() - 2 * (thin @ mean) + mean @ mean
+        return np.asarray(squares + np.einsum("ij,ij->i", u, u))
 
     def back(self, dual: Floats) -> Floats:
         """Return U'a for a of shape (n, t), as (t, d)."""
@@ -180,16 +200,9 @@ class RowSide:
 
     def products_with(self, rows: Rows) -> Floats:
         """Return the products (x - mean)'u of other rows with these, (m, n)."""
-        other: Any = rows.to_matrix()
         if not (rows.is_sparse or self.rows.is_sparse):
-            return np.asarray((other - self.mean) @ self.centred().T)
-        whole = other @ self.matrix.T
-        if hasattr(whole, "todense"):
-            whole = whole.todense()
-        products = np.array(whole, dtype=np.float64)
-        products -= np.asarray(other @ self.mean)[:, None]
-        products -= np.asarray(self.matrix @ self.mean)
-        products += self.mean @ self.mean
+            return np.asarray((rows.values - self.mean) @ self.centred().T)
+        products = self._products_between(self._apart(rows), self._apart(self.rows))
         products *= self.root
         return products
 

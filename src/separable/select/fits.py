@@ -214,8 +214,8 @@ def prepared(problem: Problem) -> tuple[MomentEstimator[Any], Data]:
 
 def _solved(base: MomentEstimator[Any], sums: RowSums) -> MomentEstimator[Any] | None:
     """Return the estimator that has learned from sums; None where they do not tell enough."""
-    if sums.is_empty:
-        return None
+    if sums.is_empty or (sums.classes is not None and len(sums.classes) < 2):
+        return None  # a fit refuses these, and says why
     made = base._with_sums(sums)
     with held_back() as caught:
         try:

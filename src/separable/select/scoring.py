@@ -149,7 +149,12 @@ def score_rows(
     found: dict[str, float] = {}
     for scorer in scorers:
         who = Predicted(fitted, answers) if scorer.metric is not None else fitted
-        value = scorer.call(who, X, y, **more)
+        try:
+            value = scorer.call(who, X, y, **more)
+        except AttributeError as error:
+            owner = fitted._estimator if isinstance(fitted, Predicted) else fitted
+            told = str(error).replace("Predicted has", f"{type(owner).__name__} has")
+            raise AttributeError(f"The scorer {scorer.name!r} does not fit: {told}") from None
         several = value if isinstance(value, Mapping) else {scorer.name: value}
         for name, each in several.items():
             if not isinstance(each, numbers.Real | np.number | np.bool_):
