@@ -294,6 +294,18 @@ def test_sparse_columns_far_from_0_keep_their_digits_with_fewer_rows():
     np.testing.assert_allclose(left_out(Ridge(), csr_array(X), y), expected, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("learner", [LeastSquares(), Ridge(1e-8)])
+@pytest.mark.parametrize("shift", [1e3, 1e6])
+def test_fewer_rows_than_columns_far_from_0(form, learner, shift):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(25, 60)) + shift, rng.normal(size=(5, 60)) + shift
+    y = rng.normal(size=25)
+    expected = learner.fit(X - shift, y).predict(new - shift)  # these differences are exact
+    np.testing.assert_allclose(learner.fit(form(X), y).predict(new), expected, atol=shift * 1e-14)
+
+
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="needs at least two rows"):
         left_out(Ridge(), np.ones((3, 1)), np.ones(3), np.array([0, 1, 0]))

@@ -17,6 +17,7 @@ from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
+from separable.moments.row_side import FULL
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.sums import Sums
 from separable.moments.within import EPS, NO_VARIANCE, degrees_of_freedom
@@ -70,6 +71,7 @@ class WideClasses:
         origin = np.zeros(rows.n_features)
         if rows.is_sparse:
             X.data *= scale[X.indices]
+            X = _centred_where_full(X, origin)
         else:
             X *= scale
             origin = X.mean(axis=0)
@@ -173,6 +175,25 @@ class WideClasses:
         solved = gap - self._back(self.vectors @ (along * rest[:, None]))
         shrunk: Floats = (self.freedom / self._ridge * solved).T
         return shrunk
+
+
+def _centred_where_full(X: Any, origin: Floats) -> Any:
+    """Return sparse rows whose full columns are about their means, which are put into origin.
+
+    These may be far from 0, where squares that are centred later lose their digits. A column that
+    is mostly 0 is not.
+    """
+    n, d = X.shape
+    full = np.flatnonzero(np.bincount(X.indices, minlength=d) > FULL * n)
+    if not len(full):
+        return X
+    dense = X[:, full].toarray()
+    origin[full] = dense.mean(axis=0)
+    dense -= origin[full]
+    X.data[np.isin(X.indices, full)] = 0.0
+    X.eliminate_zeros()
+    places = (np.tile(full, n), np.arange(n + 1) * len(full))
+    return X + csr_array((dense.ravel(), *places), shape=(n, d))
 
 
 def _scale(X: Any, *, together: bool) -> Floats:
