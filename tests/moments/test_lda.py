@@ -520,3 +520,14 @@ def test_a_fit_that_fails_keeps_the_names_of_the_columns():
     assert list(model.model_.feature_names) == ["a", "b"]
     model.partial_fit(pd.DataFrame(X, columns=["a", "b"]), y)
     assert list(model.model_.feature_names) == ["a", "b"]
+
+
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+def test_sparse_classes_far_from_each_other_with_fewer_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 40)), np.arange(12) % 2
+    X[:, ::2] = np.where(y[:, None] == 0, 0.0, X[:, ::2] + 1e6)  # 0 in one class
+    X[:3] += 1e-3
+    dense = LDA().fit(X, y).decision_function(X)
+    found = LDA().fit(sp.csr_array(X), y).decision_function(X)
+    np.testing.assert_allclose(found, dense, rtol=1e-6)

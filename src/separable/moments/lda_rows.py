@@ -68,31 +68,40 @@ class WideClasses:
         self.root = np.sqrt(weight)
         X: Any = rows.to_matrix().astype(np.float64)  # the one copy; all else is done in it
         scale = _scale(X, together=shrinkage is not None and shrinkage != 0)
-        origin = np.zeros(rows.n_features)
+        by_class = csr_array((weight, (self.label, np.arange(rows.n_rows))))
+        total: Floats = np.bincount(self.label, weight).astype(np.float64)
+        full = np.zeros(0, np.intp)
         if rows.is_sparse:
             X.data *= scale[X.indices]
-            X = _centred_where_full(X, origin)
+            full, dense = _full_columns(X)
+            origin = np.zeros(rows.n_features)
+            origin[full] = dense.mean(axis=0)
+            dense -= origin[full]
+            means = (by_class @ X).toarray()
+            means[:, full] = by_class @ dense
+            means /= total[:, None]
+            dense -= means[self.label][:, full]
+            X = X + _placed(dense, full, rows.n_features)
         else:
             X *= scale
             origin = X.mean(axis=0)
             X -= origin
-        every = np.arange(rows.n_rows)
-        by_class = csr_array((weight, (self.label, every)))
-        total: Floats = np.bincount(self.label, weight).astype(np.float64)
-        means = by_class @ X
-        means = np.asarray(means.todense() if rows.is_sparse else means) / total[:, None]
+            means = np.asarray(by_class @ X) / total[:, None]
         none = np.zeros(rows.n_features)
         sums = Sums(np.bincount(self.label), total, origin / scale, scale, means, none)
         self.freedom = degrees_of_freedom(sums, covariance)
         self.means = sums.means
         self.centres = centres_of(sums, class_priors(priors, total))
-        self._set_rows(X, means, shrinkage)
+        self._set_rows(X, means, full, shrinkage)
         self._decompose(shrinkage, float(total.sum()))
 
     # Products with U, or with U of standardised columns.
 
-    def _set_rows(self, X: Any, means: Floats, shrinkage: Any) -> None:
-        """Keep the rows, each column divided by its deviation unless shrinkage mixes them."""
+    def _set_rows(self, X: Any, means: Floats, full: NDArray[np.intp], shrinkage: Any) -> None:
+        """Keep the rows, each column divided by its deviation unless shrinkage mixes them.
+
+        Full columns of sparse rows are about the means of their classes already.
+        """
         self._sparse = not isinstance(X, np.ndarray)
         if not self._sparse:
             for k, mean in enumerate(means):
@@ -102,10 +111,13 @@ class WideClasses:
             size = np.abs(means).max(axis=0) * EPS * len(X)
             varied = squares > size**2
         else:
+            size = np.abs(means).max(axis=0) * EPS * X.shape[0]
+            means = means.copy()
+            means[:, full] = 0.0
             about_zero = (X * X).T @ self.root**2
             within = np.bincount(self.label, self.root**2) @ means**2
             squares = np.maximum(about_zero - within, 0.0)
-            varied = squares > NO_VARIANCE * about_zero
+            varied = squares > np.maximum(NO_VARIANCE * about_zero, size**2)
         plain = shrinkage is not None and shrinkage != 0
         deviation = np.ones(len(squares)) if plain else np.sqrt(squares / self.freedom)
         kept = np.ones(len(squares), bool) if plain else varied
@@ -177,23 +189,27 @@ class WideClasses:
         return shrunk
 
 
-def _centred_where_full(X: Any, origin: Floats) -> Any:
-    """Return sparse rows whose full columns are about their means, which are put into origin.
+def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
+    """Take the full columns out of sparse rows, and return which they are and their values.
 
-    These may be far from 0, where squares that are centred later lose their digits. A column that
+    They may be far from 0, where squares that are centred later lose their digits. A column that
     is mostly 0 is not.
     """
     n, d = X.shape
     full = np.flatnonzero(np.bincount(X.indices, minlength=d) > FULL * n)
-    if not len(full):
-        return X
-    dense = X[:, full].toarray()
-    origin[full] = dense.mean(axis=0)
-    dense -= origin[full]
-    X.data[np.isin(X.indices, full)] = 0.0
+    dense: Floats = X[:, full].toarray()
+    gone = np.zeros(d, np.bool_)
+    gone[full] = True
+    X.data[gone[X.indices]] = 0.0
     X.eliminate_zeros()
-    places = (np.tile(full, n), np.arange(n + 1) * len(full))
-    return X + csr_array((dense.ravel(), *places), shape=(n, d))
+    return full, dense
+
+
+def _placed(dense: Floats, columns: NDArray[np.intp], n_features: int) -> Any:
+    """Return values of some columns as sparse rows of all."""
+    n, k = dense.shape
+    places = (np.tile(columns, n), np.arange(n + 1) * k)
+    return csr_array((dense.ravel(), *places), shape=(n, n_features))
 
 
 def _scale(X: Any, *, together: bool) -> Floats:

@@ -313,10 +313,14 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
             weights = side.back(dual)
     elif side.rows.is_sparse:
         values, vectors = side.decomposed()
-        weights = _by_eigenvalues(side, np.maximum(values, 0.0), vectors, alpha)
+        good = (
+            values > (max(side.rows.shape) * EPS) ** 2 * values.max()
+        )  # others lead to no weights
+        weights = _by_eigenvalues(side, values[good], vectors[:, good], alpha)
     else:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
+        sizes[sizes <= max(side.rows.shape) * EPS * sizes[0]] = 0.0  # rounding, as of equal rows
         shrunk = (u.T @ side.targets) * (sizes / (sizes**2 + alpha))[:, None]
         weights = (q @ (vt.T @ shrunk)).T
     squares = (side.residuals(weights) ** 2).sum(axis=0)
