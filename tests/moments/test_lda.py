@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -498,3 +499,35 @@ def test_leave_one_out_of_extreme_and_shifted_columns():
     expected = short_cut(LDA(), X, y)
     np.testing.assert_allclose(short_cut(LDA(), X * [1e300, 1e-300, 1, 1], y), expected, atol=1e-8)
     np.testing.assert_allclose(short_cut(LDA(), X + 1e5, y), expected, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "oas"])
+def test_sparse_columns_far_from_0_with_fewer_rows(shrinkage):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 60)) + 1e6, np.arange(24) % 3
+    X[:, 40:] = np.where(rng.random((24, 20)) < 0.1, 1.0, 0.0)
+    dense = LDA(shrinkage=shrinkage).fit(X, y).decision_function(X)
+    found = LDA(shrinkage=shrinkage).fit(sp.csr_array(X), y).decision_function(X)
+    np.testing.assert_allclose(found, dense, rtol=1e-7, atol=1e-7 * np.abs(dense).max())
+
+
+def test_a_fit_that_fails_keeps_the_names_of_the_columns():
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    model = LDA().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(pd.DataFrame(X * np.nan, columns=["c", "d"]), y)
+    assert list(model.model_.feature_names) == ["a", "b"]
+    model.partial_fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    assert list(model.model_.feature_names) == ["a", "b"]
+
+
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+def test_sparse_classes_far_from_each_other_with_fewer_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 40)), np.arange(12) % 2
+    X[:, ::2] = np.where(y[:, None] == 0, 0.0, X[:, ::2] + 1e6)  # 0 in one class
+    X[:3] += 1e-3
+    dense = LDA().fit(X, y).decision_function(X)
+    found = LDA().fit(sp.csr_array(X), y).decision_function(X)
+    np.testing.assert_allclose(found, dense, rtol=1e-6)

@@ -272,6 +272,31 @@ def test_sparse_columns_far_from_0_keep_their_digits_with_fewer_rows():
     np.testing.assert_allclose(short_cut(Ridge(), csr_array(X), y), expected, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("learner", [LeastSquares(), Ridge(1e-8)])
+@pytest.mark.parametrize("shift", [1e3, 1e6])
+def test_fewer_rows_than_columns_far_from_0(form, learner, shift):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(25, 60)) + shift, rng.normal(size=(5, 60)) + shift
+    y = rng.normal(size=25)
+    expected = learner.fit(X - shift, y).predict(new - shift)  # these differences are exact
+    np.testing.assert_allclose(learner.fit(form(X), y).predict(new), expected, atol=shift * 1e-14)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_equal_rows_with_other_targets_leave_no_rounding(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 32)) + 1e6, rng.normal(size=16)
+    X[rng.random(X.shape) < 0.3] = 0.0
+    X[3] = X[0]
+    once = np.delete(X, 3, axis=0), np.delete(np.where(np.arange(16) == 0, (y[0] + y[3]) / 2, y), 3)
+    weight = np.where(np.arange(15) == 0, 2.0, 1.0)  # the same problem without the equal rows
+    expected = Ridge(0.1).fit(*once, sample_weight=weight).coef_
+    found = Ridge(0.1).fit(form(X), y).coef_
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+
+
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="needs at least two rows"):
         short_cut(Ridge(), np.ones((3, 1)), np.ones(3), np.array([0, 1, 0]))

@@ -151,12 +151,17 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         data = self._read(X, y, sample_weight)
         if data.n_counted == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-        self._column_names = column_names(X)
+        before = getattr(self, "_column_names", None)
+        self._column_names = column_names(X)  # for messages
         sums: AnySums | None = None
-        solution = self._solve_rows(data)
-        if solution is None:
-            sums = self._sums_of(data)
-            solution = self._solve(sums, data)
+        try:
+            solution = self._solve_rows(data)
+            if solution is None:
+                sums = self._sums_of(data)
+                solution = self._solve(sums, data)
+        except BaseException:
+            self._column_names = before  # what was learned earlier stays
+            raise
         self._remember_columns(X)
         self._sums, self._solution, self._told = sums, solution, None
         self._model = self._build_model(solution, self._target_classes(data, sums))

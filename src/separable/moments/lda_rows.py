@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from separable.data.rows import largest_magnitude
+from separable.moments.block import FULL
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.room import check_row_products
@@ -55,30 +56,40 @@ class WideClasses:
         self.root = np.sqrt(weight)
         X: Any = rows.to_matrix().astype(np.float64)  # the one copy; all else is done in it
         scale = _scale(X, together=shrinkage is not None and shrinkage != 0)
-        origin = np.zeros(rows.n_features)
+        by_class = csr_array((weight, (self.label, np.arange(rows.n_rows))))
+        total: Floats = np.bincount(self.label, weight).astype(np.float64)
+        full = np.zeros(0, np.intp)
         if rows.is_sparse:
             X.data *= scale[X.indices]
+            full, dense = _full_columns(X)
+            origin = np.zeros(rows.n_features)
+            origin[full] = dense.mean(axis=0)
+            dense -= origin[full]
+            means = (by_class @ X).toarray()
+            means[:, full] = by_class @ dense
+            means /= total[:, None]
+            dense -= means[self.label][:, full]
+            X = X + _placed(dense, full, rows.n_features)
         else:
             X *= scale
             origin = X.mean(axis=0)
             X -= origin
-        every = np.arange(rows.n_rows)
-        by_class = csr_array((weight, (self.label, every)))
-        total: Floats = np.bincount(self.label, weight).astype(np.float64)
-        means = by_class @ X
-        means = np.asarray(means.todense() if rows.is_sparse else means) / total[:, None]
+            means = np.asarray(by_class @ X) / total[:, None]
         none = np.zeros(rows.n_features)
         sums = Sums(np.bincount(self.label), total, origin / scale, scale, means, none)
         self.freedom = degrees_of_freedom(sums, covariance)
         self.means = sums.means
         self.centres = centres_of(sums, class_priors(priors, total))
-        self._set_rows(X, means, shrinkage)
+        self._set_rows(X, means, full, shrinkage)
         self._decompose(shrinkage, float(total.sum()))
 
     # Products with U, or with U of standardised columns.
 
-    def _set_rows(self, X: Any, means: Floats, shrinkage: Any) -> None:
-        """Keep the rows, each column divided by its deviation unless shrinkage mixes them."""
+    def _set_rows(self, X: Any, means: Floats, full: NDArray[np.intp], shrinkage: Any) -> None:
+        """Keep the rows, each column divided by its deviation unless shrinkage mixes them.
+
+        Full columns of sparse rows are about the means of their classes already.
+        """
         self._sparse = not isinstance(X, np.ndarray)
         if not self._sparse:
             for k, mean in enumerate(means):
@@ -88,10 +99,13 @@ class WideClasses:
             size = np.abs(means).max(axis=0) * EPS * len(X)
             varied = squares > size**2
         else:
+            size = np.abs(means).max(axis=0) * EPS * X.shape[0]
+            means = means.copy()
+            means[:, full] = 0.0
             about_zero = (X * X).T @ self.root**2
             within = np.bincount(self.label, self.root**2) @ means**2
             squares = np.maximum(about_zero - within, 0.0)
-            varied = squares > NO_VARIANCE * about_zero
+            varied = squares > np.maximum(NO_VARIANCE * about_zero, size**2)
         plain = shrinkage is not None and shrinkage != 0
         deviation = np.ones(len(squares)) if plain else np.sqrt(squares / self.freedom)
         kept = np.ones(len(squares), bool) if plain else varied
@@ -161,6 +175,29 @@ class WideClasses:
         solved = gap - self._back(self.vectors @ (along * rest[:, None]))
         shrunk: Floats = (self.freedom / self._ridge * solved).T
         return shrunk
+
+
+def _full_columns(X: Any) -> tuple[NDArray[np.intp], Floats]:
+    """Take the full columns out of sparse rows, and return which they are and their values.
+
+    They may be far from 0, where squares that are centred later lose their digits. A column that
+    is mostly 0 is not.
+    """
+    n, d = X.shape
+    full = np.flatnonzero(np.bincount(X.indices, minlength=d) > FULL * n)
+    dense: Floats = X[:, full].toarray()
+    gone = np.zeros(d, np.bool_)
+    gone[full] = True
+    X.data[gone[X.indices]] = 0.0
+    X.eliminate_zeros()
+    return full, dense
+
+
+def _placed(dense: Floats, columns: NDArray[np.intp], n_features: int) -> Any:
+    """Return values of some columns as sparse rows of all."""
+    n, k = dense.shape
+    places = (np.tile(columns, n), np.arange(n + 1) * k)
+    return csr_array((dense.ravel(), *places), shape=(n, n_features))
 
 
 def _scale(X: Any, *, together: bool) -> Floats:

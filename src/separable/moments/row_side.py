@@ -65,7 +65,17 @@ class RowSide:
     def centred(self) -> Floats:
         """Return U; only for dense rows."""
         dense: Floats = self.root[:, None] * (self.rows.values - self.mean)
+        self._take_out(dense)
         return dense
+
+    def _take_out(self, u: Floats) -> None:
+        """Take out of columns what they have in the direction of the intercept: rounding only.
+
+        A mean far from 0 is rounded, and moves all rows alike. Left there, that is one direction
+        more, which minimum-norm weights would make use of.
+        """
+        if self.fit_intercept:
+            u -= np.multiply.outer(self.direction, self.direction @ u)
 
     def products(self) -> Floats:
         """Return UU', n x n; sparse rows stay sparse."""
@@ -86,6 +96,8 @@ class RowSide:
         whole = self._products_between(self._apart(self.rows), self._apart(self.rows))
         whole *= self.root
         whole *= self.root[:, None]
+        self._take_out(whole)
+        self._take_out(whole.T)
         return whole
 
     def _apart(self, rows: Rows) -> tuple[Floats, Any]:
@@ -150,6 +162,7 @@ class RowSide:
             if self.rows.is_sparse:
                 part = np.asarray(part.todense(), dtype=np.float64)
             part = self.root[:, None] * (part - self.mean[start : start + step])
+            self._take_out(part)
             r = qr(np.vstack([r, part.T]), mode="r")[0][:n]
         if len(r) < n:
             r = np.vstack([r, np.zeros((n - len(r), n))])
@@ -196,7 +209,9 @@ class RowSide:
 
     def residuals(self, weights: Floats) -> Floats:
         """Return what weights leave of the targets, each row times the root of its weight."""
-        return self.targets - self.forth(weights)
+        left = self.targets - self.forth(weights)
+        self._take_out(left)
+        return left
 
     def products_with(self, rows: Rows) -> Floats:
         """Return the products (x - mean)'u of other rows with these, (m, n)."""
@@ -287,10 +302,14 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
             weights = side.back(dual)
     elif side.rows.is_sparse:
         values, vectors = side.decomposed()
-        weights = _by_eigenvalues(side, np.maximum(values, 0.0), vectors, alpha)
+        good = (
+            values > (max(side.rows.shape) * EPS) ** 2 * values.max()
+        )  # others lead to no weights
+        weights = _by_eigenvalues(side, values[good], vectors[:, good], alpha)
     else:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
+        sizes[sizes <= max(side.rows.shape) * EPS * sizes[0]] = 0.0  # rounding, as of equal rows
         shrunk = (u.T @ side.targets) * (sizes / (sizes**2 + alpha))[:, None]
         weights = (q @ (vt.T @ shrunk)).T
     squares = (side.residuals(weights) ** 2).sum(axis=0)
