@@ -14,7 +14,7 @@ STUB := src/separable/_core/_native.pyi
 SANITIZED := build/sanitize-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench sanitize system stub clean
+.PHONY: help demo test test-all lint format bench pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ format: $(VENV)/extra-lint ## fix what lint can fix by itself
 
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
+
+pictures: $(VENV)/extra-docs ## draw the pictures of the documentation again
+	@$(PY) docs/pictures/make.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
 	@$(build_sanitized)
@@ -109,7 +112,8 @@ $(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
   --config-settings=cmake.build-type=RelWithDebInfo --config-settings=build-dir=build/sanitize .
 endef
 
-# The interpreter below .venv does not see the editable install, only what PYTHONPATH says.
+# The interpreter below .venv sees, with -S, neither the editable install nor packages of its own,
+# only what PYTHONPATH says.
 # libstdc++ is loaded early so that the sanitizer finds how C++ throws.
 define run_sanitized
 python=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
@@ -121,7 +125,7 @@ for level in $$($(levels)); do \
   LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
   PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
-    $$python -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
+    $$python -S -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
       -m "native and not long" tests || exit 1; \
 done
 endef

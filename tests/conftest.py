@@ -1,4 +1,7 @@
-"""Hypothesis profiles. Every run takes the same examples, so a failure comes back when asked.
+"""Hypothesis profiles. A failure prints the decorator that brings it back.
+
+The examples are not random, but some are constants of the modules imported so far: a test that
+runs alone, or after others, may take other examples.
 
 ``HYPOTHESIS_PROFILE`` chooses one; ``make test-all`` asks for ``long``.
 """
@@ -10,8 +13,9 @@ import os
 from hypothesis import HealthCheck, settings
 
 # No deadlines: tests never time anything.
-settings.register_profile("default", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("ci", settings.get_profile("default"), print_blob=True)
+settings.register_profile(
+    "default", derandomize=True, deadline=None, max_examples=50, print_blob=True
+)
 settings.register_profile(
     "long",
     derandomize=False,
@@ -20,6 +24,4 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
-)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "default")

@@ -150,8 +150,8 @@ def test_discriminants_run_and_agree(tiny, capsys, monkeypatch):
     X, y = rng.random((90, 12)), rng.integers(3, size=90)
     lda.run_digits(Data("noise", X[:60], y[:60], X[60:], y[60:]), tiny, section)
     lda.run_left_out(make_gauss(tiny, 3), tiny, section)
-    both, fit = (section.raw[-1]["seconds"][side] for side in ("both", "fit"))
-    assert section.lines[-1].value == pytest.approx(both / fit, rel=1e-12)
+    left_out, fit = (section.raw[-1]["seconds"][side] for side in ("left out", "fit"))
+    assert section.lines[-1].value == pytest.approx(left_out / fit, rel=1e-12)
     json.dumps(section.raw)
 
 

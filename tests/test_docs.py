@@ -43,3 +43,17 @@ def test_every_learner_has_a_page():
     places = [learner.place for learner in LEARNERS.values()]
     stems = {place.partition(":")[0].rpartition(".")[2] for place in places}
     assert {f"docs/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=page_id)
+def test_every_page_is_linked_from_the_readme(page):
+    assert f"({page_id(page)})" in (ROOT / "README.md").read_text()
+
+
+def test_every_benchmark_is_described_in_the_order_it_runs():
+    from benchmarks.command import ROWS
+
+    table = re.findall(
+        r"^\| (`[^|]*) \|", (ROOT / "benchmarks/README.md").read_text(), re.MULTILINE
+    )
+    assert [name for cell in table for name in re.findall(r"`([\w-]+)`", cell)] == list(ROWS)

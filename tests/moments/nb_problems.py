@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.online.problems import FORMATS
 
-__all__ = ["FORMATS", "brute_force", "counts_problem", "problems", "with_duplicates"]
+__all__ = ["FORMATS", "counts_problem", "problems", "with_duplicates"]
 
 
 def counts_problem(seed, n=30, d=8, classes=3, weighted=False):
@@ -39,21 +39,3 @@ def with_duplicates(X):
     data = np.concatenate([part, value - part])[order]
     indptr = np.concatenate([[0], np.cumsum(2 * np.count_nonzero(X, axis=1))])
     return sp.csr_array((data, np.tile(column, 2)[order], indptr), shape=X.shape)
-
-
-def brute_force(learner, X, y, weight):
-    """Return the scores of each row from a fit to all others, -inf for classes that then lack."""
-    classes = np.unique(y if weight is None else y[weight > 0])
-    n, k = len(y), len(classes)
-    scores = np.full((n, k), -np.inf)
-    for i in range(n):
-        rest = np.delete(np.arange(n), i)
-        w = None if weight is None else weight[rest]
-        left = np.unique(y[rest] if w is None else y[rest][w > 0])
-        place = np.searchsorted(classes, left)
-        if len(left) > 1:
-            fitted = type(learner)(**learner.get_params()).fit(X[rest], y[rest], sample_weight=w)
-            scores[i, place] = fitted.predict_log_proba(X[i : i + 1])[0]
-        else:
-            scores[i, place] = 0.0
-    return scores[:, 1:] - scores[:, :1] if k == 2 else scores

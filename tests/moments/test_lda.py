@@ -18,7 +18,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import separable
 from separable import LDA
 from separable.moments.rank_warning import RankWarning
-from tests.moments.leaving_out import refitted, short_cut
+from tests.moments.leaving_out import refits, short_cut
 from tests.reference import lda as reference
 
 pytestmark = pytest.mark.native
@@ -412,7 +412,7 @@ def test_what_does_not_fit_in_memory_is_refused_with_other_learners(monkeypatch)
     X = sp.csr_array((3, 10**6))
     with pytest.raises(MemoryError, match=r"LinearGaussianNB.*MultinomialNB.*SGDClassifier"):
         LDA().partial_fit(X, [0, 1, 1])
-    monkeypatch.setattr("separable.moments.lda_rows.available_bytes", lambda: 10)
+    monkeypatch.setattr("separable.moments.room.available_bytes", lambda: 10)
     with pytest.raises(MemoryError, match=r"products of all 3 rows.*LinearGaussianNB"):
         LDA().fit(X, [0, 1, 1])
 
@@ -430,7 +430,7 @@ def test_leave_one_out_equals_refitting(classes, covariance, shrinkage, given_pr
     learner = LDA(priors if given_priors else None, covariance, shrinkage)
     rng = np.random.default_rng(0)
     for weights in (None, rng.integers(1, 4, len(y)).astype(float), rng.uniform(0.5, 2, len(y))):
-        expected = refitted(learner, X, y, weights)
+        expected = refits(learner, X, y, weights)
         for form in (np.asarray, sp.csr_array):
             found = short_cut(learner, form(X), y, weights)
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
@@ -444,7 +444,7 @@ def test_leave_one_out_of_a_class_of_one_row(shrinkage):
     learner = LDA(shrinkage=shrinkage)
     found = short_cut(learner, X, y)
     assert np.isneginf(found[5, 3])
-    np.testing.assert_allclose(found, refitted(learner, X, y), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found, refits(learner, X, y), rtol=1e-8, atol=1e-8)
     two = short_cut(learner, X, np.where(np.arange(24) == 5, 1, 0))
     assert np.isneginf(two[5, 1])
     given_priors = LDA([0.1, 0.2, 0.3, 0.4], shrinkage=shrinkage)
@@ -461,7 +461,7 @@ def test_leave_one_out_where_rows_hold_a_direction_up_alone():
     double = np.column_stack([X, X[:, 0], np.full(24, 7.0)])
     for wider in (lone, double):
         found = short_cut(LDA(), wider, y)
-        np.testing.assert_allclose(found, refitted(LDA(), wider, y), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(found, refits(LDA(), wider, y), rtol=1e-8, atol=1e-8)
     outside = np.column_stack([X, X[:, 0] + y])  # dependent within classes, not between them
     assert short_cut(LDA(), outside, y) is None
     assert short_cut(LDA(), X[:4], y[:4]) is None
@@ -482,7 +482,7 @@ def test_leave_one_out_of_the_only_row_that_varies():
     y = np.array([0, 0, 0, 1, 1, 1])
     for shrinkage in (0.5, "oas"):
         found = short_cut(LDA(shrinkage=shrinkage), X, y)
-        expected = refitted(LDA(shrinkage=shrinkage), X, y)
+        expected = refits(LDA(shrinkage=shrinkage), X, y)
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
@@ -491,7 +491,7 @@ def test_leave_one_out_leaves_absent_rows_out():
     weights = np.ones(24)
     weights[[2, 9]] = 0
     found = short_cut(LDA(), X, y, weights)
-    np.testing.assert_allclose(found, refitted(LDA(), X[weights > 0], y[weights > 0]), atol=1e-8)
+    np.testing.assert_allclose(found, refits(LDA(), X[weights > 0], y[weights > 0]), atol=1e-8)
 
 
 def test_leave_one_out_of_extreme_and_shifted_columns():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import separable
 from separable import LDA, LeastSquaresClassifier
 from separable.moments.rank_warning import RankWarning
-from tests.moments.leaving_out import refitted, short_cut
+from tests.moments.leaving_out import refits, short_cut
 from tests.reference.least_squares_classifier import least_squares_classifier
 
 pytestmark = pytest.mark.native
@@ -117,7 +117,7 @@ def test_leave_one_out_equals_refitting(form, classes):
     rng = np.random.default_rng(0)
     learner = LeastSquaresClassifier()
     for weights in (None, rng.integers(1, 4, 24).astype(float), rng.uniform(0.5, 2, 24)):
-        expected = refitted(learner, X, y, weights)
+        expected = refits(learner, X, y, weights)
         found = short_cut(learner, form(X), y, weights)
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
@@ -128,7 +128,7 @@ def test_leave_one_out_of_a_class_of_one_row():
     y[5] = 3
     found = short_cut(LeastSquaresClassifier(), X, y)
     assert np.isneginf(found[5, 3])
-    expected = refitted(LeastSquaresClassifier(), X, y)
+    expected = refits(LeastSquaresClassifier(), X, y)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     two = short_cut(LeastSquaresClassifier(), X, np.where(np.arange(24) == 5, 1, 0))
     assert np.isneginf(two[5, 1])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import separable
 from separable import LinearGaussianNB
 from separable.moments.rank_warning import RankWarning
-from tests.moments.leaving_out import refitted, short_cut
+from tests.moments.leaving_out import refits, short_cut
 from tests.reference import lda as reference
 
 pytestmark = pytest.mark.native
@@ -142,7 +142,7 @@ def test_leave_one_out_equals_refitting(form, classes, covariance, given_priors)
     learner = LinearGaussianNB(priors if given_priors else None, covariance)
     rng = np.random.default_rng(0)
     for weights in (None, rng.integers(1, 4, 24).astype(float), rng.uniform(0.5, 2, 24)):
-        expected = refitted(learner, X, y, weights)
+        expected = refits(learner, X, y, weights)
         found = short_cut(learner, form(X), y, weights)
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
@@ -154,7 +154,7 @@ def test_leave_one_out_of_a_class_of_one_row(form):
     y[5] = 3
     found = short_cut(LinearGaussianNB(), form(X), y)
     assert np.isneginf(found[5, 3])
-    np.testing.assert_allclose(found, refitted(LinearGaussianNB(), X, y), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found, refits(LinearGaussianNB(), X, y), rtol=1e-8, atol=1e-8)
 
 
 def test_leave_one_out_adds_up_values_that_are_there_twice():
@@ -169,4 +169,4 @@ def test_leave_one_out_adds_up_values_that_are_there_twice():
         shape=X.shape,
     )
     found = short_cut(LinearGaussianNB(), twice, y)
-    np.testing.assert_allclose(found, refitted(LinearGaussianNB(), X, y), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found, refits(LinearGaussianNB(), X, y), rtol=1e-8, atol=1e-8)

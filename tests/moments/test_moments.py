@@ -12,7 +12,7 @@ from separable import Moments
 from separable.model.linear_model import TrainingState
 from separable.moments import block as block_module
 from separable.moments import moments as module
-from separable.moments.moments import complements
+from separable.moments.complements import each_complement
 from tests.moments.nb_problems import with_duplicates
 from tests.reference import moments as reference
 
@@ -333,7 +333,7 @@ def test_complements_are_all_other_parts(k, seed):
     X = rng.normal(size=(30, 3))
     fold = rng.permutation(np.arange(30) % k)
     parts = [Moments().add(X[fold == f]) for f in range(k)]
-    for f, rest in enumerate(complements(parts)):
+    for f, rest in enumerate(each_complement(parts)):
         if k == 1:
             assert rest.is_empty
         else:
@@ -408,7 +408,7 @@ def test_the_callers_arrays_may_change_afterwards():
 
 def test_memory_that_is_not_there_is_refused_before_anything_is_made(monkeypatch):
     wide = sp.random_array((50, 400_000), density=1e-4, format="csr", rng=0)
-    monkeypatch.setattr(module, "available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr("separable.moments.room.available_bytes", lambda: 8 << 30)
     made = Moments(owner="LDA", instead="use MultinomialNB")
     message = r"LDA needs products of all 400000 columns, 4768.4 GiB .* Instead, use MultinomialNB"
     with pytest.raises(MemoryError, match=message):

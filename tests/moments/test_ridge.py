@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,8 @@ from sklearn.linear_model import Ridge as PeerRidge
 import separable
 from separable import BayesianRegression, LeastSquares, Ridge
 from separable.model.parameters import ParameterError
-from separable.moments import row_side
 from separable.moments.rank_warning import DependentColumns, RankWarning
+from tests.moments.leaving_out import refits, short_cut
 from tests.reference import ridge as reference
 
 pytestmark = pytest.mark.native
@@ -178,8 +177,8 @@ def test_extreme_rows_of_wide_problems_are_refused_by_name():
 
 def test_products_of_rows_that_do_not_fit_are_refused_before(monkeypatch):
     X, y = problem(50, 90)
-    monkeypatch.setattr(row_side, "available_bytes", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"products of all 50 rows .*Use SGDRegressor"):
+    monkeypatch.setattr("separable.moments.room.available_bytes", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"products of all 50 rows.*Instead, use SGDRegressor"):
         Ridge().fit(X, y)
 
 
@@ -211,27 +210,6 @@ def test_rows_of_weight_zero_are_absent_and_weights_are_repetitions():
 # ------------------------------------------------------------------ leave-one-out
 
 
-def left_out(learner, X, y, weight=None):
-    """Return the scores of every row by the short cut."""
-    data = learner._read(X, y, weight)
-    learner._column_names = None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return learner._left_out_scores(learner._new_sums().add_data(data), data)
-
-
-def refits(learner, X, y, weight=None):
-    """Return the same from n fits."""
-    scores = []
-    for i in range(len(y)):
-        other = np.arange(len(y)) != i
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
-            learner.fit(X[other], y[other], None if weight is None else weight[other])
-        scores.append(learner.predict(X[[i]])[0])
-    return np.array(scores)
-
-
 LEARNERS = [
     LeastSquares(),
     LeastSquares(fit_intercept=False),
@@ -252,7 +230,7 @@ def test_left_out_scores_equal_refits(learner, shape, weighted, sparse):
     if weighted and len(y) > 8:
         weight[4] = 0.0  # absent from every fit
     expected = refits(learner, X, y, weight)
-    found = left_out(learner, csr_array(X) if sparse else X, y, weight)
+    found = short_cut(learner, csr_array(X) if sparse else X, y, weight)
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
@@ -261,7 +239,7 @@ def test_left_out_scores_equal_the_formula():
     weight = np.arange(30) % 4 + 0.25
     for intercept in (True, False):
         expected = reference.left_out(X, y, 0.3, weight, intercept)
-        found = left_out(Ridge(0.3, intercept), X, y, weight)
+        found = short_cut(Ridge(0.3, intercept), X, y, weight)
         np.testing.assert_allclose(found[:, 0], expected, rtol=1e-9, atol=1e-9)
 
 
@@ -269,29 +247,29 @@ def test_left_out_scores_equal_the_formula():
 def test_left_out_scores_of_several_targets_and_dependent_columns(learner):
     X, y = problem(25, 3, targets=2)
     X = np.column_stack([X, X[:, 0] - X[:, 1], np.full(25, 4.0)])
-    found, expected = left_out(learner, X, y), refits(learner, X, y)
+    found, expected = short_cut(learner, X, y), refits(learner, X, y)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_a_row_that_alone_fills_a_column_is_refitted():
     X, y = problem(20, 3)
     X = np.column_stack([X, np.eye(20)[7]])  # its leverage is 1
-    found, expected = left_out(LeastSquares(), X, y), refits(LeastSquares(), X, y)
+    found, expected = short_cut(LeastSquares(), X, y), refits(LeastSquares(), X, y)
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-8)
 
 
 def test_sparse_columns_far_from_0_keep_their_digits():
     X, y = problem(30, 3)
     X[:, 1] += 1e7
-    found, expected = left_out(Ridge(0.1), csr_array(X), y), refits(Ridge(0.1), X, y)
+    found, expected = short_cut(Ridge(0.1), csr_array(X), y), refits(Ridge(0.1), X, y)
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-7)
 
 
 def test_sparse_columns_far_from_0_keep_their_digits_with_fewer_rows():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 50)) + 1e9, rng.normal(size=20)
-    expected = left_out(Ridge(), X - 1e9, y)
-    np.testing.assert_allclose(left_out(Ridge(), csr_array(X), y), expected, atol=1e-6)
+    expected = short_cut(Ridge(), X - 1e9, y)
+    np.testing.assert_allclose(short_cut(Ridge(), csr_array(X), y), expected, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::separable.moments.rank_warning.RankWarning")
@@ -321,7 +299,7 @@ def test_equal_rows_with_other_targets_leave_no_rounding(form):
 
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="needs at least two rows"):
-        left_out(Ridge(), np.ones((3, 1)), np.ones(3), np.array([0, 1, 0]))
+        short_cut(Ridge(), np.ones((3, 1)), np.ones(3), np.array([0, 1, 0]))
 
 
 # ------------------------------------------------------------------ a book's figures

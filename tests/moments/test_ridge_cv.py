@@ -24,9 +24,10 @@ from sklearn.model_selection import (
 import separable
 from separable import LeastSquares, Ridge, RidgeCV
 from separable.model.parameters import ParameterError
-from separable.moments import ridge_search
+from separable.moments import ridge_folds
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge_cv import GridEdgeWarning
+from tests.moments.leaving_out import refits
 from tests.reference import ridge as refit
 from tests.reference import ridge_cv as reference
 
@@ -311,16 +312,11 @@ def test_the_default_grid_follows_the_units_of_the_columns():
 def test_no_penalty_may_be_tried():
     X, y = problem(40, 3)
     search = RidgeCV([0.0, 1e-3]).fit(X, y)
-    errors = [((y - cross_left_out(LeastSquares(), X, y)) ** 2).mean()]
-    np.testing.assert_allclose(-search.cv_results_["mean_score"][0], errors[0], rtol=1e-8)
+    error = ((y - refits(LeastSquares(), X, y)) ** 2).mean()
+    np.testing.assert_allclose(-search.cv_results_["mean_score"][0], error, rtol=1e-8)
     wide = problem(6, 12)
     assert np.isfinite(RidgeCV([0.0, 1.0], cv=3).fit(*wide).cv_results_["mean_score"]).all()
     assert np.isfinite(RidgeCV([0.0, 1.0]).fit(*wide).cv_results_["mean_score"]).all()
-
-
-def cross_left_out(learner, X, y):
-    other = [np.arange(len(y)) != i for i in range(len(y))]
-    return np.array([learner.fit(X[o], y[o]).predict(X[~o])[0] for o in other])
 
 
 def test_rows_are_read_once_where_folds_are_a_partition(monkeypatch):
@@ -354,16 +350,16 @@ def test_rows_of_weight_zero_are_absent():
 def test_partition_is_told_from_other_splits():
     rows = np.arange(6)
     halves = [(rows[3:], rows[:3]), (rows[:3], rows[3:])]
-    assert ridge_search._is_partition(halves, 6)
-    assert not ridge_search._is_partition(halves[:1], 6)
-    assert not ridge_search._is_partition([(rows[4:], rows[:3]), (rows[:3], rows[3:])], 6)
-    assert not ridge_search._is_partition([(rows[[3, 3, 4]], rows[:3]), halves[1]], 6)
-    assert not ridge_search._is_partition([halves[0], halves[0]], 6)
+    assert ridge_folds._is_partition(halves, 6)
+    assert not ridge_folds._is_partition(halves[:1], 6)
+    assert not ridge_folds._is_partition([(rows[4:], rows[:3]), (rows[:3], rows[3:])], 6)
+    assert not ridge_folds._is_partition([(rows[[3, 3, 4]], rows[:3]), halves[1]], 6)
+    assert not ridge_folds._is_partition([halves[0], halves[0]], 6)
 
 
 def test_lists_of_splits_may_overlap():
     X, y = problem(20, 2)
-    splits = [(np.arange(12), np.arange(10, 20)), (np.arange(5, 20), np.arange(8))]
+    splits = [(np.arange(10), np.arange(10, 20)), (np.arange(5), np.arange(8, 20))]
     search = RidgeCV(ALPHAS, splits).fit(X, y)
     expected = reference.fold_scores(X, y, ALPHAS, splits)
     np.testing.assert_allclose(search.cv_results_["fold_scores"], expected, rtol=1e-9)
@@ -449,3 +445,17 @@ def test_float32_and_duplicates_in_sparse_rows():
         np.testing.assert_allclose(
             a.cv_results_["mean_score"], b.cv_results_["mean_score"], rtol=1e-10
         )
+
+
+def test_splits_are_checked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9000, 2)), rng.normal(size=9000)
+    test = np.arange(9000) < 4000
+    masks = RidgeCV(cv=[(~test, test), (test, ~test)]).fit(X, y)
+    places = [(np.flatnonzero(~test), np.flatnonzero(test))]
+    numbers = RidgeCV(cv=[*places, places[0][::-1]]).fit(X, y)
+    np.testing.assert_array_equal(masks.coef_, numbers.coef_)
+    with pytest.raises(ValueError, match="Fold 0 trains on row 0, which it also holds out"):
+        RidgeCV(cv=[(np.arange(9000), np.arange(10))]).fit(X, y)
+    with pytest.raises(ValueError, match="Fold 0 names test row -1"):
+        RidgeCV(cv=[(np.arange(10), np.array([-1]))]).fit(X, y)

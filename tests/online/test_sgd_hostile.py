@@ -93,6 +93,8 @@ STATES = {
     "gradients negative": (put("wa", (0, 0, 1), -3.0), "wa or a0 holds a negative"),
     "gradients of b negative": (put("a0", 0, -3.0), "wa or a0 holds a negative"),
     "weights NaN": (put("wa", (0, 0, 0), NAN), "wa is not finite"),
+    "losses NaN": (put("loss", 0, NAN), "loss is not finite"),
+    "losses below all": (put("marks", (0, 0), -INF), "marks is not finite"),
     "rows negative": (lambda t, c, v: c.update(rows=-1.0), "rows is -1"),
     "rows beyond counting": (lambda t, c, v: c.update(rows=1e30), "rows at most 2"),
     "rows infinite": (lambda t, c, v: c.update(rows=INF), "rows is inf"),

@@ -8,16 +8,18 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from separable import LeastSquares
-from separable.moments.classifier import MomentClassifier
+from separable import LeastSquares, Moments
+from separable.moments.classifier import BayesClassifier
 from separable.moments.estimator import Solution
 
 
-class Discriminant(MomentClassifier):
+class Discriminant(BayesClassifier):
     """Discriminant analysis in its plainest form, with a little added to the diagonal."""
 
     _requirements: ClassVar = {}
-    _instead: ClassVar = "nothing"
+
+    def _new_sums(self):
+        return Moments("classes")
 
     def _solve(self, sums, data):
         self._check_classes(sums.classes)
@@ -29,9 +31,6 @@ class Discriminant(MomentClassifier):
         if len(prior) == 2:
             w, b = w[1:] - w[:1], b[1:] - b[:1]
         return Solution(w, b)
-
-    def predict_proba(self, X):
-        return self._weights_only().predict_proba(self._finite_rows(X))
 
 
 class Hat(LeastSquares):

@@ -50,6 +50,7 @@ def _learners_help() -> str:
     "--model",
     "learner",
     type=click.Choice(list(LEARNERS)),
+    metavar="NAME",
     default=DEFAULT_LEARNER,
     show_default=True,
     help=_learners_help(),

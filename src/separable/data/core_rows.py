@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from separable._core import native
 from separable.data.rows import check_indices
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.data.rows import Rows
 
-__all__ = ["core_rows"]
+__all__ = ["core_rows", "places_of"]
 
 
 def core_rows(rows: Rows) -> native.Rows:
@@ -20,3 +24,10 @@ def core_rows(rows: Rows) -> native.Rows:
     except ValueError:
         check_indices(rows)  # says where
         raise
+
+
+def places_of(columns: NDArray[np.intp], n_features: int) -> NDArray[np.int64]:
+    """Return where each column stands among some, -1: nowhere; for ``native.spread_columns``."""
+    place = np.full(n_features, -1, np.int64)
+    place[columns] = np.arange(len(columns))
+    return place

@@ -50,10 +50,12 @@ def probabilities(
     return softmax(scores) if link == "softmax" else one_vs_rest(scores)
 
 
-def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithms of the softmax, from scores of shape (n,), two classes, or (n, K)."""
-    if scores.ndim == 1:
-        return -np.logaddexp(0.0, scores[:, None] * [1.0, -1.0])
+def log_probabilities(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return the logarithms of the softmax, exact where it is tiny, from scores of shape (n, k)."""
+    if n_classes == 1:
+        return np.zeros((len(scores), 1))
+    if n_classes == 2:
+        return -np.logaddexp(0.0, scores * [1.0, -1.0])
     top = scores - scores.max(axis=1, keepdims=True)
     with np.errstate(under="ignore"):
         logs: NDArray[np.float64] = top - np.log(np.exp(top).sum(axis=1, keepdims=True))
@@ -69,8 +71,9 @@ def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return exp(s_k) / sum of exp(s_j), by row."""
     with np.errstate(over="ignore", under="ignore"):  # -inf and 0 are the right answers there
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = scores - scores.max(axis=1, keepdims=True)
+        np.exp(shares, out=shares)
+    shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 

@@ -53,18 +53,21 @@ def linear_scores(
     return scores
 
 
-def row_blocks(rows: Rows, width: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of blocks of rows with at most ``BLOCK`` values, or of a single row.
+def row_blocks(
+    rows: Rows, width: int | None = None, most: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of blocks of rows with at most so many values, or of a single row.
 
-    ``width`` says how many values of a dense row are used at once, if not all.
+    ``width`` says how many values of a dense row are used at once, if not all; ``most`` how many
+    values a block may have, if not ``BLOCK``.
     """
-    n, start = rows.n_rows, 0
-    step = max(1, BLOCK // (width or rows.n_features))
+    n, start, most = rows.n_rows, 0, most or BLOCK
+    step = max(1, most // (width or rows.n_features))
     while start < n:
         if rows.indptr is None:
             stop = min(n, start + step)
         else:
-            end = int(rows.indptr[start]) + BLOCK
+            end = int(rows.indptr[start]) + most
             stop = max(start + 1, int(np.searchsorted(rows.indptr, end, side="right")) - 1)
         yield start, stop
         start = stop

@@ -146,7 +146,7 @@ class BayesianRegression(SquaresRegressor):
             return None  # without a row the evidence asks for others
         return float(self.alpha) / float(self.noise_precision)
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         side = column_side(sums, fit_intercept=bool(self.fit_intercept))
         unit, target_unit = side.unit, float(side.target_unit[0])
         with np.errstate(over="ignore"):
@@ -164,7 +164,7 @@ class BayesianRegression(SquaresRegressor):
         return self._told_solution(solution, marginal, found, posterior)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         side = RowSide(data, fit_intercept=bool(self.fit_intercept))

@@ -8,8 +8,9 @@ import numpy as np
 
 from separable.data.rows import largest_magnitude
 from separable.model.parameters import FINITE, Requirement
-from separable.moments.class_counts import present_rows, refuse_outside
-from separable.moments.naive_bayes import Block, Doubtful, Joint, NaiveBayes, Without
+from separable.moments.naive_bayes import Joint, NaiveBayes
+from separable.moments.naive_bayes_left_out import Doubtful, NonZeros, Without
+from separable.moments.negative_values import refuse_outside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +94,7 @@ class BernoulliNB(NaiveBayes):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         data = super()._read(X, y, sample_weight)
         if self.binarize is None:
-            rows, _, _ = present_rows(data)
+            rows = data.present().rows
             largest_magnitude(rows, X)
             refuse_outside(data, rows, 1.0)
         return data
@@ -137,7 +138,7 @@ class _Without(Without):
             return None
         return cls(counts, alpha, weights)
 
-    def joint(self, block: Block, joint: Floats, doubtful: Doubtful) -> None:
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
         c, w, x = block.label, block.weight, block.value
         n, weight = self.counts.weight[c][block.row], w[block.row]
         yes = self.counts.sums[c[block.row], block.column]

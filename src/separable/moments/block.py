@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.data.core_rows import core_rows
+from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import Rows
+from separable.data.stacking import stack_rows
 from separable.moments.sums import add_rows_to_scatter
 
 if TYPE_CHECKING:
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Block", "ScaleNeeded", "add_block", "block_rows", "fitting_scale", "middle"]
+__all__ = [
+    "FULL",
+    "Block",
+    "ScaleNeeded",
+    "add_block",
+    "block_rows",
+    "fitting_scale",
+    "middle",
+    "stack_blocks",
+]
 
 #: Rows held at once in double: a megabyte, which stays in the cache while it is multiplied.
 BLOCK_VALUES = 1 << 17
@@ -67,6 +77,46 @@ class Block:
         counts = np.bincount(self.group, minlength=n_groups).astype(np.int64)
         weights = counts if self.weight is None else np.bincount(self.group, self.weight, n_groups)
         return counts, weights.astype(np.float64)
+
+    def refuse_not_finite(self) -> None:
+        """Refuse values that no scale makes finite."""
+        if not np.isfinite(self.rows.values).all():
+            raise ScaleNeeded
+
+    def copy(self) -> Block:
+        """Return a block that does not change with the caller's arrays."""
+        rows = self.rows
+        indices = None if rows.indices is None else rows.indices.copy()
+        indptr = None if rows.indptr is None else rows.indptr.copy()
+        return Block(
+            Rows(rows.values.copy(), rows.n_features, indices, indptr),
+            None if self.targets is None else self.targets.copy(),
+            None if self.group is None else self.group.copy(),
+            None if self.weight is None else self.weight.copy(),
+        )
+
+    def regrouped(self, place: NDArray[np.int32]) -> Block:
+        """Return a block whose groups have moved."""
+        group = None if self.group is None else place[self.group]
+        return Block(self.rows, self.targets, group, self.weight)
+
+
+def stack_blocks(blocks: list[Block], n_features: int) -> Block:
+    """Return blocks of the same kind as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    weights = None
+    if any(block.weight is not None for block in blocks):
+        weights = np.concatenate(
+            [np.ones(b.rows.n_rows) if b.weight is None else b.weight for b in blocks]
+        )
+    first = blocks[0]
+    return Block(
+        stack_rows([block.rows for block in blocks], n_features),
+        None if first.targets is None else np.concatenate([b.targets for b in blocks]),
+        None if first.group is None else np.concatenate([b.group for b in blocks]),
+        weights,
+    )
 
 
 def block_rows(n_features: int, *, sparse: bool) -> int:
@@ -261,10 +311,8 @@ def _sparse_products(
     p = sums.n_columns
     dense = np.concatenate([full, np.arange(d, p)])
     origin = (sums.origin * sums.scale)[dense]  # the block is scaled already
-    place = np.full(d, -1, np.int64)
-    place[full] = np.arange(len(full))
     z = np.zeros((n, len(dense)))
-    native.spread_columns(core, 0, n, place, z)
+    native.spread_columns(core, 0, n, places_of(full, d), z)
     if block.targets is not None:
         z[:, len(full) :] = block.targets
     offset = np.zeros((sums.n_groups, p))

@@ -8,16 +8,18 @@ import numpy as np
 
 from separable._core import native
 from separable.data.core_rows import core_rows
-from separable.data.indicators import distinct_rows, refuse_negative_threshold
-from separable.data.rows import Rows, column_names, largest_magnitude
+from separable.data.indicators import refuse_negative_threshold
+from separable.data.rows import largest_magnitude
 from separable.fitting.targets import find_classes
 from separable.model.linear_model import TrainingState
+from separable.model.scores import row_blocks
+from separable.moments.negative_values import refuse_outside
+from separable.moments.state import IMPOSSIBLE, checked_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
     from separable.moments.data import Data
 
     Floats = NDArray[np.float64]
@@ -37,7 +39,7 @@ MOST_WHOLE = 2.0**53
 class ClassCounts:
     """Rows, weight and sums of columns of each class, in one pass and in any pieces.
 
-    For rows x_i with weights w_i: n_k = sum_{i in k} w_i and F_kj = sum_{i in k} w_i x_ij, or, with
+    For rows x_i with weights c_i: n_k = sum_{i in k} c_i and F_kj = sum_{i in k} c_i x_ij, or, with
     a threshold, the weight of the rows of class k whose x_ij is above it. Sums are kept in float64
     and made row after row: the same rows in other pieces give the same bits, and whole numbers up
     to 2^53 are exact, whatever is added, merged and subtracted.
@@ -115,7 +117,8 @@ class ClassCounts:
 
         What fails leaves the counts as they were.
         """
-        rows, y, weight = present_rows(data, chosen)
+        part = data.present(chosen)
+        rows, y, weight = part.rows, part.y, part.counted.weight
         if not rows.n_rows:
             return self
         if self.n_features not in (0, rows.n_features):
@@ -133,8 +136,9 @@ class ClassCounts:
         saved: tuple[Any, Floats] | None = None
         columns: Any
         if grown._sums is self._sums:  # added to in place: keep what was there
-            few = rows.indices is not None and len(rows.indices) < self.n_features // 4
-            columns = np.unique(rows.indices) if few else slice(None)  # type: ignore[arg-type]
+            columns = slice(None)
+            if rows.indices is not None and len(rows.indices) < self.n_features // 4:
+                columns = np.unique(rows.indices)
             saved = columns, self._sums[:, columns].copy()
         try:
             finite, negative = _add_rows(grown._sums, rows, core, group, weight, self.threshold)
@@ -275,15 +279,8 @@ class ClassCounts:
             or not (threshold is None or isinstance(threshold, int | float))
             or (threshold is not None and not np.isfinite(threshold))
         ):
-            raise ValueError("The file's sums do not fit together, or are not those of any rows.")
-        classes = np.array(listed)
-        if (
-            classes.ndim != 1
-            or classes.dtype.kind not in "biufU"
-            or classes.tolist() != listed
-            or not (classes[1:] > classes[:-1]).all()
-        ):
-            raise ValueError("The file's classes are not sorted labels of one type.")
+            raise ValueError(IMPOSSIBLE)
+        classes = checked_labels(listed)
         made = cls(None if threshold is None else float(threshold))
         made._classes, made.n_features = classes, sums.shape[1]
         made._rows, made._weight, made._sums = rows, weight, sums
@@ -292,58 +289,6 @@ class ClassCounts:
     def __repr__(self) -> str:
         k = 0 if self._classes is None else len(self._classes)
         return f"ClassCounts({self.n_rows} rows, {self.n_features} features, {k} classes)"
-
-
-def present_rows(
-    data: Data, chosen: NDArray[np.intp] | None = None
-) -> tuple[Rows, NDArray[Any], Floats | None]:
-    """Return rows, labels and weights of the (chosen) rows that count."""
-    rows, y, (counted, weight) = data.rows, data.y, data.counted
-    if chosen is None:
-        chosen = counted
-    elif weight is not None:
-        chosen = chosen[weight[chosen] > 0]
-    if chosen is None:
-        return rows, y, weight
-    return rows.take(chosen), y[chosen], None if weight is None else weight[chosen]
-
-
-def refuse_outside(data: Data, rows: Rows, largest: float) -> None:
-    """Refuse the first value of the rows that count below 0 or above the largest, by its place.
-
-    A column that stands twice in a row has the sum of its values.
-    """
-    rows = distinct_rows(rows)
-    if _all_within(rows, largest):
-        return
-    whole = distinct_rows(data.rows)  # rows that do not count are passed over
-    counts = np.ones(whole.n_rows, np.bool_)
-    if data.counted.rows is not None:
-        counts[:] = False
-        counts[data.counted.rows] = True
-    if whole.indptr is None or whole.indices is None:
-        row_of, column_of = np.divmod(np.arange(whole.values.size), whole.n_features)
-    else:
-        row_of, column_of = np.repeat(np.arange(whole.n_rows), np.diff(whole.indptr)), whole.indices
-    values = whole.values.reshape(-1)
-    bad = np.flatnonzero(~((values >= 0) & (values <= largest)) & counts[row_of])[0]
-    names, column = column_names(data.X), int(column_of[bad])
-    what = "Negative values" if values[bad] < 0 else f"Values above {largest:g}"
-    needed = (
-        "Counts or other values >= 0 are needed: drop or shift the column, or use LDA, "
-        "LinearGaussianNB, or BernoulliNB with a threshold"
-        if largest == np.inf
-        else "Without a threshold values from 0 to 1 are needed: give one, for example binarize=0.0"
-    )
-    raise ValueError(
-        f"{what} in data passed to naive Bayes (input X): row {row_of[bad]}, column "
-        f"{column if names is None else repr(names[column])} holds {values[bad]:g}. {needed}."
-    )
-
-
-def _all_within(rows: Rows, largest: float) -> bool:
-    """Return whether all values are from 0 to the largest; NaN is not."""
-    return not rows.values.size or bool(rows.values.min() >= 0 and rows.values.max() <= largest)
 
 
 def _add_rows(
@@ -356,7 +301,7 @@ def _add_rows(
 ) -> tuple[bool, bool]:
     """Add rows; return whether all values are finite, and whether one may be negative."""
     finite, negative = True, False
-    for start, stop in _pieces(rows):
+    for start, stop in row_blocks(rows, most=VALUES_BETWEEN_LOOKS):
         cut = slice(start, stop)
         seen = native.group_sums(
             core,
@@ -369,20 +314,6 @@ def _add_rows(
         )
         finite, negative = finite and seen[0], negative or seen[1]
     return finite, negative
-
-
-def _pieces(rows: Rows) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of pieces that take a fraction of a second each."""
-    start = 0
-    while start < rows.n_rows:
-        if rows.indptr is None:
-            stop = start + max(1, VALUES_BETWEEN_LOOKS // rows.n_features)
-        else:
-            end = int(rows.indptr[start]) + VALUES_BETWEEN_LOOKS
-            stop = max(start + 1, int(np.searchsorted(rows.indptr, end, side="right")) - 1)
-        stop = min(stop, rows.n_rows)
-        yield start, stop
-        start = stop
 
 
 def _seen(array: NDArray[Any]) -> NDArray[Any]:
@@ -399,12 +330,13 @@ def _refuse_few_digits(
     whole: ClassCounts, kept: NDArray[np.bool_], weight: Floats, sums: Floats
 ) -> None:
     """Refuse a difference of which hardly any digits are left."""
+    assert whole.classes is not None
     for before, after in ((whole._weight, weight), (whole._sums.sum(axis=1), sums.sum(axis=1))):
         asked = kept & (before > 0)
         share = after[asked] / before[asked]
         if len(share) and share.min() < LEAST_LEFT:
             digits = max(0.0, 16 + np.log10(max(share.min(), 1e-16)))
-            label = whole._classes[np.flatnonzero(asked)[share.argmin()]]  # type: ignore[index]
+            label = whole.classes[np.flatnonzero(asked)[share.argmin()]]
             raise ValueError(
                 f"After the subtraction {share.min():.1e} of the sums of class {label!r} is left, "
                 f"which has about {digits:.0f} correct digits. Add up the rows that stay instead "

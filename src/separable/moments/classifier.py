@@ -8,31 +8,25 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
+from separable.model.probability import log_probabilities
 from separable.moments.data import Data, checked_rows
-from separable.moments.estimator import MomentEstimator, RowSums
-from separable.moments.moments import Moments
+from separable.moments.estimator import AnySums, MomentEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import Link
 
-__all__ = ["MomentClassifier"]
+__all__ = ["BayesClassifier", "MomentClassifier"]
 
 
-class MomentClassifier(ClassifierMixin, MomentEstimator):
+class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
     """A classifier that needs the rows only through sums."""
-
-    def _new_sums(self) -> RowSums:
-        return Moments("classes", owner=type(self).__name__, instead=self._instead)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         rows = checked_rows(X)
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
-
-    def _link(self) -> Link:
-        return "softmax"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from all rows.
@@ -100,7 +94,7 @@ class MomentClassifier(ClassifierMixin, MomentEstimator):
                 f"holds only one class: {classes.tolist()[0]!r}."
             )
 
-    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
+    def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         return np.unique(data.present().y) if sums is None else sums.classes
 
     # ------------------------------------------------------------------ predicting
@@ -119,3 +113,19 @@ class MomentClassifier(ClassifierMixin, MomentEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: by sign for two classes, else by the largest score."""
         return self._weights_only().predict(self._finite_rows(X))
+
+
+class BayesClassifier(MomentClassifier[AnySums]):
+    """A classifier whose scores are logarithms of probabilities, up to what classes share."""
+
+    def _link(self) -> Link:
+        return "softmax"
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class by Bayes' rule, (n, K)."""
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        scores = self.decision_function(X)
+        return log_probabilities(scores.reshape(len(scores), -1), len(self.classes_))

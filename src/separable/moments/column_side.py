@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh
+
+from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,7 +163,7 @@ class ColumnSide:
             origin = self.sums.rescaled(held_out.scale)
             gap = (held_out.seen_from(origin) - origin.offset)[0]
         else:
-            gap = (held_out.offset + held_out.origin * held_out.scale)[0]
+            gap = held_out.scaled_means[0]
         own = held_out.scatter[y, y] + held_out.weight[0] * gap[d:] ** 2
         spread = np.einsum("atk,atk->at", w @ x, w)
         cross = np.einsum("atk,kt->at", w, held_out.scatter[np.ix_(self.kept, y)])
@@ -185,13 +186,8 @@ def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:
     """
     d = moments.n_features
     sums = in_one_unit(moments.sums, d)
-    products, raw = sums.scatter, sums.offset[0] + sums.origin * sums.scale
-    if not fit_intercept:
-        products = products + sums.weight[0] * np.multiply.outer(raw, raw)
-    squares = np.diagonal(products)[:d]
-    size = np.abs(raw[:d]) * math.sqrt(sums.weight[0])
-    varies = np.sqrt(squares) > EPS * size if fit_intercept else squares > 0
-    kept = np.flatnonzero(varies)
+    products, constant = products_about(sums, d, mean=fit_intercept)
+    kept = np.flatnonzero(~constant)
     if len(kept):
         values, vectors = eigh(products[np.ix_(kept, kept)], driver="evd", overwrite_a=True)
     else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.model.parameters import BOOL
-from separable.moments.naive_bayes import Block, Doubtful, Joint, NaiveBayes, Without
+from separable.moments.naive_bayes import Joint, NaiveBayes
+from separable.moments.naive_bayes_left_out import Doubtful, NonZeros, Without
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +79,7 @@ class ComplementNB(NaiveBayes):
     @property
     def feature_all_(self) -> Floats:
         """The sum of each column, (d,)."""
-        whole: Floats = self._counts().sums.sum(axis=0)
+        whole: Floats = self._summed().sums.sum(axis=0)
         return whole
 
     def _uses_prior(self, n_classes: int) -> bool:
@@ -105,7 +106,7 @@ class _Without(Without):
         self._totals = self._rest.sum(axis=1)
         self._logs = np.log(self._rest + alpha).sum(axis=1) if norm else self._totals
 
-    def joint(self, block: Block, joint: Floats, doubtful: Doubtful) -> None:
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
         x, d = block.value, self.counts.n_features
         length = block.total(x)
         for k in range(len(self._totals)):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from separable.data.rows import Rows, as_rows, check_indices
 from separable.fitting.targets import RowWeights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Data", "checked_rows"]
 
@@ -37,14 +42,35 @@ class Data:
         """The number of rows of non-zero weight."""
         return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
 
-    def present(self) -> Data:
-        """Return the data without the rows of weight 0."""
-        chosen, weight = self.counted
-        if chosen is None or weight is None:
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are more columns than rows of non-zero weight."""
+        return self.rows.n_features > self.n_counted
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """Numbers to predict as columns, (n, t), also where there is one a row."""
+        columns: NDArray[np.float64] = self.y.reshape(len(self.y), -1)
+        return columns
+
+    def counting(self, chosen: NDArray[np.intp] | None = None) -> NDArray[np.intp] | None:
+        """Return which rows, or which of the chosen, have a weight above 0; None: all rows."""
+        if chosen is None or self.counted.weight is None:
+            return self.counted.rows if chosen is None else chosen
+        return chosen[self.counted.weight[chosen] > 0]
+
+    def present(self, chosen: NDArray[np.intp] | None = None) -> Data:
+        """Return the rows, or the chosen of them, without those of weight 0."""
+        chosen = self.counting(chosen)
+        if chosen is None:
             return self
-        return Data(
-            self.rows.take(chosen), self.y[chosen], RowWeights(None, weight[chosen]), self.X
-        )
+        weight = self.counted.weight
+        counted = RowWeights(None, None if weight is None else weight[chosen])
+        return Data(self.rows.take(chosen), self.y[chosen], counted, self.X)
+
+    def without(self, row: int) -> Data:
+        """Return all rows but one, without those of weight 0."""
+        return self.present(np.delete(np.arange(self.rows.n_rows), row))
 
 
 def checked_rows(X: Any) -> Rows:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.moments.sums import products_about
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["Design", "design_of"]
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,8 @@ def design_of(moments: Moments, *, fit_intercept: bool) -> Design:
         Whether columns are centred.
     """
     sums, d = moments.sums, moments.n_features
-    products, zero = sums.scatter, -sums.origin * sums.scale
-    offset = sums.offset[0]
-    if not fit_intercept:
-        raw = offset - zero
-        products = products + sums.weight[0] * np.multiply.outer(raw, raw)
-    squares = np.diagonal(products)[:d]
-    size = np.abs(offset - zero)[:d] * math.sqrt(sums.weight[0])
-    constant = np.sqrt(squares) <= EPS * size if fit_intercept else squares == 0
-    length = np.where(constant, 1.0, np.sqrt(squares))
+    products, constant = products_about(sums, d, mean=fit_intercept)
+    length = np.where(constant, 1.0, np.sqrt(np.diagonal(products)[:d]))
     kept = np.where(constant, 0.0, 1.0 / length)
     gram = products[:d, :d] * kept * kept[:, None]
     np.fill_diagonal(gram, np.where(constant, 0.0, 1.0))

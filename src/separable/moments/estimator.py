@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MomentEstimator", "RowSums", "Solution"]
+__all__ = ["AnySums", "MomentEstimator", "RowSums", "Solution"]
+
+#: What sums a learner keeps: ``Moments`` or ``ClassCounts``.
+AnySums = TypeVar("AnySums", bound="RowSums")
+AnyEstimator = TypeVar("AnyEstimator", bound="MomentEstimator[Any]")
 
 
 class RowSums(Protocol):
@@ -72,23 +76,23 @@ class Solution:
     learned: dict[str, Any] = field(default_factory=dict)
 
 
-class MomentEstimator(LinearEstimator):
+class MomentEstimator(LinearEstimator, Generic[AnySums]):
     """A learner that needs the rows only through sums."""
 
     #: What to use where the sums do not fit in memory.
     _instead: ClassVar[str]
 
-    _sums: RowSums | None
+    _sums: AnySums | None
     _solution: Solution | None
     _told: NDArray[Any] | None
 
     # ------------------------------------------------------------------ what a learner says
 
-    def _new_sums(self) -> RowSums:
+    def _new_sums(self) -> AnySums:
         """Return the sums of no rows."""
         raise NotImplementedError
 
-    def _sums_of(self, data: Data) -> RowSums:
+    def _sums_of(self, data: Data) -> AnySums:
         """Return the sums of all rows of a fit."""
         return self._new_sums().add_data(data)
 
@@ -96,7 +100,7 @@ class MomentEstimator(LinearEstimator):
         """Check rows, target and weights."""
         raise NotImplementedError
 
-    def _solve(self, sums: RowSums, data: Data | None) -> Solution:
+    def _solve(self, sums: AnySums, data: Data | None) -> Solution:
         """Solve from sums; after ``fit`` the rows are there too, for digits that sums lack."""
         raise NotImplementedError
 
@@ -105,11 +109,18 @@ class MomentEstimator(LinearEstimator):
         del data
         return None
 
+    def _threshold(self) -> float | None:
+        """Return the threshold above which values count as 1, None: they are as they are."""
+        return None
+
     def _needs_rows(self) -> bool:
         """Say whether these parameters need the rows themselves, as for a second pass over them."""
         return False
 
-    def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
+    def _check_sums_suffice(self) -> None:
+        """Refuse to add to sums, or to merge them, with parameters that need the rows again."""
+
+    def _left_out_scores(self, sums: AnySums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
         Exact, without n fits. A class of which the row was the only one has no score: -inf, and of
@@ -142,7 +153,7 @@ class MomentEstimator(LinearEstimator):
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
         before = getattr(self, "_column_names", None)
         self._column_names = column_names(X)  # for messages
-        sums: RowSums | None = None
+        sums: AnySums | None = None
         try:
             solution = self._solve_rows(data)
             if solution is None:
@@ -159,6 +170,7 @@ class MomentEstimator(LinearEstimator):
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Add rows to the sums; the model is solved when it is next asked for."""
         check_parameters(self, self._requirements)
+        self._check_sums_suffice()
         if self.__sklearn_is_fitted__():
             self._check_rows(X)
             if self._sums is None:
@@ -191,6 +203,7 @@ class MomentEstimator(LinearEstimator):
         -------
         estimator
         """
+        self._check_sums_suffice()
         total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
             if type(other) is not type(self):
@@ -211,7 +224,7 @@ class MomentEstimator(LinearEstimator):
             total = total + other._summed()
         return self._with_sums(total)
 
-    def _summed(self) -> RowSums:
+    def _summed(self) -> AnySums:
         check_is_fitted(self)
         if self._sums is None:
             raise ValueError(
@@ -220,9 +233,12 @@ class MomentEstimator(LinearEstimator):
             )
         return self._sums
 
-    def _with_sums(self, sums: RowSums) -> Self:
+    def _with_sums(self, sums: AnySums) -> Self:
         """Return an estimator like this one that has learned from other rows."""
-        made = type(self)(**self.get_params(deep=False))
+        return self._passed_on(type(self)(**self.get_params(deep=False)), sums)
+
+    def _passed_on(self, made: AnyEstimator, sums: AnySums) -> AnyEstimator:
+        """Return a new estimator after giving it the columns of this one, and sums."""
         made.n_features_in_ = self.n_features_in_
         if "feature_names_in_" in self.__dict__:
             made.feature_names_in_ = self.feature_names_in_
@@ -284,19 +300,18 @@ class MomentEstimator(LinearEstimator):
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         estimator._sums, estimator._solution = sums, None
         estimator._model, estimator._told = None, None
+        estimator._resume(model)
         return estimator
 
-    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
+    def _resume(self, model: LinearModel) -> None:
+        """Take from a saved model, or check, what a learner needs besides its sums."""
+
+    def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""
         del data
         return None if sums is None else sums.classes
 
-    def _build_model(
-        self,
-        solution: Solution,
-        classes: NDArray[Any] | None,
-        threshold: float | None = None,
-    ) -> LinearModel:
+    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
         return LinearModel(
             weights=solution.weights,
             intercept=solution.intercept,
@@ -308,7 +323,7 @@ class MomentEstimator(LinearEstimator):
             parameters=self._plain_parameters(),
             family="moments",
             evidence=solution.evidence,
-            threshold=threshold,
+            threshold=self._threshold(),
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -10,7 +10,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.linalg.lapack import dgeqrf
 
 from separable._core import native
-from separable.data.core_rows import core_rows
+from separable.data.core_rows import core_rows, places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,11 +76,10 @@ def factor_from_rows(
     rows of a penalised design come first: they are a triangle already.
     """
     d, t = len(kept), len(design.target_mean)
-    place = np.full(data.rows.n_features, -1, np.int64)
-    place[kept] = np.arange(d)
+    place = places_of(kept, data.rows.n_features)
     core = core_rows(data.rows)
     step = max(1024, 4 * (d + t))
-    numbers = data.y.reshape(len(data.y), -1)
+    numbers = data.numbers
     width = d + t
     stacked = np.zeros((width + step, width), order="F")
     np.fill_diagonal(stacked[:d, :d], np.sqrt(alpha) / design.length[kept])

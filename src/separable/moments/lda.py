@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from separable.model.parameters import COUNT_OR_NONE, UNIT_INTERVAL, Requirement, one_of
-from separable.model.probability import log_probabilities
 from separable.model.scores import linear_scores
-from separable.moments.classifier import MomentClassifier
+from separable.moments.centred_rows import fourth_powers
+from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import Centres, axes_of, centres_of, discriminants
 from separable.moments.estimator import Solution
+from separable.moments.moments import Moments
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import RankWarning, SingularCovariance
-from separable.moments.rows_within import fourth_powers
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.within import (
     Within,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.moments.data import Data
-    from separable.moments.moments import Moments
     from separable.moments.sums import Sums
 
     Floats = NDArray[np.float64]
@@ -44,7 +43,7 @@ SHRINKAGE = Requirement(
 )
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes that share one covariance.
 
     The score of class k is its discriminant,
@@ -127,47 +126,13 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those learned from; as for every moment learner.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or numeric data frame of shape (n, d)
-        y : array-like of shape (n,)
-            The class of each row. New classes may appear at any time unless ``classes`` was given.
-        classes : array-like, optional
-            All classes there may be; only at the first call. ``classes_`` has those met.
-        sample_weight : array-like of shape (n,), optional
-            As in ``fit``.
-
-        Returns
-        -------
-        self
-        """
-        self._refuse_second_pass()
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def merge(self, *others: Self) -> Self:
-        """Return an estimator that has learned from the rows of this one and of others.
-
-        It equals one fit on all the rows, to rounding.
-
-        Parameters
-        ----------
-        *others
-            Fitted estimators of the same class, parameters and columns.
-
-        Returns
-        -------
-        estimator
-        """
-        self._refuse_second_pass()
-        return super().merge(*others)
+    def _new_sums(self) -> Moments:
+        return Moments("classes", owner=type(self).__name__, instead=self._instead)
 
     def _needs_rows(self) -> bool:
         return isinstance(self.shrinkage, str) and self.shrinkage == "auto"
 
-    def _refuse_second_pass(self) -> None:
+    def _check_sums_suffice(self) -> None:
         if self._needs_rows():
             raise ValueError(
                 "LDA(shrinkage='auto') needs the rows a second time, after their means are known, "
@@ -175,7 +140,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
                 "shrinkage='oas' or a number."
             )
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         self._check_classes(sums.classes)
         within, values, g = self._within(sums, data)
         centres = centres_of(values, class_priors(self.priors, values.weight))
@@ -191,7 +156,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         return self._finish(centres, within.solve(centres.gap), sums.class_means, evidence)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         from separable.moments.lda_rows import WideClasses
 
@@ -260,7 +225,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         if self.shrinkage == "oas":
             return float(oas(1.0, squares, n, d))
         if data is None:
-            self._refuse_second_pass()
+            self._check_sums_suffice()
         assert data is not None
         return ledoit_wolf(1.0, squares, fourth_powers(values, data.present(), trace), n, d)
 
@@ -269,7 +234,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         missing = np.setdiff1d(np.arange(values.n_columns), within.kept)
         if not len(missing) and not within.dependent:
             return
-        size = np.abs(values.offset + values.origin * values.scale).max(axis=0)
+        size = np.abs(values.scaled_means).max(axis=0)
         differ = np.ptp(values.offset, axis=0) > 8 * np.finfo(np.float64).eps * size
         shape = (int(values.rows.sum()), values.n_columns, values.n_groups)
         warnings.warn(
@@ -283,7 +248,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
             stacklevel=5,
         )
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         if self._needs_rows():
             return None
         from separable.moments.lda_left_out import left_out_scores
@@ -316,12 +281,12 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
     def covariance_(self) -> Floats:
         """The covariance within classes, shrunk where that was asked for, (d, d)."""
         g = self.shrinkage_
-        if self._sums is None:
+        moments = self._sums
+        if moments is None:
             raise AttributeError(
                 "covariance_ has d^2 numbers, and with more columns than rows LDA makes do without "
                 "them. Start with partial_fit to have it."
             )
-        moments: Any = self._sums
         covariance = moments.within_scatter / degrees_of_freedom(moments.sums, self.covariance)
         return _shrunk(covariance, g) if g else covariance
 
@@ -347,15 +312,6 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
         return array
 
     # ------------------------------------------------------------------ predicting
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        scores = self.decision_function(X)
-        return log_probabilities(scores)
 
     def transform(self, X: Any) -> Floats:
         """Return the rows along the discriminant axes, (n, n_components).

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from separable.data.memory import available_bytes
 from separable.data.rows import largest_magnitude
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
+from separable.moments.room import check_row_products
 from separable.moments.row_side import FULL
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.sums import Sums
@@ -29,22 +29,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["WideClasses", "check_square"]
+__all__ = ["WideClasses"]
 
-
-#: Matrices of n x n numbers that are held at once.
-MATRICES = 4
-
-
-def check_square(n_rows: int) -> None:
-    """Refuse, before anything is allocated, products of rows that do not fit in memory."""
-    need, there = MATRICES * 8 * n_rows**2, available_bytes()
-    if need > there:
-        raise MemoryError(
-            f"LDA needs products of all {n_rows} rows, {need / 2**30:.1f} GiB in all, and "
-            f"{there / 2**30:.1f} GiB are available. Instead, use LinearGaussianNB, MultinomialNB "
-            "for counts of words, or SGDClassifier."
-        )
+#: What to do where products of rows do not fit in memory.
+INSTEAD = "use LinearGaussianNB, MultinomialNB for counts of words, or SGDClassifier"
 
 
 class WideClasses:
@@ -60,7 +48,7 @@ class WideClasses:
 
     def __init__(self, data: Data, priors: Any, covariance: str, shrinkage: Any) -> None:
         rows = data.rows
-        check_square(rows.n_rows)
+        check_row_products(rows.n_rows, "LDA", INSTEAD)
         largest_magnitude(rows, data.X)
         _, self.label = np.unique(data.y, return_inverse=True)
         weight = data.counted.weight

@@ -109,7 +109,7 @@ class LeastSquares(SquaresRegressor):
     def _penalty(self) -> float:
         return 0.0
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         return self._solve_squares(sums, data, 0.0)
 
     def _solve_rows(self, data: Data) -> Solution | None:

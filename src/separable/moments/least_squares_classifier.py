@@ -9,17 +9,15 @@ import numpy as np
 
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
-from separable.moments.lda_left_out import REFIT, of_two, refit_scores
 from separable.moments.least_squares import LeastSquares
+from separable.moments.left_out import REFIT, of_two, refit_scores
+from separable.moments.leverage import leverages
 from separable.moments.moments import Moments
-from separable.moments.rows_within import blocks_about
 from separable.moments.sums import Sums
-from separable.moments.within import constant_within, factor_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.model.linear_model import Link
     from separable.model.parameters import Requirement
     from separable.moments.data import Data
     from separable.moments.estimator import Solution
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["LeastSquaresClassifier"]
 
 
-class LeastSquaresClassifier(MomentClassifier):
+class LeastSquaresClassifier(MomentClassifier[Moments]):
     """Regression used as a classifier: least squares on numbers that stand for the classes.
 
     Two classes: minimises sum_i c_i (w.x_i + b - y_i)^2 with y_i = +1 for ``classes_[1]`` and -1
@@ -71,9 +69,6 @@ class LeastSquaresClassifier(MomentClassifier):
         "fewer rows than columns at once, which needs no products of columns"
     )
 
-    def _link(self) -> Link:
-        return "score"
-
     @property
     def condition_number_(self) -> float:
         """Condition number of the centred columns, scaled to length 1."""
@@ -86,12 +81,15 @@ class LeastSquaresClassifier(MomentClassifier):
 
     # ------------------------------------------------------------------ solving
 
+    def _new_sums(self) -> Moments:
+        return Moments("classes", owner=type(self).__name__, instead=self._instead)
+
     def _regression(self) -> LeastSquares:
         regression = LeastSquares()
         regression._column_names = getattr(self, "_column_names", None)
         return regression
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         self._check_classes(sums.classes)
         if data is not None:
             data = data.present()
@@ -99,13 +97,13 @@ class LeastSquaresClassifier(MomentClassifier):
         return self._regression()._solve(_with_targets(sums), data)
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         self._check_classes(np.unique(data.y))
         return self._regression()._solve_rows(replace(data, y=_targets(data.y)))
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         """Return the scores of each row from the fit to all other rows, by its leverage.
 
         Without row i the residual t_i - s_i becomes (t_i - s_i) / (1 - h_i).
@@ -117,17 +115,16 @@ class LeastSquaresClassifier(MomentClassifier):
         solution = self._solve(sums, data)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
         targets: Floats = _targets(data.y).reshape(fitted.shape)
-        left = 1.0 - _leverages(sums.sums.pooled(), data)
+        left = 1.0 - leverages(data, solution, fit_intercept=True)
         anew = left < REFIT
         scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
-        two = len(classes) == 2
-        if two:
+        if len(classes) == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
-        refit_scores(self, data, classes, scores, np.flatnonzero(anew))
+        refit_scores(self, data, scores, np.flatnonzero(anew))
         counts = np.bincount(label)
         alone = np.flatnonzero(counts[label] == 1)
         scores[alone, label[alone]] = -np.inf
-        return of_two(scores) if two else scores
+        return of_two(scores)
 
 
 def _targets(y: NDArray[Any]) -> Floats:
@@ -172,15 +169,3 @@ def _with_targets(sums: Moments) -> Moments:
     moments.n_features, moments.n_targets = sums.n_features, None if t == 1 else t
     moments._sums = whole
     return moments
-
-
-def _leverages(pooled: Sums, data: Data) -> Floats:
-    """Return h_i = c_i / W + c_i (x_i - m)'S^-1 (x_i - m) of each row."""
-    whitener = factor_within(pooled.scatter, constant_within(pooled)).whitener()
-    found = np.empty(data.rows.n_rows)
-    scale = None if (pooled.scale == 1).all() else pooled.scale
-    for part, block in blocks_about(data.rows, pooled.means[0], scale):
-        white = block @ whitener
-        found[part] = np.einsum("ij,ij->i", white, white)
-    found += 1.0 / pooled.weight.sum()
-    return found if data.counted.weight is None else found * data.counted.weight

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import svd
 
-from separable._core import native
-from separable.data.core_rows import core_rows
+from separable.moments.centred_rows import blocks_about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.moments.data import Data
-    from separable.moments.design import Design
-    from separable.moments.factor import Factor
+    from separable.moments.estimator import Solution
 
     Floats = NDArray[np.float64]
 
@@ -46,35 +44,32 @@ def projections(
         Of the columns; the length is the root of the sum of squares about the mean.
     basis : ndarray, shape (d, r)
     """
-    d = len(mean)
-    step = max(64, min(4096, BLOCK_VALUES // d))
+    step = max(64, min(4096, BLOCK_VALUES // len(mean)))
     far = np.abs(mean) * np.sqrt(rows.n_rows) > FAR * length
-    near = rows.is_sparse and not basis[far].any()
-    moved, place, core = mean @ basis, np.arange(d, dtype=np.int64), core_rows(rows)
-    for start in range(0, rows.n_rows, step):
-        stop = min(start + step, rows.n_rows)
-        if near:
+    if rows.is_sparse and not basis[far].any():
+        moved = mean @ basis
+        for start in range(0, rows.n_rows, step):
+            stop = min(start + step, rows.n_rows)
             yield start, stop, np.asarray(rows.slice(start, stop).to_matrix() @ basis) - moved
-            continue
-        if rows.is_sparse:
-            block = np.zeros((stop - start, d))
-            native.spread_columns(core, start, stop - start, place, block)
-            block -= mean
-        else:
-            block = rows.values[start:stop] - mean
-        yield start, stop, block @ basis
+        return
+    for part, block in blocks_about(rows, mean, step=step):
+        yield part.start, part.stop, block @ basis
 
 
-def leverages(
-    data: Data,
-    design: Design,
-    factor: Factor,
-    kept: NDArray[np.intp],
-    rank: int,
-    *,
-    fit_intercept: bool,
-) -> Floats:
-    """Return h_i = c_i / W + c_i |R^-T u_i|^2 of each row, u_i its standardised columns."""
+def leverages(data: Data, solution: Solution, *, fit_intercept: bool) -> Floats:
+    """Return h_i = c_i / W + c_i |R^-T u_i|^2 of each row, u_i its standardised columns.
+
+    Parameters
+    ----------
+    data : Data
+        The rows that were fitted.
+    solution : Solution
+        Of least squares, with its design and its factor R.
+    fit_intercept : bool
+    """
+    design, factor, kept, rank = (
+        solution.learned[name] for name in ("design", "factor", "kept", "rank")
+    )
     basis = np.zeros((len(design.mean), rank))
     if rank == len(kept):
         inverse = factor.inverse()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from separable.model.parameters import Requirement, one_of
-from separable.model.probability import log_probabilities
-from separable.moments.classifier import MomentClassifier
+from separable.moments.classifier import BayesClassifier
 from separable.moments.discriminants import centres_of, discriminants
-from separable.moments.estimator import RowSums, Solution
+from separable.moments.estimator import Solution
 from separable.moments.moments import Moments
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import ConstantWithin
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearGaussianNB"]
 
 
-class LinearGaussianNB(MomentClassifier):
+class LinearGaussianNB(BayesClassifier[Moments]):
     """Naive Bayes with Gaussian columns whose variances are the same in all classes: linear.
 
     Within a class columns are independent, column j with mean mu_kj and variance s_j^2, so
@@ -81,12 +80,12 @@ class LinearGaussianNB(MomentClassifier):
         self.priors = priors
         self.covariance = covariance
 
-    def _new_sums(self) -> RowSums:
+    def _new_sums(self) -> Moments:
         return Moments("classes", products=False, owner=type(self).__name__, instead=self._instead)
 
     # ------------------------------------------------------------------ learning
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         del data
         self._check_classes(sums.classes)
         values = sums.sums
@@ -108,7 +107,7 @@ class LinearGaussianNB(MomentClassifier):
         if columns:
             warnings.warn(ConstantWithin(columns, [], self._name), stacklevel=5)
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         from separable.moments.linear_gaussian_nb_left_out import left_out_scores
 
         return left_out_scores(self, sums, data)
@@ -130,16 +129,6 @@ class LinearGaussianNB(MomentClassifier):
     @property
     def variances_(self) -> Floats:
         """The variance of each column within classes, (d,)."""
-        moments: Any = self._summed()
+        moments = self._summed()
         variances: Floats = moments.within_scatter
         return variances / degrees_of_freedom(moments.sums, self.covariance)
-
-    # ------------------------------------------------------------------ predicting
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class by Bayes' rule, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        return log_probabilities(self.decision_function(X))

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.targets import find_classes
 from separable.model.scores import row_blocks, segment_sums
+from separable.moments.centred_rows import blocks_about
 from separable.moments.discriminants import centres_of
-from separable.moments.lda_left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores, too_few
+from separable.moments.left_out import REFIT, LeftOut, kinds_of, of_two, refit_scores
 from separable.moments.priors import class_priors
-from separable.moments.rows_within import blocks_about
 from separable.moments.within import constant_within
 
 if TYPE_CHECKING:
@@ -69,9 +68,10 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
     data = data.present()
     values = sums.sums
     centres = centres_of(values, class_priors(learner.priors, values.weight))
-    classes = sums.classes
-    assert classes is not None
-    label, weight = find_classes(data.y, classes), data.counted.weight
+    found = kinds_of(learner, sums, data, centres)
+    if found is None:
+        return None
+    kinds, kind = found
     columns = Columns(
         values.scatter,
         ~constant_within(values),
@@ -79,14 +79,7 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
         -centres.middle * centres.scale,
         centres.scale,
     )
-    given = None if learner.priors is None else centres.priors
-
-    unbiased = learner.covariance == "unbiased"
-    of_class, of_weight, kind = kinds_of(label, weight)
-    kinds = LeftOut.of(of_class, of_weight, values.weight, given, unbiased)
-    if too_few(kinds, len(label), len(classes)):
-        return None
-    scores, anew = np.empty((len(label), len(classes))), np.zeros(len(label), bool)
+    scores, anew = np.empty((len(kind), values.n_groups)), np.zeros(len(kind), bool)
     if data.rows.is_sparse:
         rows = data.rows.sum_duplicates()
         assert rows.indices is not None
@@ -96,11 +89,10 @@ def left_out_scores(learner: Any, sums: Moments, data: Data) -> Floats | None:
             of_kind = kinds.take(kind[chosen])
             scores[chosen], anew[chosen] = _sparse_kind(rows.take(chosen), columns, of_kind, single)
     else:
-        scale = None if (centres.scale == 1).all() else centres.scale
-        for part, block in blocks_about(data.rows, centres.middle, scale):
+        for part, block in blocks_about(data.rows, centres.middle, centres.scale):
             scores[part], anew[part] = _dense_block(block, columns, kinds.take(kind[part]))
-    refit_scores(learner, data, classes, scores, np.flatnonzero(anew))
-    return of_two(scores) if len(classes) == 2 else scores
+    refit_scores(learner, data, scores, np.flatnonzero(anew))
+    return of_two(scores)
 
 
 def _dense_block(x: Floats, columns: Columns, row: LeftOut) -> tuple[Floats, NDArray[np.bool_]]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from separable.data.memory import available_bytes
-from separable.data.rows import Rows, as_rows, check_indices, largest_magnitude
-from separable.data.stacking import stack_rows
+from separable.data.rows import as_rows, check_indices, largest_magnitude
 from separable.fitting.targets import check_labels, check_targets, find_classes, weigh_rows
 from separable.model.linear_model import TrainingState
 from separable.moments.block import (
@@ -19,38 +17,42 @@ from separable.moments.block import (
     block_rows,
     fitting_scale,
     middle,
+    stack_blocks,
 )
 from separable.moments.data import Data
+from separable.moments.room import check_column_products
+from separable.moments.state import (
+    IMPOSSIBLE,
+    checked_labels,
+    checked_sums,
+    sums_as_tensors,
+)
 from separable.moments.sums import Sums, fill_lower, merge_sums, unmerge_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from separable.fitting.targets import RowWeights
-    from separable.moments.estimator import RowSums
+    from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Moments", "Target", "complements", "each_complement"]
+__all__ = ["Moments", "Target"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
-AnySums = TypeVar("AnySums", bound="RowSums")
 
 #: Less than this of the scatter left by a subtraction, and half of the digits are gone.
 LEAST_LEFT = 1e-8
-#: Matrices of p x p numbers that a learner holds at once.
-MATRICES = 4
 
 
 class Moments:
     """Counts, means and centred sums of products of columns, in one pass and in any pieces.
 
-    For rows x_i with weights w_i: W = sum w_i, m = sum w_i x_i / W and the scatter
-    S = sum w_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
+    For rows x_i with weights c_i: W = sum c_i, m = sum c_i x_i / W and the scatter
+    S = sum c_i (x_i - m)(x_i - m)'. With numbers to predict, these are more columns. With classes,
     counts and means are kept for each class and the scatter within them,
-    S = sum_k sum_{i in k} w_i (x_i - m_k)(x_i - m_k)'.
+    S = sum_k sum_{i in k} c_i (x_i - m_k)(x_i - m_k)'.
 
     Sums are kept in float64 about a point among the data, so that columns far from 0 keep their
     digits. Rows are added in blocks whose borders depend on their number alone: the same rows in
@@ -132,7 +134,7 @@ class Moments:
     def add_data(self, data: Data, chosen: NDArray[np.intp] | None = None) -> Self:
         """Add rows, or the chosen of them, of which only the values may still be bad."""
         rows, y, weight = data.rows, data.y, data.counted.weight
-        chosen = _both(chosen, data.counted)
+        chosen = data.counting(chosen)
         if rows.is_sparse:
             largest_magnitude(rows, data.X)
         if chosen is not None and not len(chosen):
@@ -165,7 +167,9 @@ class Moments:
         n_targets = None if y is None or y.ndim == 1 else y.shape[1]
         if self.n_features == 0:
             self.n_features, self.n_targets = rows.n_features, n_targets
-            check_room(self._n_columns, self.products, self._owner, self._instead)
+            check_column_products(
+                self._n_columns, self._owner, self._instead, products=self.products
+            )
         if rows.n_features != self.n_features:
             raise ValueError(
                 f"X has {rows.n_features} features, but these Moments have {self.n_features}."
@@ -203,7 +207,7 @@ class Moments:
         place = find_classes(self._labels, labels)
         if self._sums is not None:
             self._sums = self._sums.regroup(place, len(labels))
-        self._pending = [_regrouped(block, place) for block in self._pending]
+        self._pending = [block.regrouped(place) for block in self._pending]
         self._labels = labels
 
     def _step(self, rows: Rows) -> int:
@@ -224,7 +228,7 @@ class Moments:
             targets = y[:, None] if y.ndim == 1 else y
         start, n, step = 0, _length(rows, chosen), self._step(rows)
         if self._n_pending >= step:  # rows of another format, whose blocks are larger
-            whole = _stack(self._pending, self.n_features)
+            whole = stack_blocks(self._pending, self.n_features)
             self._pending, self._n_pending = [], 0
             yield whole
         while start < n:
@@ -238,13 +242,13 @@ class Moments:
             )
             start = stop
             if self._n_pending + block.rows.n_rows < step:
-                _refuse_not_finite(block)
-                self._pending.append(_owned(block))
+                block.refuse_not_finite()
+                self._pending.append(block.copy())
                 self._n_pending += block.rows.n_rows
             elif not self._pending:
                 yield block
             else:
-                whole = _stack([*self._pending, block], self.n_features)
+                whole = stack_blocks([*self._pending, block], self.n_features)
                 self._pending, self._n_pending = [], 0
                 yield whole
 
@@ -254,7 +258,7 @@ class Moments:
         try:
             add_block(sums, block)
         except ScaleNeeded:
-            _refuse_not_finite(block)
+            block.refuse_not_finite()
             scaled = sums.rescaled(fitting_scale(sums, block))
             sums.scale, sums.offset, sums.scatter = scaled.scale, scaled.offset, scaled.scatter
             add_block(sums, block)
@@ -277,7 +281,7 @@ class Moments:
             kept, self._sums = self._sums, None if self._sums is None else sums
             try:
                 sums = self._start()
-                self._add_block(sums, _stack(self._pending, self.n_features))
+                self._add_block(sums, stack_blocks(self._pending, self.n_features))
             finally:
                 self._sums = kept
         fill_lower(sums.scatter)
@@ -289,7 +293,7 @@ class Moments:
             self.target, products=self.products, owner=self._owner, instead=self._instead
         )
 
-    def _with(self, sums: Sums, classes: NDArray[Any] | None) -> Moments:
+    def _with(self, sums: Sums | None, classes: NDArray[Any] | None) -> Moments:
         made = self._none()
         made.n_features, made.n_targets = self.n_features, self.n_targets
         made._sums, made._labels = sums, classes
@@ -297,7 +301,7 @@ class Moments:
 
     def copy(self) -> Moments:
         """Return moments that can be added to without changing these."""
-        made = self._with(self._sums.copy() if self._sums else self._sums, self._labels)  # type: ignore[arg-type]
+        made = self._with(None if self._sums is None else self._sums.copy(), self._labels)
         made._pending, made._n_pending = list(self._pending), self._n_pending
         return made
 
@@ -417,36 +421,25 @@ class Moments:
 
     def to_state(self) -> TrainingState:
         """Return the sums as a model file keeps them."""
-        sums = self.sums
-        tensors: dict[str, Any] = {
-            "rows": sums.rows,
-            "weight": sums.weight,
-            "origin": sums.origin,
-            "scale": sums.scale,
-            "offset": sums.offset,
-            "scatter": sums.scatter,
-        }
         values: dict[str, Any] = {"target": self.target, "n_targets": self.n_targets}
         if self.classes is not None:
             values["classes"] = self.classes.tolist()
-        return TrainingState(tensors, values)
+        return TrainingState(sums_as_tensors(self.sums), values)
 
     @classmethod
     def from_state(cls, state: TrainingState) -> Self:
         """Return the moments of a model file, after checking them."""
-        tensors, values = state.tensors, state.values
-        names = ("rows", "weight", "origin", "scale", "offset", "scatter")
-        if any(name not in tensors for name in names):
-            raise ValueError("The file's sums are not those of Moments.")
-        sums = Sums(*(np.array(tensors[name]) for name in names))
-        _check_state(sums)
+        sums, values = checked_sums(state.tensors), state.values
         target: Any = values.get("target")
         made = cls(target, products=not sums.is_diagonal)
         made.n_targets = _checked_target_count(values.get("n_targets"), target)
         made.n_features = sums.n_columns - (0 if target != "numbers" else made.n_targets or 1)
         if made.n_features < 1:
-            raise ValueError("The file's sums do not fit together, or are not those of any rows.")
-        classes = _checked_labels(values.get("classes"), target)
+            raise ValueError(IMPOSSIBLE)
+        listed = values.get("classes")
+        if (listed is None) != (target != "classes"):
+            raise ValueError("The file's sums must name classes if they are kept by class.")
+        classes = None if listed is None else checked_labels(listed)
         if sums.n_groups != (1 if classes is None else len(classes)):
             raise ValueError("The file's sums have another number of classes than it names.")
         made._sums, made._labels = sums, classes
@@ -457,114 +450,8 @@ class Moments:
         return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
 
 
-def complements(parts: Sequence[AnySums]) -> list[AnySums]:
-    """Return, for each part, the sums of all others, by merging only."""
-    return list(each_complement(parts))
-
-
-def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
-    """Yield, for each part, the sums of all others, by merging only.
-
-    Parts before it are merged from the front and those after it from the back, so that no digits
-    are lost by subtracting. What is no longer needed is let go on the way.
-    """
-    if len(parts) == 1:
-        yield parts[0] - parts[0]
-        return
-    after = [parts[-1]]
-    for part in parts[-2:0:-1]:
-        after.append(part + after[-1])
-    before = None
-    for part in parts:
-        if before is None:
-            yield after.pop()
-            before = part
-        else:
-            yield before + after.pop() if after else before
-            before = before + part
-
-
-def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None:
-    """Refuse, before anything is allocated, sums that do not fit in memory."""
-    need = MATRICES * 8 * n_columns * (n_columns if products else 1)
-    there = available_bytes()
-    if need > there:
-        what = "products" if products else "squares"
-        raise MemoryError(
-            f"{owner} needs {what} of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
-            f"and {there / 2**30:.1f} GiB are available. Instead, {instead}."
-        )
-
-
-def _both(chosen: NDArray[np.intp] | None, counted: RowWeights) -> NDArray[np.intp] | None:
-    """Return the chosen rows that count."""
-    if chosen is None or counted.weight is None:
-        return counted.rows if chosen is None else chosen
-    return chosen[counted.weight[chosen] > 0]
-
-
 def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:
     return rows.n_rows if chosen is None else len(chosen)
-
-
-def _owned(block: Block) -> Block:
-    """Return a block that does not change with the caller's arrays."""
-    rows = block.rows
-    arrays = [None if a is None else a.copy() for a in (rows.values, rows.indices, rows.indptr)]
-    assert arrays[0] is not None
-    return Block(
-        Rows(arrays[0], rows.n_features, arrays[1], arrays[2]),
-        None if block.targets is None else block.targets.copy(),
-        None if block.group is None else block.group.copy(),
-        None if block.weight is None else block.weight.copy(),
-    )
-
-
-def _regrouped(block: Block, place: NDArray[np.int32]) -> Block:
-    """Return a block whose groups have moved."""
-    group = None if block.group is None else place[block.group]
-    return Block(block.rows, block.targets, group, block.weight)
-
-
-def _stack(blocks: list[Block], n_features: int) -> Block:
-    if len(blocks) == 1:
-        return blocks[0]
-    weights = None
-    if any(block.weight is not None for block in blocks):
-        weights = np.concatenate(
-            [np.ones(b.rows.n_rows) if b.weight is None else b.weight for b in blocks]
-        )
-    first = blocks[0]
-    return Block(
-        stack_rows([block.rows for block in blocks], n_features),
-        None if first.targets is None else np.concatenate([b.targets for b in blocks]),
-        None if first.group is None else np.concatenate([b.group for b in blocks]),
-        weights,
-    )
-
-
-def _check_state(sums: Sums) -> None:
-    """Refuse sums of a file that no rows have."""
-    if sums.weight.ndim != 1 or sums.origin.ndim != 1:
-        raise ValueError("The file's sums do not fit together, or are not those of any rows.")
-    g, p = sums.n_groups, sums.n_columns
-    shapes = (sums.rows.shape, sums.scale.shape, sums.offset.shape)
-    fits = shapes == ((g,), (p,), (g, p)) and sums.scatter.shape in ((p,), (p, p))
-    arrays = (sums.weight, sums.origin, sums.scale, sums.offset, sums.scatter)
-    if (
-        not fits
-        or not all(array.dtype == np.float64 and np.isfinite(array).all() for array in arrays)
-        or sums.rows.dtype != np.int64
-        or (sums.rows < 0).any()
-        or not sums.rows.any()
-        or (sums.weight < 0).any()
-        or ((sums.weight > 0) != (sums.rows > 0)).any()
-        or (sums.scale <= 0).any()
-        or (np.frexp(sums.scale)[0] != 0.5).any()
-        or (sums.diagonal < 0).any()
-        or not (sums.is_diagonal or np.array_equal(sums.scatter, sums.scatter.T))
-    ):
-        raise ValueError("The file's sums do not fit together, or are not those of any rows.")
 
 
 def _checked_target_count(value: Any, target: Any) -> int | None:
@@ -573,27 +460,6 @@ def _checked_target_count(value: Any, target: Any) -> int | None:
     if target != "numbers" or type(value) is not int or value < 1:
         raise ValueError(f"The file's number of targets is {value!r:.80}, which is not possible.")
     return value
-
-
-def _checked_labels(listed: Any, target: Any) -> NDArray[Any] | None:
-    if (listed is None) != (target != "classes"):
-        raise ValueError("The file's sums must name classes if they are kept by class.")
-    if listed is None:
-        return None
-    labels = np.array(listed) if isinstance(listed, list) and listed else np.zeros((0, 0))
-    if (
-        labels.ndim != 1
-        or labels.dtype.kind not in "biufU"
-        or labels.tolist() != listed
-        or not (labels[1:] > labels[:-1]).all()
-    ):
-        raise ValueError("The file's classes are not sorted labels of one type.")
-    return labels
-
-
-def _refuse_not_finite(block: Block) -> None:
-    if not np.isfinite(block.rows.values).all():
-        raise ScaleNeeded
 
 
 def _in_units_of_x(sums: Sums, rows: slice, columns: slice) -> Floats:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.moments.naive_bayes import Block, Doubtful, Joint, NaiveBayes, Without
+from separable.moments.naive_bayes import Joint, NaiveBayes
+from separable.moments.naive_bayes_left_out import Doubtful, NonZeros, Without
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class _Without(Without):
         super().__init__(counts, alpha)
         self._totals = counts.sums.sum(axis=1)
 
-    def joint(self, block: Block, joint: Floats, doubtful: Doubtful) -> None:
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
         c, w, x = block.label, block.weight, block.value
         own = self.counts.sums[c[block.row], block.column]
         left = doubtful.smoothed(own, w[block.row] * x, self.alpha, block.row)

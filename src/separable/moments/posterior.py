@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.moments.leverage import projections
-from separable.moments.moments import check_room
+from separable.moments.room import check_column_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,8 @@ class RowPosterior:
     def covariance(self) -> Floats:
         """Return Sigma, d x d."""
         d = self.side.rows.n_features
-        check_room(d, True, "covariance_", "ask for predict(X, return_std=True), which needs none")
+        instead = "ask for predict(X, return_std=True), which needs none"
+        check_column_products(d, "covariance_", instead, products=True)
         shifted = self.spectrum.values + self.alpha / self.beta
         half = self.side.back(self.spectrum.vectors / np.sqrt(shifted))
         whole: Floats = half.T @ half

@@ -27,7 +27,8 @@ def _are_positive(value: Any) -> bool:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return False
-    return numbers.ndim == 1 and bool((np.isfinite(numbers) & (numbers > 0)).all())
+    one_a_class = numbers.ndim == 1 and len(numbers) > 0
+    return one_a_class and bool((np.isfinite(numbers) & (numbers > 0)).all())
 
 
 #: None, or one number above 0 a class.

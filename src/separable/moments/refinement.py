@@ -35,7 +35,7 @@ class Refined:
         Of raw columns.
     intercept : float
     residual_squares : float
-        sum w_i r_i^2, from the rows.
+        sum c_i r_i^2, from the rows.
     change : float
         The last correction, relative to the weights, of standardised columns.
     """
@@ -61,7 +61,7 @@ def refine(
     Each step takes the residuals r = y - Xw - b in twice the digits, solves the normal equations
     for what is left of them, and adds it. Weights are kept as sums of two doubles.
     """
-    core, numbers = core_rows(data.rows), data.y.reshape(len(data.y), -1)
+    core, numbers = core_rows(data.rows), data.numbers
     y = np.ascontiguousarray(numbers[:, target])
     length, mean = design.length[kept], design.mean
     high, low = weights.copy(), np.zeros_like(weights)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MomentRegressor"]
 
 
-class MomentRegressor(RegressorMixin, MomentEstimator):
+class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
     """A regressor that needs the rows only through sums."""
 
     def _new_sums(self) -> Moments:

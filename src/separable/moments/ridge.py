@@ -67,7 +67,7 @@ class Ridge(SquaresRegressor):
     def _penalty(self) -> float:
         return float(self.alpha)
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         return self._solve_squares(sums, data, self._penalty())
 
     def _solve_rows(self, data: Data) -> Solution | None:

@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
+from separable.fitting.splits import read_splits
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
-from separable.moments.moments import Moments
 from separable.moments.rank_warning import RankWarning
 from separable.moments.ridge import Ridge
-from separable.moments.ridge_search import (
+from separable.moments.ridge_folds import (
     Folds,
-    Scores,
     check_splits,
     folds_of,
     score_folds,
     score_folds_wide,
-    score_left_out,
-    score_left_out_wide,
 )
+from separable.moments.ridge_left_out import score_left_out, score_left_out_wide
 from separable.moments.row_side import RowSide
 from separable.moments.squares import SquaresRegressor
+from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
     from separable.moments.data import Data
+    from separable.moments.moments import Moments
+    from separable.moments.ridge_scores import Scores
 
     Floats = NDArray[np.float64]
 
@@ -198,8 +198,8 @@ class RidgeCV(SquaresRegressor):
         return self._folds.total
 
     def _splits(self, data: Data) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        splitter = check_cv(self.cv)
-        splits = list(splitter.split(data.rows.to_matrix(), data.y))
+        folds = read_splits(self.cv, self, data.rows.to_matrix(), data.y, None, data.rows.n_rows)
+        splits = [(fold.train, fold.test) for fold in folds]
         check_splits(data, splits)
         return splits
 
@@ -216,7 +216,7 @@ class RidgeCV(SquaresRegressor):
     def _needs_rows(self) -> bool:
         return True  # alpha is chosen by rows left out
 
-    def _solve(self, sums: Moments, data: Data | None) -> Solution:  # type: ignore[override]
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
         if data is None:
             alpha, scores = self._choice
             return self._told_solution(self._solve_squares(sums, None, alpha), alpha, scores)
@@ -228,10 +228,7 @@ class RidgeCV(SquaresRegressor):
     def _search(self, sums: Moments, data: Data, folds: Folds | None) -> Scores:
         d, intercept = sums.n_features, bool(self.fit_intercept)
         whole = in_one_unit(sums.sums, d)
-        lengths = np.diagonal(whole.scatter)[:d]
-        if not intercept:
-            raw = (whole.offset[0] + whole.origin * whole.scale)[:d]
-            lengths = lengths + whole.weight[0] * raw**2
+        lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
             alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]))
         with warnings.catch_warnings():
@@ -253,7 +250,7 @@ class RidgeCV(SquaresRegressor):
             )
 
     def _solve_rows(self, data: Data) -> Solution | None:
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         present, intercept = data.present(), bool(self.fit_intercept)
         side = RowSide(present, fit_intercept=intercept)
@@ -326,15 +323,7 @@ class RidgeCV(SquaresRegressor):
         -------
         Ridge
         """
-        ridge = Ridge(self.alpha_, self.fit_intercept)
-        ridge.n_features_in_ = self.n_features_in_
-        if "feature_names_in_" in self.__dict__:
-            ridge.feature_names_in_ = self.feature_names_in_
-        ridge._column_names, ridge._encoder = self._column_names, self._encoder
-        sums = self._summed()
-        assert isinstance(sums, Moments)
-        ridge._sums, ridge._solution, ridge._model, ridge._told = sums.copy(), None, None, None
-        return ridge
+        return self._passed_on(Ridge(self.alpha_, self.fit_intercept), self._summed().copy())
 
     @property
     def partial_fit(self) -> Any:
@@ -366,25 +355,11 @@ class RidgeCV(SquaresRegressor):
         made._choice = self._learned("alpha"), None
         return made
 
-    @classmethod
-    def from_model(cls, model: LinearModel) -> Self:
-        """Return an estimator with the sums and the alpha of a saved model.
-
-        Parameters
-        ----------
-        model : LinearModel
-            Of this learner, with its sums (``model.save(path, include_state=True)``).
-
-        Returns
-        -------
-        estimator
-        """
-        estimator = super().from_model(model)
+    def _resume(self, model: LinearModel) -> None:
         alpha: Any = model.evidence.get("alpha")
         if not isinstance(alpha, float | int) or not 0 <= alpha < math.inf:
             raise ValueError("The model does not say which alpha was chosen.")
-        estimator._choice = float(alpha), None
-        return estimator
+        self._choice = float(alpha), None
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as a file keeps them; splitters and callables it cannot."""

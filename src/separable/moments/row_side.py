@@ -11,10 +11,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
 
 from separable._core import native
-from separable.data.core_rows import core_rows
-from separable.data.memory import available_bytes
+from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import largest_magnitude
 from separable.model.scores import linear_scores
+from separable.moments.block import FULL
+from separable.moments.room import check_row_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
 
-#: Matrices of n x n numbers that are held at once.
-MATRICES = 4
+#: What to do where products of rows do not fit in memory.
+INSTEAD = "use SGDRegressor, which keeps one number a column"
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
-#: Columns with more than this share of non-zeros are centred as dense ones.
-FULL = 0.25
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -53,7 +52,7 @@ class RowSide:
         self.rows, self.fit_intercept = rows, fit_intercept
         self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
         share = self.root**2 / (self.root**2).sum()
-        numbers = data.y.reshape(len(data.y), -1)
+        numbers = data.numbers
         self.matrix: Any = rows.to_matrix()
         self.mean = np.zeros(rows.n_features)
         self.target_mean = np.zeros(numbers.shape[1])
@@ -80,7 +79,7 @@ class RowSide:
 
     def products(self) -> Floats:
         """Return UU', n x n; sparse rows stay sparse."""
-        check_rows_fit(self.rows.n_rows)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
         with np.errstate(over="ignore", invalid="ignore"):
             whole = self._products()
         if not np.isfinite(whole).all():
@@ -109,7 +108,7 @@ class RowSide:
         full = self._full
         if not rows.is_sparse:
             return rows.values[:, full] - self.mean[full], rows.values[:, ~full]
-        place = np.where(full, np.cumsum(full) - 1, -1).astype(np.int64)
+        place = places_of(np.flatnonzero(full), rows.n_features)
         u = np.zeros((rows.n_rows, int(full.sum())))
         native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
         u -= self.mean[full]
@@ -131,7 +130,8 @@ class RowSide:
         """The columns that are centred as dense ones; the others are mostly 0."""
         if not self.rows.is_sparse:
             return np.ones(self.rows.n_features, np.bool_)
-        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)  # type: ignore[arg-type]
+        assert self.rows.indices is not None
+        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)
         return np.asarray(filled > FULL * self.rows.n_rows)
 
     def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
@@ -139,7 +139,7 @@ class RowSide:
 
         Of products where these have the digits, else of U itself, some columns at a time.
         """
-        check_rows_fit(self.rows.n_rows)
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
         if self.rows.is_sparse:
             products = self.products()
             if extra:
@@ -225,17 +225,6 @@ class RowSide:
         """Return the intercepts that go with weights."""
         plane: Floats = self.target_mean - weights @ self.mean
         return plane
-
-
-def check_rows_fit(n_rows: int) -> None:
-    """Refuse, before anything is allocated, products of rows that do not fit in memory."""
-    need, there = MATRICES * 8 * n_rows * n_rows, available_bytes()
-    if need > there:
-        raise MemoryError(
-            f"With more columns than rows, products of all {n_rows} rows are needed, "
-            f"{need / 2**30:.1f} GiB in all, and {there / 2**30:.1f} GiB are available. Use "
-            "SGDRegressor, which keeps one number a column."
-        )
 
 
 @dataclass(frozen=True)

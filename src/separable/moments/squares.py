@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd
 
-from separable.fitting.targets import RowWeights
+from separable.fitting.evidence import one_or_list
 from separable.model.scores import linear_scores
-from separable.moments.data import Data
 from separable.moments.design import Design, design_of
 from separable.moments.estimator import Solution
 from separable.moments.factor import (
@@ -28,6 +27,7 @@ from separable.moments.row_side import RowSide, ridge_weights, smallest_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.moments.data import Data
     from separable.moments.moments import Moments
 
     Floats = NDArray[np.float64]
@@ -141,8 +141,8 @@ class SquaresRegressor(MomentRegressor):
             "rows_seen": design.n_rows,
             "condition_number": condition if np.isfinite(condition) else None,
             "rank": rank,
-            "residual_squares": _one(squares),
-            "r2": _one(r2),
+            "residual_squares": one_or_list(squares),
+            "r2": one_or_list(r2),
             "solved_by": by,
             "digits": float(np.clip(-np.log10(max(change, EPS)), 0.0, 15.0)),
         }
@@ -177,7 +177,7 @@ class SquaresRegressor(MomentRegressor):
 
     def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
         """Solve from the n x n side if there are more columns than rows."""
-        if data.rows.n_features <= data.n_counted:
+        if not data.is_wide:
             return None
         data = data.present()
         side = RowSide(data, fit_intercept=bool(self.fit_intercept))
@@ -201,7 +201,7 @@ class SquaresRegressor(MomentRegressor):
             "rows_seen": side.rows.n_rows,
             "condition_number": condition if np.isfinite(condition) else None,
             "rank": rank,
-            "residual_squares": _one(squares),
+            "residual_squares": one_or_list(squares),
             "solved_by": "rows",
         }
         learned = {"condition_number": condition, "rank": rank, "residual_squares": squares}
@@ -209,7 +209,7 @@ class SquaresRegressor(MomentRegressor):
 
     # ------------------------------------------------------------------ leave-one-out
 
-    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:  # type: ignore[override]
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         alpha = self._penalty()
         if alpha is None:
             return None
@@ -217,28 +217,18 @@ class SquaresRegressor(MomentRegressor):
             raise ValueError("Leaving one row out needs at least two rows of non-zero weight.")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
-            if data.rows.n_features > data.n_counted:
+            if data.is_wide:
                 return self._left_out_wide(data, alpha)
             return self._left_out_tall(sums, data, alpha)
 
     def _left_out_tall(self, sums: Moments, data: Data, alpha: float) -> Floats:
         """Leave rows out by their leverages: the error without row i is r_i / (1 - h_i)."""
         solution = self._solve_squares(sums, data, alpha)
-        learned = solution.learned
-        own = leverages(
-            data,
-            learned["design"],
-            learned["factor"],
-            learned["kept"],
-            learned["rank"],
-            fit_intercept=bool(self.fit_intercept),
-        )
-        numbers = data.y.reshape(len(data.y), -1)
         fitted = linear_scores(data.rows, solution.weights, solution.intercept)
-        left = 1.0 - own
+        left = 1.0 - leverages(data, solution, fit_intercept=bool(self.fit_intercept))
         few = np.flatnonzero(left < LEAST_LEFT)
         left[few] = 1.0
-        scores: Floats = numbers - (numbers - fitted) / left[:, None]
+        scores: Floats = data.numbers - (data.numbers - fitted) / left[:, None]
         for row in few.tolist():
             scores[row] = self._score_without(data, row, alpha)
         return scores
@@ -252,7 +242,7 @@ class SquaresRegressor(MomentRegressor):
         errors = side.spectrum().left_out_errors(alpha)
         counted = np.arange(len(scores)) if data.counted.rows is None else data.counted.rows
         if errors is not None:
-            scores[counted] = present.y.reshape(len(present.y), -1) - errors
+            scores[counted] = present.numbers - errors
             return scores
         for row in counted.tolist():
             scores[row] = self._score_without(data, row, alpha)
@@ -276,11 +266,7 @@ class SquaresRegressor(MomentRegressor):
 
     def _fit_to(self, data: Data, chosen: NDArray[np.intp], alpha: float) -> Solution:
         """Return the fit to some rows."""
-        weight = data.counted.weight
-        if weight is not None:
-            chosen = chosen[weight[chosen] > 0]
-        counted = RowWeights(None, None if weight is None else weight[chosen])
-        part = Data(data.rows.take(chosen), data.y[chosen], counted, data.X)
+        part = data.present(chosen)
         solution = self._solve_wide(part, alpha)
         if solution is None:
             solution = self._solve_squares(self._new_sums().add_data(part), part, alpha)
@@ -317,8 +303,3 @@ def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp])
     raw -= free @ lstsq(free, raw)[0]
     smallest: Floats = raw * length
     return smallest
-
-
-def _one(values: Floats) -> float | list[float]:
-    numbers: list[float] = values.tolist()
-    return numbers[0] if len(numbers) == 1 else numbers

@@ -7,6 +7,7 @@ overflow or vanish. Neither changes a result by more than rounding.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Sums", "add_rows_to_scatter", "fill_lower", "merge_sums", "unmerge_sums"]
+__all__ = [
+    "Sums",
+    "add_rows_to_scatter",
+    "fill_lower",
+    "merge_sums",
+    "products_about",
+    "unmerge_sums",
+]
+
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(slots=True)
@@ -36,7 +46,7 @@ class Sums:
     offset : ndarray, shape (G, p)
         The mean of z in each group, 0 where it has no rows.
     scatter : ndarray, shape (p, p) or (p,)
-        sum over groups and their rows of w (z - m_g)(z - m_g)', or only its diagonal.
+        sum over groups and their rows of c (z - m_g)(z - m_g)', or only its diagonal.
     """
 
     rows: NDArray[np.int64]
@@ -83,6 +93,11 @@ class Sums:
     def means(self) -> Floats:
         """The mean of each group, (G, p), in units of x."""
         return self.origin + self.offset / self.scale
+
+    @property
+    def scaled_means(self) -> Floats:
+        """The mean of each group, (G, p), in units of x scale: as z, but from x = 0."""
+        return self.offset + self.origin * self.scale
 
     def copy(self) -> Sums:
         """Return sums that share no array that is written to."""
@@ -182,6 +197,36 @@ def unmerge_sums(a: Sums, b: Sums) -> Sums:
     factor = np.divide(a.weight * b.weight, weight, out=np.zeros_like(weight), where=weight > 0)
     _add_products(left.scatter, np.sqrt(factor)[:, None] * gap, sign=-1.0)
     return left
+
+
+def products_about(sums: Sums, n_features: int, *, mean: bool) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the products of columns about their mean or about 0, and which of X are constant.
+
+    Parameters
+    ----------
+    sums : Sums
+        Of one group.
+    n_features : int
+        The columns of X, which come first.
+    mean : bool
+        About the mean; else about 0, and only columns of zeros count as constant.
+
+    Returns
+    -------
+    products : ndarray, shape (p, p)
+        In units of z; not to be written to.
+    constant : ndarray of bool, shape (d,)
+        Columns that do not vary, but for rounding.
+    """
+    products, middle, weight = sums.scatter, sums.scaled_means[0], sums.weight[0]
+    if not mean:
+        products = products + weight * np.multiply.outer(middle, middle)
+    squares = np.diagonal(products)[:n_features]
+    if not mean:
+        return products, squares == 0
+    size = np.abs(middle[:n_features]) * math.sqrt(weight)
+    constant: NDArray[np.bool_] = np.sqrt(squares) <= EPS * size
+    return products, constant
 
 
 def _add_products(scatter: Floats, rows: Floats, sign: float = 1.0) -> None:

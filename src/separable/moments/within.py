@@ -86,7 +86,7 @@ def degrees_of_freedom(sums: Sums, covariance: str) -> float:
 
 def constant_within(sums: Sums) -> NDArray[np.bool_]:
     """Return the columns that do not vary within any class, but for rounding."""
-    size = np.abs(sums.offset + sums.origin * sums.scale).max(axis=0)
+    size = np.abs(sums.scaled_means).max(axis=0)
     least = 4 * EPS * size * np.sqrt(sums.weight.sum())
     constant: NDArray[np.bool_] = np.sqrt(sums.diagonal) <= least
     return constant

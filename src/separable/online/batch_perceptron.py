@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
 from separable.data.rows import column_names
+from separable.fitting.evidence import one_or_list
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -25,7 +26,6 @@ from separable.online.evidence import (
     describe_margins,
     largest_norm,
     measure_margins,
-    one_or_list,
     unconverged_message,
 )
 from separable.online.perceptron_base import DOUBLE, PerceptronBase

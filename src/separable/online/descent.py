@@ -133,6 +133,8 @@ class DescentState(OnlineState):
         first = block * self.width
         return self.first_class + first, min(self.width, self.n_models - first)
 
+    #: The square of a score may overflow where the score does not.
+    unbounded: ClassVar[frozenset[str]] = frozenset(PROGRESS)
     #: Of the clock: numbers that may be negative.
     signed: ClassVar[frozenset[str]] = frozenset()
 
@@ -155,13 +157,13 @@ class DescentState(OnlineState):
             return {"examples": [], "mean_loss": []}
         n_marks = examples.bit_length()
         arrays = self.arrays()
-        sums = arrays["marks"][:n_models, :n_marks].sum(axis=0)
+        sums = _sum_of_models(arrays["marks"][:n_models, :n_marks])
         sums /= self.shared["mark_weight"][:n_marks]
         told = [1 << mark for mark in range(n_marks)]
         losses = sums.tolist()
         if told[-1] != examples:
             told.append(examples)
-            losses.append(float(arrays["loss"][:n_models].sum()) / self.clock["weight"])
+            losses.append(float(_sum_of_models(arrays["loss"][:n_models])) / self.clock["weight"])
         return {"examples": told, "mean_loss": [loss / n_models for loss in losses]}
 
 
@@ -232,6 +234,15 @@ def run_descent(
         losses.append(np.array(run.losses))
     state.clock = state.clock | clock
     return np.concatenate(losses, axis=1)
+
+
+def _sum_of_models(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of the models' numbers, one model after the other.
+
+    The order of ``sum`` follows how the array lies in memory, which a ghost in a block of its own
+    changes: the arrays of one block are views, those of several are copies.
+    """
+    return np.asarray(np.add.accumulate(array, axis=0)[-1])
 
 
 def _progress(state: DescentState) -> native.DescentProgress:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.fitting.evidence import one_or_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
     from separable.online.perceptron_base import PerceptronBase
@@ -23,7 +22,6 @@ __all__ = [
     "describe_run",
     "largest_norm",
     "measure_margins",
-    "one_or_list",
     "unconverged_message",
 ]
 
@@ -127,9 +125,3 @@ def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:
     """Return R = max |x| over all rows, in the space (1, x) with an intercept."""
     largest = lesson.core.largest_squared_norm()
     return float(np.sqrt(largest + (1.0 if fit_intercept else 0.0)))
-
-
-def one_or_list(values: NDArray[np.float64]) -> float | list[float]:
-    """Return one number for one model, a list for several."""
-    numbers: list[float] = values.tolist()
-    return numbers[0] if len(numbers) == 1 else numbers

@@ -100,6 +100,8 @@ class OnlineState:
 
     #: Whether the mistakes of a run are wanted, for ``note_mistakes``.
     records: ClassVar[bool] = False
+    #: Sums that may be infinite and that no learning reads.
+    unbounded: ClassVar[frozenset[str]] = frozenset()
 
     classes: NDArray[Any] | None
     n_features: int
@@ -352,7 +354,7 @@ class OnlineState:
                 raise ValueError(f"rule is {values['rule']!r:.80}, not {self.rule!r}")
             arrays, shared = self.arrays(), self.shared
             for name, array in (arrays | shared).items():
-                _check_tensor(name, saved.tensors[name], array)
+                _check_tensor(name, saved.tensors[name], array, name in self.unbounded)
             met = np.array(values["met"], dtype=np.bool_)
             if met.shape != self.met.shape:
                 raise ValueError("met does not fit the classes")
@@ -374,10 +376,10 @@ class OnlineState:
         """Refuse numbers that no learning leaves behind; their shapes and types are right."""
 
 
-def _check_tensor(name: str, found: NDArray[Any], expected: NDArray[Any]) -> None:
+def _check_tensor(name: str, found: NDArray[Any], expected: NDArray[Any], unbounded: bool) -> None:
     if found.shape != expected.shape or found.dtype != expected.dtype:
         raise ValueError(f"{name} is {found.dtype} {found.shape}")
-    if not np.isfinite(found).all():
+    if not (found > -np.inf if unbounded else np.isfinite(found)).all():
         raise ValueError(f"{name} is not finite")
 
 

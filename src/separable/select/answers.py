@@ -64,7 +64,9 @@ def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> 
     return answer if isinstance(answer, np.ndarray) and answer.ndim in dimensions else None
 
 
-def answers_of(learner: MomentEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
+def answers_of(
+    learner: MomentEstimator[Any], scores: Floats, classes: NDArray[Any] | None
+) -> Answers:
     """Return the answers that scores of a moment learner mean, as its own methods would.
 
     Parameters

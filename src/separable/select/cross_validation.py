@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.fitting.splits import read_splits
 from separable.fitting.targets import check_sample_weight
 from separable.select.answers import Answers, join
 from separable.select.fits import FittedFold, Problem, fits_of
@@ -14,15 +15,14 @@ from separable.select.indexing import paired, take
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 from separable.select.scoring import read_scoring, score_rows
-from separable.select.splits import read_splits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from separable.fitting.splits import Split
     from separable.select.scoring import Scorer
-    from separable.select.splits import Split
 
     Floats = NDArray[np.float64]
 

@@ -14,23 +14,23 @@ from sklearn.utils.validation import has_fit_parameter
 
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
+from separable.fitting.splits import runs_of
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
+from separable.moments.complements import each_complement
 from separable.moments.estimator import MomentEstimator
-from separable.moments.moments import each_complement
 from separable.select.answers import Answers, answers_of, ask
 from separable.select.indexing import take
 from separable.select.notices import held_back
-from separable.select.splits import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.fitting.splits import Split
     from separable.moments.data import Data
     from separable.moments.estimator import RowSums
-    from separable.select.splits import Split
 
     Floats = NDArray[np.float64]
 
@@ -155,7 +155,8 @@ class FromSums(Refits):
                 yield from islice(each_complement(parts), len(run))
 
     def _added(self, rows: NDArray[np.intp]) -> RowSums:
-        return self._base._new_sums().add_data(self._data, rows)
+        sums: RowSums = self._base._new_sums().add_data(self._data, rows)
+        return sums
 
     def _parts(self, places: list[NDArray[np.intp]]) -> list[RowSums] | None:
         parts: list[RowSums] = []
@@ -165,7 +166,9 @@ class FromSums(Refits):
                 return None
         return parts
 
-    def _has_digits(self, made: MomentEstimator, answers: Answers, test: NDArray[np.intp]) -> bool:
+    def _has_digits(
+        self, made: MomentEstimator[Any], answers: Answers, test: NDArray[np.intp]
+    ) -> bool:
         """Say whether errors of the sums stay far below what is not explained of y."""
         error = float(10.0 ** -_digits(made.evidence_))
         if self._spread is None:
@@ -200,7 +203,7 @@ def solved_from_rows(problem: Problem, split: Split) -> bool:
     return columns > counted
 
 
-def prepared(problem: Problem) -> tuple[MomentEstimator, Data]:
+def prepared(problem: Problem) -> tuple[MomentEstimator[Any], Data]:
     """Return a clone of a moment learner that knows its columns, and the data as it reads it."""
     base = clone(problem.estimator)
     base._check_parameters()
@@ -209,7 +212,7 @@ def prepared(problem: Problem) -> tuple[MomentEstimator, Data]:
     return base, data
 
 
-def _solved(base: MomentEstimator, sums: RowSums) -> MomentEstimator | None:
+def _solved(base: MomentEstimator[Any], sums: RowSums) -> MomentEstimator[Any] | None:
     """Return the estimator that has learned from sums; None where they do not tell enough."""
     if sums.is_empty or (sums.classes is not None and len(sums.classes) < 2):
         return None  # a fit refuses these, and says why
@@ -223,7 +226,7 @@ def _solved(base: MomentEstimator, sums: RowSums) -> MomentEstimator | None:
     return made
 
 
-def _ask_once(made: MomentEstimator, X: Any) -> Answers:
+def _ask_once(made: MomentEstimator[Any], X: Any) -> Answers:
     """Return what ``ask`` does, with one product of rows and weights."""
     if not isinstance(made, MomentClassifier) or type(made).predict is not MomentClassifier.predict:
         return ask(made, X)

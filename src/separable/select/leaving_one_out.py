@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from separable.fitting.splits import Split
 from separable.moments.estimator import MomentEstimator
 from separable.select.answers import Answers, answers_of, ask, join
 from separable.select.cross_validation import read_problem, run_folds
@@ -16,7 +17,6 @@ from separable.select.indexing import take
 from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
 from separable.select.scoring import Predicted, read_scoring, score_rows
-from separable.select.splits import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,15 +135,17 @@ def _by_short_cut(
         return None
     base, data = prepared(problem)
     present, sums = data.present(), base._new_sums()
-    wide = type(base)._solve_rows is not MomentEstimator._solve_rows
+    solves_rows = type(base)._solve_rows is not MomentEstimator._solve_rows
     with held_back() as caught:
-        if not wide or data.rows.n_features <= data.n_counted:
+        if not (solves_rows and data.is_wide):
             sums.add_data(present)
         scores = base._left_out_scores(sums, present) if data.n_counted > 1 else None
         if scores is None:
             caught.clear()
             return None
-    classes = np.unique(present.y) if is_classifier(base) else None
+    classes = sums.classes
+    if classes is None and is_classifier(base):  # there are no sums
+        classes = np.unique(present.y)
     if data.counted.rows is not None:
         scores = _with_absent(problem, scores, data.counted.rows)
     return _refitted_where_nan(problem, notices, scores, classes, max_refits)
@@ -165,8 +167,10 @@ def _refitted_where_nan(
     classes: NDArray[Any] | None,
     max_refits: int,
 ) -> tuple[Answers, int]:
-    n = len(scores)
-    bad = np.isnan(scores).any(axis=1)
+    missing = np.isnan(scores)
+    if not missing.any():
+        return answers_of(problem.estimator, scores, classes), 0
+    n, bad = len(scores), missing.any(axis=1)
     again, fine = np.flatnonzero(bad), np.flatnonzero(~bad)
     _check_refits(problem, len(again), max_refits)
     parts = [answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []

@@ -27,14 +27,25 @@ BLOCK_VALUES = 1 << 17
 
 
 def blocks_about(
-    rows: Rows, point: Floats, scale: Floats | None = None
+    rows: Rows, point: Floats, scale: Floats | None = None, step: int | None = None
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of (x - point) scale as dense float64, with the rows they are of.
 
     The block is overwritten by the next one.
+
+    Parameters
+    ----------
+    rows : Rows
+    point : ndarray, shape (d,)
+    scale : ndarray, shape (d,), optional
+        None: 1.
+    step : int, optional
+        Rows of a block; None: as many as stay in the cache.
     """
     n, d = rows.shape
-    step = max(1, min(n, BLOCK_VALUES // d))
+    step = max(1, min(n, step or BLOCK_VALUES // d))
+    if scale is not None and (scale == 1).all():
+        scale = None
     room = np.empty((step, d))
     core = core_rows(rows) if rows.is_sparse else None
     place = np.arange(d, dtype=np.int64)

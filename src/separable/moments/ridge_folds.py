@@ -1,0 +1,204 @@
+"""How well each alpha of a ridge regression predicts the rows of folds it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.targets import RowWeights
+from separable.model.scores import linear_scores
+from separable.moments.column_side import ColumnSide, column_side
+from separable.moments.complements import each_complement
+from separable.moments.data import Data
+from separable.moments.ridge_scores import Scores, score_predictions
+from separable.moments.row_side import RowSide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.moments.estimator import Solution
+    from separable.moments.moments import Moments
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    #: The fit to some rows, of which the sums are there too, by the way that loses no digits.
+    Fit = Callable[[Data, Integers, Moments, float], Solution]
+
+__all__ = ["Folds", "check_splits", "folds_of", "score_folds", "score_folds_wide"]
+
+#: Less than this of a sum of squares left, and it is computed from the rows instead.
+LEAST_SHARE = 1e-6
+#: Largest over smallest eigenvalue of products of rows, alpha included, that keeps nine digits.
+WORST_WIDE = 1e6
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Rows to learn from and rows held out, several times.
+
+    Parameters
+    ----------
+    splits : list of (train, test)
+        Row numbers.
+    held_out, learned : list of Moments
+        Their sums.
+    total : Moments
+        The sums of all rows.
+    """
+
+    splits: list[tuple[Integers, Integers]]
+    held_out: list[Moments]
+    learned: list[Moments]
+    total: Moments
+
+
+def folds_of(
+    data: Data, splits: Sequence[tuple[Integers, Integers]], new_sums: Callable[[], Moments]
+) -> Folds:
+    """Sum the rows of each fold.
+
+    Where every row is held out once and learned from in all other folds, the rows are read once:
+    what a fold learns from is merged from the sums of the folds before it and after it.
+    """
+    held_out = [new_sums().add_data(data, test) for _, test in splits]
+    if _is_partition(splits, data.rows.n_rows):
+        learned = list(each_complement(held_out))
+        total = learned[0] + held_out[0]
+    else:
+        learned = [new_sums().add_data(data, train) for train, _ in splits]
+        total = new_sums().add_data(data)
+    return Folds(list(splits), held_out, learned, total)
+
+
+def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> None:
+    """Refuse folds without rows."""
+    weight = data.counted.weight
+    if not splits:
+        raise ValueError("The splitter gives no folds.")
+    for number, split in enumerate(splits, start=1):
+        for rows, what in zip(split, ("to learn from", "held out"), strict=True):
+            if not len(rows) or (weight is not None and not weight[rows].any()):
+                raise ValueError(
+                    f"Fold {number} of {len(splits)} has no rows {what}, or all of weight 0. Use "
+                    "fewer folds, or drop rows of weight 0."
+                )
+
+
+def _is_partition(splits: Sequence[tuple[Integers, Integers]], n_rows: int) -> bool:
+    if len(splits) < 2:
+        return False
+    every = np.concatenate([test for _, test in splits])
+    if len(every) != n_rows or (np.bincount(every, minlength=n_rows) != 1).any():
+        return False
+    other = np.empty(n_rows, bool)
+    for train, test in splits:
+        other[:] = True
+        other[test] = False
+        if len(train) != n_rows - len(test) or not other[train].all():
+            return False
+        other[train] = False
+        if other.any():
+            return False
+    return True
+
+
+def score_folds(
+    data: Data, folds: Folds, alphas: Floats, scorer: Any, fit: Fit, *, fit_intercept: bool
+) -> Scores:
+    """Return how well each alpha predicts the rows held out: one eigendecomposition a fold."""
+    found = np.empty((len(alphas), len(folds.splits)))
+    for k, (split, held_out, learned) in enumerate(
+        zip(folds.splits, folds.held_out, folds.learned, strict=True)
+    ):
+        side = column_side(learned, fit_intercept=fit_intercept)
+        found[:, k] = _score_fold(data, split, held_out, learned, side, alphas, scorer, fit)
+    return _over_folds(alphas, found)
+
+
+def _score_fold(
+    data: Data,
+    split: tuple[Integers, Integers],
+    held_out: Moments,
+    learned: Moments,
+    side: ColumnSide,
+    alphas: Floats,
+    scorer: Any,
+    fit: Fit,
+) -> Floats:
+    train, test = split
+    scores, easy = np.empty(len(alphas)), side.has_digits(alphas)
+    from_rows = np.ones(len(alphas), bool)
+    if scorer is None and easy.any():
+        with np.errstate(over="ignore"):
+            squares, share = side.held_out_squares(held_out.sums, alphas)
+            scores = -squares.mean(axis=1) / held_out.weight
+        from_rows = ~easy | (share < LEAST_SHARE)
+    if not from_rows.any():
+        return scores
+    tested = data.present(test)
+    for which in np.flatnonzero(from_rows).tolist():
+        if easy[which]:
+            w, b = (each[0] for each in side.weights(alphas[[which]]))
+        else:
+            solution = fit(data, train, learned, float(alphas[which]))
+            w, b = solution.weights, solution.intercept
+        predicted = linear_scores(tested.rows, w, b)
+        scores[which] = score_predictions(scorer, predicted, tested.numbers, tested.counted.weight)
+    return scores
+
+
+def score_folds_wide(
+    data: Data,
+    splits: Sequence[tuple[Integers, Integers]],
+    alphas: Floats,
+    scorer: Any,
+    fit: Callable[[Data, Integers, float], Solution],
+    *,
+    fit_intercept: bool,
+) -> Scores:
+    """Do the same with more columns than rows, from products of rows with each other."""
+    plain = Data(data.rows, data.y, RowWeights(), data.X)
+    whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
+    numbers = data.numbers
+    weight = data.counted.weight
+    found = np.empty((len(alphas), len(splits)))
+    for k, (train, test) in enumerate(splits):
+        if weight is not None:
+            train, test = train[weight[train] > 0], test[weight[test] > 0]
+        root = np.ones(len(train)) if weight is None else np.sqrt(weight[train])
+        share = root**2 / (root**2).sum()
+        own, other = whole[np.ix_(train, train)], whole[np.ix_(test, train)]
+        centre = np.zeros(numbers.shape[1])
+        if fit_intercept:
+            along = own @ share
+            other = other - (other @ share)[:, None] - along + share @ along
+            own = own - along - along[:, None] + share @ along
+            centre = share @ numbers[train]
+        values, vectors = np.linalg.eigh(own * root * root[:, None])
+        values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
+        target = vectors.T @ (root[:, None] * (numbers[train] - centre))
+        other = (other * root) @ vectors
+        held = None if weight is None else weight[test]
+        least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
+        for which, alpha in enumerate(alphas.tolist()):
+            if values[-1] <= WORST_WIDE * (least + alpha):
+                shifted = values + alpha
+                inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
+                predicted = centre + other @ (target * inverse[:, None])
+            else:
+                solution = fit(data, train, alpha)
+                predicted = linear_scores(
+                    data.rows.take(test), solution.weights, solution.intercept
+                )
+            found[which, k] = score_predictions(scorer, predicted, numbers[test], held)
+    return _over_folds(alphas, found)
+
+
+def _over_folds(alphas: Floats, found: Floats) -> Scores:
+    k = found.shape[1]
+    error = found.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
+    return Scores(alphas, found.mean(axis=1), error, found)

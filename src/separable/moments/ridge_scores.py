@@ -1,0 +1,77 @@
+"""What each alpha of a ridge regression reached on rows it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Scores", "score_predictions"]
+
+#: Scores closer than this, relative to the best, are the same.
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What each alpha reached; larger is better.
+
+    Parameters
+    ----------
+    alphas : ndarray, shape (A,)
+    mean, standard_error : ndarray, shape (A,)
+        Of the scores of the folds, or of the negative squared errors of rows left out. A scorer
+        that was called once, for all rows left out, has a standard error of NaN.
+    folds : ndarray, shape (A, F), or None
+        Each fold's.
+    """
+
+    alphas: Floats
+    mean: Floats
+    standard_error: Floats
+    folds: Floats | None = None
+
+    @property
+    def best(self) -> int:
+        """The place of the best alpha; of those that tie, the largest."""
+        top = self.mean.max()
+        tied = np.flatnonzero(self.mean >= top - TIE * abs(top))
+        return int(tied[np.argmax(self.alphas[tied])])
+
+    @property
+    def edge(self) -> str | None:
+        """Whether the best alpha is the smallest or the largest of several."""
+        alpha, low, high = self.alphas[self.best], self.alphas.min(), self.alphas.max()
+        if low == high or low < alpha < high:
+            return None
+        return "smallest" if alpha == low else "largest"
+
+
+class _Told(RegressorMixin, BaseEstimator):
+    """A regressor whose rows are the predictions: what scorers are called with."""
+
+    def predict(self, X: Any) -> Any:
+        """Return what it is given."""
+        return X
+
+
+def score_predictions(
+    scorer: Any, predicted: Floats, numbers: Floats, weight: Floats | None
+) -> float:
+    """Return the score of predictions, (n, t): negative mean squared error without a scorer."""
+    if scorer is None:
+        with np.errstate(over="ignore"):
+            squares = ((predicted - numbers) ** 2).mean(axis=1)
+        return -float(np.average(squares, weights=weight))
+    if numbers.shape[1] == 1:
+        predicted, numbers = predicted[:, 0], numbers[:, 0]
+    if weight is None:
+        return float(scorer(_Told(), predicted, numbers))
+    return float(scorer(_Told(), predicted, numbers, sample_weight=weight))
