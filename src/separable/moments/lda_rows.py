@@ -14,10 +14,10 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from separable.data.rows import largest_magnitude
+from separable.moments.block import FULL
 from separable.moments.discriminants import centres_of
 from separable.moments.priors import class_priors
 from separable.moments.room import check_row_products
-from separable.moments.row_side import FULL
 from separable.moments.shrinkage import ledoit_wolf, oas
 from separable.moments.sums import Sums
 from separable.moments.within import EPS, NO_VARIANCE, degrees_of_freedom
