@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -304,3 +305,11 @@ def test_least_squares_names_columns_that_depend_on_each_other(separable):
     assert "Warning: Columns depend on each other" in result.err
     assert "=" in result.err.split("smallest norm are taken: ")[1].split(" is made up of ")[0]
     assert "column 1" not in result.err
+
+
+def test_what_a_learner_chose_by_itself_is_told(separable):
+    args = ["train", PENGUINS, "--target", "body_mass_g", "--model"]
+    assert re.search(r"\n  alpha [0-9.]+, condition number ", separable(*args, "ridge-cv").out)
+    told = separable(*args, "bayesian-regression").out
+    assert re.search(r"\n  alpha [0-9.e-]+, noise precision [0-9.e-]+, condition", told)
+    assert "  alpha" not in separable(*args, "ridge").out

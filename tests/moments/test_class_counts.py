@@ -201,3 +201,13 @@ def test_the_result_is_not_written_to():
     copy = counts.copy()
     copy.add_data(data_of(np.eye(2), [0, 1]))
     assert counts.n_rows == 2
+
+
+def test_whole_labels_of_several_types_stay_whole():
+    from separable import LDA, MultinomialNB
+
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 2)), np.arange(40) % 2 + 2**53
+    for learner in (LDA(), MultinomialNB()):
+        learner.partial_fit(X, y).partial_fit(X, y.astype(np.uint64) + np.uint64(1))
+        assert learner.classes_.tolist() == [2**53, 2**53 + 1, 2**53 + 2]

@@ -11,7 +11,7 @@ from separable.cli.output import MEAN_WEIGHTS, counted, file_name
 from separable.data.table import missing_counts
 from separable.model.linear_model import LinearModel
 from separable.model.top_weights import TopWeights
-from separable.model.words import shown
+from separable.model.words import number, shown
 
 if TYPE_CHECKING:
     from separable.cli.training import Training
@@ -23,6 +23,13 @@ TOP_WEIGHTS = 5
 
 #: Two a class.
 WEIGHT_GROUPS = 2 * SHOWN_CLASSES
+
+#: What a learner may set by itself, and how it is told.
+CHOSEN = {
+    "alpha": "alpha",
+    "noise_precision": "noise precision",
+    "condition_number": "condition number",
+}
 
 NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
 
@@ -106,6 +113,13 @@ def _model_text(training: Training) -> str:
         f"{counted(model.n_features, 'feature')}:",
         f"  {training.trained.text}",
     ]
+    chosen = [
+        f"{words} {number(value)}"
+        for name, words in CHOSEN.items()
+        if isinstance(value := evidence.get(name), float) and model.parameters.get(name) is None
+    ]
+    if chosen:
+        lines.append(f"  {', '.join(chosen)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")

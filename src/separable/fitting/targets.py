@@ -30,6 +30,8 @@ def check_labels(y: Any, n_rows: int, owner: str) -> NDArray[Any]:
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU"):
         y = _plain_labels(y)
     _check_length(y, n_rows)
+    if y.dtype == np.uint64 and (y <= np.uint64(2**63 - 1)).all():
+        y = y.astype(np.int64)  # else labels of both types would meet as floats, some as the same
     return y  # type: ignore[no-any-return]
 
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from separable.data.rows import as_rows, check_indices, largest_magnitude
-from separable.fitting.targets import check_labels, check_targets, find_classes, weigh_rows
+from separable.fitting.targets import (
+    check_labels,
+    check_targets,
+    find_classes,
+    weigh_rows,
+)
 from separable.model.linear_model import TrainingState
 from separable.moments.block import (
     Block,
