@@ -23,8 +23,12 @@ def test_by_hand():
 
 def test_several_classes_have_a_row_of_weights_each():
     fitted = MultinomialNB().fit(np.eye(3), ["a", "b", "c"])
-    np.testing.assert_array_equal(fitted.coef_, fitted.feature_log_prob_)
-    np.testing.assert_array_equal(fitted.intercept_, fitted.class_log_prior_)
+    told = fitted.feature_log_prob_
+    np.testing.assert_allclose(fitted.coef_, told - told.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(fitted.intercept_, 0, atol=1e-15)
+    for label, column in zip("abc", range(3), strict=True):  # each column speaks for its class
+        assert fitted.predict(np.eye(3)[[column]]).tolist() == [label]
+        assert (fitted.coef_[:, column] > 0).tolist() == [k == column for k in range(3)]
 
 
 def test_rows_of_nothing():

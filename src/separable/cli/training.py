@@ -17,8 +17,6 @@ from separable.features.table_encoder import TableEncoder
 from separable.model.words import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -134,10 +132,8 @@ class _Fitter:
             warnings.simplefilter("always")
             estimator.fit(encoded, values)
         if chosen is None:
-            names = encoder.feature_names
-            self.warnings += [
-                _warning(one.message, estimator.model_, len(rows), names) for one in caught
-            ]
+            told = [_warning(one.message, estimator.model_, len(rows), encoder) for one in caught]
+            self.warnings += filter(None, told)
         return encoder, estimator.model_
 
     def predict(self, encoder: TableEncoder, model: Model, chosen: Rows | None) -> NDArray[Any]:
@@ -171,14 +167,21 @@ class _Fitter:
         return self.table if len(rows) == self.table.num_rows else self.table.take(places)
 
 
-def _warning(message: Warning | str, model: Model, n_rows: int, names: Sequence[str] = ()) -> str:
-    """Return a warning of a learner in one line, with the names and options known here."""
+def _warning(
+    message: Warning | str, model: Model, n_rows: int, encoder: TableEncoder | None = None
+) -> str:
+    """Return a warning of a learner in one line, with the names and options known here.
+
+    That the levels of a category make up each other is how it is encoded, and '' is returned.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     from separable.moments.rank_warning import DependentColumns
 
-    if isinstance(message, DependentColumns):
-        return message.text(lambda column: shown(names[column]))
+    if isinstance(message, DependentColumns) and encoder is not None:
+        if not message.forget_levels(encoder.sources):
+            return ""
+        return message.text(lambda column: shown(encoder.feature_names[column]))
     evidence, k = model.evidence, model.n_scores
     counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
     if not isinstance(message, ConvergenceWarning) or not counts_mistakes:

@@ -194,8 +194,14 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
 
 
 def _differences(weights: Floats, intercept: Floats) -> tuple[Floats, Floats]:
-    """Return weights and intercepts of a model: of two classes the second minus the first."""
+    """Return weights and intercepts of a model: of two classes the second minus the first.
+
+    Of more, each minus the mean of all, which changes no probability: logarithms of probabilities
+    are all negative, and a weight should say for which classes a column speaks, and against which.
+    """
     if len(intercept) == 2:
         weights, intercept = weights[1:] - weights[:1], intercept[1:] - intercept[:1]
+    elif len(intercept) > 2:
+        weights, intercept = weights - weights.mean(axis=0), intercept - intercept.mean()
     weights.setflags(write=False)  # the model need not copy them
     return weights, intercept

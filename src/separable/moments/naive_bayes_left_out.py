@@ -115,7 +115,12 @@ def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Flo
     if len(again) > MOST_REFITS:
         return None
     two = len(counts.classes) == 2
-    scores = joint[:, 1:] - joint[:, :1] if two else joint
+    if two:
+        scores = joint[:, 1:] - joint[:, :1]
+    else:  # from the mean of the classes that are left
+        left = np.ones_like(joint)
+        left[alone, label[alone]] = 0.0
+        scores = joint - ((joint * left).sum(axis=1) / left.sum(axis=1))[:, None]
     for row in again.tolist():
         scores[row] = _refitted(learner, data, row)
     if two:

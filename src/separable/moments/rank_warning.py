@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ConstantWithin", "DependentColumns", "RankWarning", "SingularCovariance"]
 
@@ -38,6 +38,19 @@ class DependentColumns(RankWarning):
     ) -> None:
         self.constant, self.dependent = constant, dependent
         super().__init__(self.text(name))
+
+    def forget_levels(self, sources: Sequence[str]) -> bool:
+        """Say no more that levels of one category make up each other; return whether more is left.
+
+        ``sources`` names the category, or the column, that each column comes from.
+        """
+        had = bool(self.dependent)
+        self.dependent = [
+            (column, others)
+            for column, others in self.dependent
+            if {sources[other] for other in others} != {sources[column]}
+        ]
+        return bool(self.dependent or self.constant) or not had
 
     def text(self, name: Callable[[int], str]) -> str:
         """Return the warning with columns called by their names."""
