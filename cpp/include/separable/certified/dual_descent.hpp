@@ -36,9 +36,10 @@ struct LanePlan {
 
 // What the rows are.
 struct DualRows {
-    std::span<const std::int32_t> label;
-    std::span<const double> weight;      // empty: all 1
-    std::span<const std::int32_t> fold;  // empty: none
+    std::span<const std::int32_t> label;  // of classes
+    std::span<const double> number;       // of regression; empty: classes
+    std::span<const double> weight;       // empty: all 1
+    std::span<const std::int32_t> fold;   // empty: none
     std::span<const double> squared_norm;
 };
 
@@ -63,12 +64,15 @@ struct RowInLanes {
     static constexpr int kWidth = Lane::kWidth;
 
     void read(const DualRows& rows, const LanePlan& plan, std::int64_t i) {
-        const std::int32_t label = rows.label[i], fold = rows.fold.empty() ? -2 : rows.fold[i];
+        const bool numbers = !rows.number.empty();
+        const std::int32_t label = numbers ? 0 : rows.label[i];
+        const T number = numbers ? static_cast<T>(rows.number[i]) : T(0);
+        const std::int32_t fold = rows.fold.empty() ? -2 : rows.fold[i];
         const double weight = rows.weight.empty() ? 1.0 : rows.weight[i];
         const auto n = static_cast<int>(plan.strength.size());
         for (int l = 0; l < kWidth; ++l) {
             const bool used = l < n && plan.fold[l] != fold;
-            y[l] = l < n && plan.class_of[l] == label ? T(1) : T(-1);
+            y[l] = numbers ? number : l < n && plan.class_of[l] == label ? T(1) : T(-1);
             c[l] = used ? static_cast<T>(plan.strength[l] * weight) : T(0);
         }
     }

@@ -118,4 +118,31 @@ struct LogisticDual {
     }
 };
 
+// max(0, |y - s| - eps) for numbers y: |a| <= c, d = y a - eps |a|.
+struct InsensitiveDual {
+    static constexpr const char* kName = "epsilon_insensitive";
+    static constexpr bool kKeepsMargin = false, kRegression = true;
+    double eps = 0.1;
+
+    template <class T, int width>
+    void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
+        for (int l = 0; l < width; ++l) {
+            const T free = a[l] + (y[l] - s[l]) / q[l], band = static_cast<T>(eps) / q[l];
+            const T cut = free > band ? free - band : free < -band ? free + band : T(0);
+            const T after = std::min(std::max(cut, -c[l]), c[l]);
+            change[l] = after - a[l];
+            a[l] = after;
+        }
+    }
+    template <class T>
+    T loss(T s, T y) const {
+        const T left = y - s;
+        return std::max(T(0), (left < T(0) ? -left : left) - static_cast<T>(eps));
+    }
+    template <class T>
+    T gap(T s, T y, T c, T a) const {
+        return c * loss(s, y) + static_cast<T>(eps) * (a < T(0) ? -a : a) - a * (y - s);
+    }
+};
+
 }  // namespace separable
