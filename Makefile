@@ -14,7 +14,7 @@ STUB := src/separable/_core/_native.pyi
 SANITIZED := build/sanitize-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench sanitize system stub clean
+.PHONY: help demo test test-all lint format bench pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -45,6 +45,9 @@ format: $(VENV)/extra-lint ## fix what lint can fix by itself
 
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
+
+pictures: $(VENV)/extra-docs ## draw the pictures of the documentation again
+	@$(PY) docs/pictures/make.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
 	@$(build_sanitized)

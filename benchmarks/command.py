@@ -36,7 +36,15 @@ ROWS = {
     "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),
     "sgd-time-to-loss": ("sgd_race:run_time_to_loss", "SGD as it comes, to a held-out loss"),
     "vw": ("vowpal:run_vowpal", "the same against Vowpal Wabbit"),
+    "lda": ("lda:run_lda", "linear discriminant analysis, and leaving out each row"),
     "least-squares": ("least_squares:run_least_squares", "100 dense columns, exactly"),
+    "ridge-folds": ("ridge:run_folds", "choosing the penalty of ridge by folds"),
+    "ridge-left-out": ("ridge:run_left_out", "choosing it by leaving out one row"),
+    "naive-bayes": ("naive_bayes:run_imdb", "naive Bayes on film reviews"),
+    "cross-validation": (
+        "cross_validation:run_cross_validation",
+        "five folds of least squares from sums",
+    ),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

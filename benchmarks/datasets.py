@@ -29,6 +29,7 @@ __all__ = [
     "load_covtype",
     "load_imdb",
     "load_mnist",
+    "make_gauss",
     "make_zipf",
     "missing_is_told",
     "with_classes",
@@ -155,6 +156,16 @@ def with_classes(data: Data, classes: int) -> Data:
         for scores in (train, test)
     )
     return replace(data, name=f"{data.name}, {classes} planted classes", y=y, y_test=y_test)
+
+
+def make_gauss(settings: Settings, classes: int) -> Data:
+    """Return correlated Gaussian classes that share their covariance, dense float64."""
+    rng = np.random.default_rng(0)
+    rows, d = settings.dense_rows, 100
+    y = rng.integers(0, classes, rows + rows // 10)
+    mixing = np.eye(d) + 0.3 * rng.normal(size=(d, d)) / np.sqrt(d)
+    X = rng.normal(size=(len(y), d)) @ mixing + 0.3 * rng.normal(size=(classes, d))[y]
+    return Data(f"Gauss, {classes} classes", X[:rows], y[:rows], X[rows:], y[rows:])
 
 
 # ---------------------------------------------------------------------- read

@@ -149,7 +149,7 @@ def measure_fits(contenders: Sequence[Contender], repeats: int) -> list[Measure]
         contender, measure = contenders[which], measures[which]
         data = contender.data
         learner = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-        measure.epochs.append(int(learner.n_iter_))
+        measure.epochs.append(int(getattr(learner, "n_iter_", 1)))  # one pass of sums
         if contender.probable:
             label = np.searchsorted(fitted.classes_, data.y_test)
             measure.test_loss.append(log_loss(fitted.decision_function(data.X_test), label))

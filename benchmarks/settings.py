@@ -23,6 +23,8 @@ class Settings:
         Size of the generated set; a fifth more rows are kept for testing.
     dense_rows : int
         Rows of generated sets of 100 dense columns.
+    table_rows : int
+        Rows of a generated table of numbers.
     most_rows : int or None
         Use at most so many rows of a set that is read from a file.
     copy_bytes : int
@@ -41,6 +43,7 @@ class Settings:
     zipf_rows: int
     zipf_features: int
     dense_rows: int
+    table_rows: int
     most_rows: int | None
     copy_bytes: int
     calls: int
@@ -55,6 +58,7 @@ FULL = Settings(
     zipf_rows=100_000,
     zipf_features=47_000,
     dense_rows=200_000,
+    table_rows=200_000,
     most_rows=None,
     copy_bytes=1 << 30,
     calls=5_000,
@@ -69,6 +73,7 @@ QUICK = Settings(
     zipf_rows=10_000,
     zipf_features=47_000,
     dense_rows=20_000,
+    table_rows=20_000,
     most_rows=5_000,
     copy_bytes=1 << 28,
     calls=1_000,

@@ -32,6 +32,7 @@ def tiny(benchmarks_importable):
         zipf_rows=300,
         zipf_features=500,
         dense_rows=400,
+        table_rows=600,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -87,6 +88,16 @@ def test_exact_learners_agree_with_their_peers(tiny, capsys):
     assert "peak memory" in capsys.readouterr().out
 
 
+def test_searches_of_both_sides_choose_the_same_penalty(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["ridge-folds", "ridge-left-out"], tiny)
+    lines = [*report["rows"]["ridge-folds"], *report["rows"]["ridge-left-out"]]
+    assert [line["difference"] < 1e-6 for line in lines] == [True] * 3
+    json.dumps(report)
+    assert "leave-one-out" in capsys.readouterr().out
+
+
 def test_a_peer_with_another_answer_does_not_count(tiny, capsys):
     from benchmarks.contest import Contest, Side, run_contest
     from benchmarks.report import Section
@@ -124,6 +135,52 @@ def test_votes_are_measured_by_the_block(tiny, capsys):
     assert section.lines[0].value == pytest.approx(blocks)
     assert section.lines[0].verdict == "not judged"
     assert "rows/s" in capsys.readouterr().out
+
+
+def test_discriminants_run_and_agree(tiny, capsys, monkeypatch):
+    from benchmarks import lda
+    from benchmarks.datasets import Data, make_gauss
+
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    section = lda.run_lda(tiny)
+    assert "Without one set: SEPARABLE_DATA is not set" in capsys.readouterr().out
+    assert [line.verdict for line in section.lines] == ["not judged"] * 2
+    assert all(raw["difference"] < 1e-8 for raw in section.raw)
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 12)), rng.integers(3, size=90)
+    lda.run_digits(Data("noise", X[:60], y[:60], X[60:], y[60:]), tiny, section)
+    lda.run_left_out(make_gauss(tiny, 3), tiny, section)
+    both, fit = (section.raw[-1]["seconds"][side] for side in ("both", "fit"))
+    assert section.lines[-1].value == pytest.approx(both / fit, rel=1e-12)
+    json.dumps(section.raw)
+
+
+def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
+    from benchmarks import naive_bayes
+    from benchmarks.datasets import make_zipf
+
+    section = naive_bayes.run_on(make_zipf(tiny), tiny)
+    assert [line.what for line in section.lines] == [
+        "MultinomialNB, fit", "BernoulliNB, fit", "ComplementNB, fit",
+    ]  # fmt: skip
+    for raw in section.raw:
+        assert raw["apart"] < 1e-10
+        ours, _, double = raw["measures"]
+        assert ours["epochs"] == [1, 1]
+        assert ours["test_accuracy"] == double["test_accuracy"]
+    assert "differ by at most" in capsys.readouterr().out
+
+
+def test_cross_validations_agree(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["cross-validation"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["cross-validation"]
+    assert len(rows) == 4
+    assert all(row["apart"] < 1e-8 for row in rows)
+    assert {row["line"]["verdict"] for row in rows} == {"-"}
+    assert "Scores of folds differ by at most" in capsys.readouterr().out
 
 
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):

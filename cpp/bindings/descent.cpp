@@ -230,8 +230,11 @@ void write_implicit_slopes(const std::string& name, double epsilon, Const<double
     check(s.size() == y.size() && s.size() == gain.size() && s.size() == out.size(),
           "scores, targets and gains do not fit");
     const auto loss = make_loss<Single<double>>(name, epsilon);
-    for (std::size_t i = 0; i < s.size(); ++i)
-        loss->implicit_slopes(s.data() + i, y.data() + i, gain.data() + i, out.data() + i);
+    for (std::size_t i = 0; i < s.size(); ++i) {
+        double slope = 0;
+        loss->slopes(s.data() + i, y.data() + i, &slope);
+        loss->implicit_slopes(s.data() + i, y.data() + i, &slope, gain.data() + i, out.data() + i);
+    }
 }
 
 std::vector<std::tuple<std::string, bool, bool>> list_losses() {

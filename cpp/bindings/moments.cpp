@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -26,7 +27,8 @@ struct Block {
           n_rows(n_rows),
           by{group ? group->data() : nullptr, weight ? weight->data() : nullptr, total.data(),
              static_cast<std::int64_t>(total.size())} {
-        check(first >= 0 && n_rows >= 0 && first + n_rows <= bound.n_rows, "the block is outside");
+        check(first >= 0 && n_rows >= 0 && first <= bound.n_rows && n_rows <= bound.n_rows - first,
+              "the block is outside");
         check(!weight || static_cast<std::int64_t>(weight->size()) == n_rows,
               "one weight a row is needed");
         check(by.n_groups >= 1, "there must be a group");
@@ -62,7 +64,7 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
     check(length(origin) == d && length(scale) == d && block.fits(mean) && length(largest) == d,
           "columns do not fit");
     check(static_cast<std::int64_t>(out.shape(0)) >= n_rows && column >= 0 &&
-              static_cast<std::int64_t>(out.shape(1)) >= column + d,
+              static_cast<std::int64_t>(out.shape(1)) - d >= column,
           "there is no room for the centred rows");
     std::visit(
         [&](const auto& x) {
@@ -78,20 +80,23 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
         rows.rows);
 }
 
-void group_sums(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Groups& group,
-                const Weights& weight, std::optional<double> threshold, Mutable<double, 2> sums) {
+std::pair<bool, bool> group_sums(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
+                                 const Groups& group, const Weights& weight,
+                                 std::optional<double> threshold, Mutable<double, 2> sums) {
     std::vector<double> total(sums.shape(0), 0.0);
     const std::size_t shape[1] = {total.size()};
     const Block block(rows, first, n_rows, group, weight, Const<double>(total.data(), 1, shape));
     check(block.fits(sums), "sums do not fit");
-    const std::vector<bool>& repeats = rows.repeats();
+    const std::vector<bool> none;  // sums do not mind a column that stands twice
+    const std::vector<bool>& repeats = threshold ? rows.repeats() : none;
     nb::gil_scoped_release no_gil;
-    std::visit(
+    const SeenValues seen = std::visit(
         [&](const auto& x) {
-            add_group_sums(x, first, n_rows, repeats, block.by,
-                           Binarizer{threshold ? &*threshold : nullptr}, sums.data());
+            return add_group_sums(x, first, n_rows, repeats, block.by,
+                                  Binarizer{threshold ? &*threshold : nullptr}, sums.data());
         },
         rows.rows);
+    return {seen.finite, seen.negative};
 }
 
 void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Weights& weight,
@@ -115,14 +120,17 @@ void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, con
 void squares_about(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
                    const Groups& group, const Weights& weight, Const<double> total,
                    nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> mean,
-                   Mutable<double, 1> sums) {
+                   Mutable<double, 1> sums, Mutable<double, 2> gaps) {
     const Block block(rows, first, n_rows, group, weight, total);
-    check(length(sums) == rows.n_features && block.fits(mean), "sums do not fit");
+    check(length(sums) == rows.n_features && block.fits(mean) && block.fits(gaps),
+          "sums do not fit");
+    check(n_rows <= std::numeric_limits<std::int32_t>::max(), "the block has too many rows");
     const std::vector<bool>& repeats = rows.repeats();
     nb::gil_scoped_release no_gil;
     std::visit(
         [&](const auto& x) {
-            add_squares_about(x, first, n_rows, repeats, block.by, mean.data(), sums.data());
+            add_squares_about(x, first, n_rows, repeats, block.by, mean.data(), sums.data(),
+                              gaps.data());
         },
         rows.rows);
 }
@@ -202,14 +210,17 @@ void bind_moments(nb::module_& m) {
           "Centre a block of dense rows by group; see moments/centre.hpp.");
     m.def("group_sums", &group_sums, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("threshold").none(),
-          nb::arg("sums"), "Add a block's sums by group; above a threshold, counts.");
+          nb::arg("sums"),
+          "Add a block's sums by group; above a threshold, counts. Returns whether all values are "
+          "finite and whether one has a minus sign.");
     m.def("column_squares", &squares, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("weight").none(), nb::arg("sums"), nb::arg("filled"), nb::arg("largest"),
           "Add a block's squares and the weight of the rows that have each column, and"
           " raise the largest |x|.");
     m.def("squares_about", &squares_about, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("mean"),
-          nb::arg("sums"), "Add a block's squares about the means of the groups.");
+          nb::arg("sums"), nb::arg("gaps"),
+          "Add a block's squares about means of the groups; write sums of what is left of them.");
     m.def("spread_columns", &spread, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("place"), nb::arg("out"), "Add chosen columns of a block to dense rows.");
     m.def("add_products", &products, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),

@@ -16,8 +16,17 @@ if TYPE_CHECKING:
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
     from separable.model.voted_model import VotedModel
+    from separable.moments.bayesian_regression import BayesianRegression
+    from separable.moments.bernoulli_nb import BernoulliNB
+    from separable.moments.complement_nb import ComplementNB
+    from separable.moments.lda import LDA
     from separable.moments.least_squares import LeastSquares
+    from separable.moments.least_squares_classifier import LeastSquaresClassifier
+    from separable.moments.linear_gaussian_nb import LinearGaussianNB
     from separable.moments.moments import Moments
+    from separable.moments.multinomial_nb import MultinomialNB
+    from separable.moments.ridge import Ridge
+    from separable.moments.ridge_cv import RidgeCV
     from separable.online.averaged_perceptron import AveragedPerceptron
     from separable.online.batch_perceptron import BatchPerceptron
     from separable.online.perceptron import Perceptron
@@ -30,11 +39,20 @@ if TYPE_CHECKING:
 _HOMES = {
     "AveragedPerceptron": "separable.online.averaged_perceptron",
     "BatchPerceptron": "separable.online.batch_perceptron",
+    "BayesianRegression": "separable.moments.bayesian_regression",
+    "BernoulliNB": "separable.moments.bernoulli_nb",
+    "ComplementNB": "separable.moments.complement_nb",
     "Explanation": "separable.model.explanation",
+    "LDA": "separable.moments.lda",
     "LeastSquares": "separable.moments.least_squares",
+    "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
+    "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
     "Moments": "separable.moments.moments",
+    "MultinomialNB": "separable.moments.multinomial_nb",
     "Perceptron": "separable.online.perceptron",
+    "Ridge": "separable.moments.ridge",
+    "RidgeCV": "separable.moments.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
@@ -45,13 +63,22 @@ _HOMES = {
 }
 
 __all__ = [
+    "LDA",
     "AveragedPerceptron",
     "BatchPerceptron",
+    "BayesianRegression",
+    "BernoulliNB",
+    "ComplementNB",
     "Explanation",
     "LeastSquares",
+    "LeastSquaresClassifier",
+    "LinearGaussianNB",
     "LinearModel",
     "Moments",
+    "MultinomialNB",
     "Perceptron",
+    "Ridge",
+    "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",

@@ -15,14 +15,18 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import (
+    LDA,
     AveragedPerceptron,
     BatchPerceptron,
+    LinearGaussianNB,
     Perceptron,
     SGDClassifier,
     SGDRegressor,
     VotedPerceptron,
     WidrowHoff,
 )
+from separable._core import native
+from separable.data.rows import as_rows
 
 N, PAIRS = 90, 18
 D = 2 * PAIRS + 1  # no multiple of a register, so that every loop has a rest
@@ -108,7 +112,8 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    return found | descend_all(weight) | regress_all(weight)
+    found |= descend_all(weight) | discriminate_all(weight)
+    return found | regress_all(weight) | sum_all(weight)
 
 
 def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
@@ -121,6 +126,19 @@ def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
             key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
             found[key] = np.column_stack([learner.coef_, learner.intercept_])
             found[key + ", losses"] = np.array(learner.evidence_["losses"])
+    return found
+
+
+def discriminate_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is learned of classes from sums, by name."""
+    found = {}
+    learners = {"LDA": LDA(shrinkage=0.1), "linear Gaussian": LinearGaussianNB()}
+    for form, dtype, k in itertools.product(FORMATS, LARGE, CLASSES):
+        X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
+        for (name, learner), weighted in itertools.product(learners.items(), (False, True)):
+            learner.fit(X, y, sample_weight=weight if weighted else None)
+            key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
+            found[key] = np.column_stack([learner.coef_, learner.intercept_])
     return found
 
 
@@ -139,6 +157,54 @@ def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
             descent.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
             key = f"SGD, {loss}, {form}, {dtype}, weights {weighted}"
             found[key] = np.append(descent.coef_, descent.intercept_)
+    return found
+
+
+def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what the kernels of the moments make of rows; BLAS has its own order of sums."""
+    rng = np.random.default_rng(10)
+    group = rng.integers(0, 3, N).astype(np.int32)
+    place = np.arange(D) % 5 - 1
+    z = rng.random((N, 2)) - 0.5
+    found = {}
+    for form, dtype, weighted in itertools.product(FORMATS, LARGE, (False, True)):
+        rows = as_rows(make_rows(form, dtype))
+        core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+        w = weight if weighted else None
+        total = np.bincount(group, w, 3).astype(float)
+        made = {
+            "sums": np.zeros((3, D)),
+            "counts": np.zeros((3, D)),
+            "squares": np.zeros((3, D)),
+            "about": np.zeros(D),
+            "gaps": np.zeros((3, D)),
+            "spread": np.zeros((N, 4)),
+            "products": np.zeros((4, 4)),
+            "cross": np.zeros((4, 2)),
+            "gradient": np.zeros(D),
+            "residuals": np.zeros(N),
+        }
+        native.group_sums(core, 0, N, group, w, None, made["sums"])
+        native.group_sums(core, 0, N, group, w, 0.1, made["counts"])
+        native.column_squares(core, 0, N, w, *made["squares"])
+        mean = made["sums"] / total[:, None]
+        native.squares_about(core, 0, N, group, w, total, mean, made["about"], made["gaps"])
+        native.spread_columns(core, 0, N, place, made["spread"])
+        native.add_products(core, 0, N, w, place, made["products"], z, made["cross"])
+        made["totals"] = np.array(
+            native.residual_sums(
+                core, z[:, 0].copy(), w, mean[0], 1e-17 * mean[1], 0.3, 1e-18, mean[2],
+                made["gradient"], made["residuals"],
+            )
+        )  # fmt: skip
+        if form == "dense":
+            made |= {"means": np.zeros((3, D)), "largest": np.zeros(D), "rows": np.zeros((N, D))}
+            native.centre_rows(
+                core, 0, N, group, w, total, mean[0], np.full(D, 0.5),
+                made["means"], made["largest"], made["rows"], 0,
+            )  # fmt: skip
+        key = f"moments, {form}, {dtype}, weights {weighted}"
+        found |= {f"{key}, {name}": array for name, array in made.items()}
     return found
 
 

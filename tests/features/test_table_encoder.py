@@ -344,14 +344,28 @@ def test_names_that_coincide_are_told_apart():
 def test_parameters_and_clone():
     encoder = TableEncoder(number=["age"]).fit(TABLE)
     copy = clone(encoder)
-    assert copy.get_params() == {"number": ["age"], "category": None, "drop": None}
+    assert copy.get_params() == {"number": ["age"], "category": None, "drop": None, "scale": True}
     with pytest.raises(ValueError, match="not fitted"):
         copy.encode(TABLE)
     assert copy.set_params(number=None, drop=["age"]).fit(TABLE).sources[0] == "city"
-    with pytest.raises(ValueError, match="Invalid parameter 'scale' for TableEncoder"):
-        copy.set_params(scale=True)
+    with pytest.raises(ValueError, match="Invalid parameter 'size' for TableEncoder"):
+        copy.set_params(size=True)
     assert repr(copy) == "TableEncoder(drop=['age'])"
     check_is_fitted(encoder)
+
+
+def test_numbers_that_stay_as_they_are():
+    table = {"n": [3, None, 8], "c": ["a", "b", "a"], "same": [2, 2, 2]}
+    encoder = TableEncoder(scale=False).fit(table)
+    assert repr(encoder) == "TableEncoder(scale=False)"
+    expected = [[3, 0, 1, 0], [0, 1, 0, 1], [8, 0, 1, 0]]
+    np.testing.assert_array_equal(encoder.transform(table), expected)
+    again = TableEncoder.from_parts(*encoder.to_parts())
+    assert again.scale is False
+    np.testing.assert_array_equal(again.transform(table), expected)
+    tensors, values = encoder.to_parts()
+    with pytest.raises(ValueError, match="'scale' must be true or false"):
+        TableEncoder.from_parts(tensors, {**values, "scale": 2})
 
 
 def test_in_a_pipeline_with_cross_validation():

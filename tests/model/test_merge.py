@@ -71,7 +71,7 @@ def test_weights_are_checked(weights: list[float], message: str) -> None:
     ("family", "message"),
     [
         ("certified", "Perceptron model cannot be merged. A certified model.*Train on all rows"),
-        ("moments", "needs the sums they were computed from"),
+        ("moments", "sums are merged exactly by the learner"),
         (None, "It has no family"),
     ],
 )

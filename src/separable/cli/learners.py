@@ -54,8 +54,19 @@ def regressor(place: str) -> Learner:
 LEARNERS = {
     "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
+    "bernoulli-nb": classifier("separable.moments.bernoulli_nb:BernoulliNB"),
+    "complement-nb": classifier("separable.moments.complement_nb:ComplementNB"),
+    "lda": classifier("separable.moments.lda:LDA"),
     "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
+    "least-squares-classifier": classifier(
+        "separable.moments.least_squares_classifier:LeastSquaresClassifier"
+    ),
+    "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
+    "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
+    "ridge": regressor("separable.moments.ridge:Ridge"),
+    "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),
     "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
     "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),

@@ -50,6 +50,7 @@ def _learners_help() -> str:
     "--model",
     "learner",
     type=click.Choice(list(LEARNERS)),
+    metavar="NAME",
     default=DEFAULT_LEARNER,
     show_default=True,
     help=_learners_help(),
@@ -81,10 +82,10 @@ def train(
     """Train a model on DATA, a CSV file with a header line (- is standard input).
 
     The learner decides what is predicted: a classifier one of the classes in the target column, a
-    regressor a number. Numbers are standardised, categories become one number for each level,
-    missing values are allowed. Part of the rows is held out to measure the error; the model that
-    is saved is then trained on all of them. --number, --category and --drop may be given several
-    times.
+    regressor a number. Numbers are standardised (naive Bayes of counts takes them as they are),
+    categories become one number for each level, missing values are allowed. Part of the rows is
+    held out to measure the error; the model that is saved is then trained on all of them.
+    --number, --category and --drop may be given several times.
     """
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, new_learner
 from separable.cli.mixed_columns import mixed_columns
+from separable.cli.number_use import adds_counts, notes_on_numbers, refuse_negative
 from separable.cli.output import counted, naming_file
 from separable.cli.target import target_class
 from separable.cli.train_table import read_table_and_target
@@ -96,7 +97,7 @@ def train_model(
         trained=trained,
         encoder=encoder,
         model=replace(model, encoder=encoder, evidence={**model.evidence, "train": told}),
-        notes=tuple(mixed_columns(columns, asked)),
+        notes=(*mixed_columns(columns, asked), *notes_on_numbers(learner, encoder, model)),
         warnings=tuple(dict.fromkeys(fitter.warnings)),
     )
 
@@ -121,10 +122,14 @@ class _Fitter:
         """Fit on the chosen rows of the target; on all, keeping its warnings, for None."""
         rows, values = self._rows(chosen)
         with naming_file(self.data, rows):
-            encoder = TableEncoder(**{k: v or None for k, v in self.options.items()})
+            estimator = new_learner(self.learner, self.seed)
+            counts = adds_counts(estimator)
+            encoder = TableEncoder(scale=not counts)
+            encoder.set_params(**{k: v or None for k, v in self.options.items()})
             table = self._take(rows)
             encoded = encoder.fit(table).encode(table)
-        estimator = new_learner(self.learner, self.seed)
+            if counts:
+                refuse_negative(encoded, encoder, self.learner)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimator.fit(encoded, values)

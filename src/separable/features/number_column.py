@@ -41,8 +41,11 @@ class NumberColumn:
     missing: bool
 
     @classmethod
-    def fit(cls, name: str, column: Column) -> NumberColumn | str:
-        """Learn from the training values; or return the reason why there is nothing to learn."""
+    def fit(cls, name: str, column: Column, *, scale: bool = True) -> NumberColumn | str:
+        """Learn from the training values; or return the reason why there is nothing to learn.
+
+        Without ``scale`` values stay as they are: mean 0, scale 1.
+        """
         values = numbers_of(name, column)
         there = values[~np.isnan(values)]
         if not len(there):
@@ -52,8 +55,8 @@ class NumberColumn:
             if not missing:
                 return f"constant: every value is {there[0]:g}"
             return cls(name, float(there[0]), 0.0, missing=True)
-        mean, scale = mean_and_deviation(there)
-        return cls(name, mean, scale, missing)
+        mean, deviation = mean_and_deviation(there) if scale else (0.0, 1.0)
+        return cls(name, mean, deviation, missing)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

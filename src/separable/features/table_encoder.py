@@ -52,6 +52,9 @@ class TableEncoder:
         Columns to treat so, whatever they look like. Without these, columns of numbers are numbers,
         and text and booleans are categories; a column of text with more than 50 levels and more
         than half of its values different is taken for an identifier and dropped.
+    scale : bool, default True
+        False: numbers stay as they are, and a missing one becomes 0. This is for counts, which
+        naive Bayes adds up.
 
     Attributes
     ----------
@@ -83,10 +86,12 @@ class TableEncoder:
         number: Sequence[str] | None = None,
         category: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
+        scale: bool = True,
     ) -> None:
         self.number = number
         self.category = category
         self.drop = drop
+        self.scale = scale
 
     # --- learning ---
 
@@ -109,7 +114,7 @@ class TableEncoder:
         encoders: list[ColumnEncoder] = []
         dropped = {}
         for name in columns.names:
-            fitted = _fit_column(name, columns, asked.get(name))
+            fitted = _fit_column(name, columns, asked.get(name), scale=bool(self.scale))
             if isinstance(fitted, str):
                 dropped[name] = fitted
             else:
@@ -290,15 +295,15 @@ class TableEncoder:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Return the parameters."""
-        return {option: getattr(self, option) for option in OPTIONS}
+        return {name: getattr(self, name) for name in (*OPTIONS, "scale")}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name."""
         for name, value in params.items():
-            if name not in OPTIONS:
+            if name not in (*OPTIONS, "scale"):
                 raise ValueError(
                     f"Invalid parameter {name!r} for TableEncoder. Its parameters are "
-                    f"{list_names(OPTIONS)}."
+                    f"{list_names((*OPTIONS, 'scale'))}."
                 )
             setattr(self, name, value)
         return self
@@ -316,7 +321,11 @@ class TableEncoder:
         )
 
     def __repr__(self) -> str:
-        given = (f"{k}={v!r}" for k, v in self.get_params().items() if v is not None)
+        given = (
+            f"{k}={v!r}"
+            for k, v in self.get_params().items()
+            if v is not None and (k, v) != ("scale", True)
+        )
         return f"TableEncoder({', '.join(given)})"
 
     # --- files ---
@@ -330,9 +339,10 @@ class TableEncoder:
         values : dict of str to JSON
         """
         encoders = self._fitted()
-        options = {k: None if v is None else list(v) for k, v in self.get_params().items()}
+        asked = ((option, getattr(self, option)) for option in OPTIONS)
+        options = {name: None if names is None else list(names) for name, names in asked}
         tensors = tensors_of(encoders, self.dropped_, self.feature_names_in_.tolist())
-        return tensors, {"options": options}
+        return tensors, {"options": options} | ({} if self.scale else {"scale": False})
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
@@ -358,12 +368,14 @@ class TableEncoder:
         return encoder
 
 
-def _fit_column(name: str, columns: Columns, asked: str | None) -> ColumnEncoder | str:
+def _fit_column(
+    name: str, columns: Columns, asked: str | None, *, scale: bool
+) -> ColumnEncoder | str:
     if asked == "drop":
         return "asked for"
     column = columns[name]
     if asked == "number" or (asked is None and isinstance(column, Numbers)):
-        return NumberColumn.fit(name, column)
+        return NumberColumn.fit(name, column, scale=scale)
     return CategoryColumn.fit(name, column, asked=asked == "category")
 
 

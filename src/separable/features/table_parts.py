@@ -21,7 +21,7 @@ __all__ = ["OPTIONS", "ColumnEncoder", "Parts", "options_from_values", "tensors_
 
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn
 
-#: The parameters of a TableEncoder.
+#: The parameters of a TableEncoder that name columns.
 OPTIONS = ("number", "category", "drop")
 
 
@@ -135,7 +135,9 @@ def options_from_values(values: Values) -> dict[str, Any]:
     for names in options.values():
         listed = isinstance(names, list) and all(isinstance(name, str) for name in names)
         _check(names is None or listed, "options must be lists of names")
-    return options
+    scale = values.get("scale", True)
+    _check(isinstance(scale, bool), "'scale' must be true or false")
+    return {**options, "scale": scale}
 
 
 def _check(ok: bool, what: str) -> None:

@@ -103,7 +103,7 @@ class LinearEstimator(BaseEstimator):
 
     def _name(self, column: int) -> str:
         """Return what a message calls a column."""
-        names = self._column_names
+        names = getattr(self, "_column_names", None)
         return f"column {column}" if names is None else repr(names[column])
 
     def _remember_columns(self, X: Any) -> None:
@@ -133,6 +133,8 @@ class LinearEstimator(BaseEstimator):
         for name, value in parameters.items():
             if isinstance(value, np.generic):
                 parameters[name] = value.item()
+            elif isinstance(value, np.ndarray):
+                parameters[name] = value.tolist()
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters

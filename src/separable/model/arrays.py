@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["checked_classes", "checked_names", "checked_numbers", "read_only"]
+__all__ = [
+    "checked_classes",
+    "checked_names",
+    "checked_numbers",
+    "checked_threshold",
+    "read_only",
+]
 
 MAX_CLASS_BYTES = 1 << 28
 
@@ -48,6 +55,15 @@ def checked_numbers(value: Any, name: str, ndim: int) -> NDArray[np.float64]:
             "or the numbers are damaged: scale the features and train again."
         )
     return array
+
+
+def checked_threshold(value: Any) -> float | None:
+    """Return a finite threshold, or None for None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise ValueError(f"threshold must be None or a finite number. Got {value!r:.80} instead.")
+    return float(value)
 
 
 def checked_names(names: Iterable[str] | None, count: int, what: str) -> tuple[str, ...] | None:

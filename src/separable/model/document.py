@@ -56,6 +56,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     encoder: EncoderRecord | None
     state: dict[str, Any] | None
     voted: VotedRecord | None = None
+    threshold: float | None = None
 
     def to_json(self) -> bytes:
         """Return the document as JSON text with its keys in order; NaN and infinities survive."""

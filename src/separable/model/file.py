@@ -85,6 +85,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         encoder=record,
         state=None if state is None else dict(state.values),
         voted=_voted_record(model),
+        threshold=model.threshold,
     )
     write_atomically(path, close_container(document.to_json(), tensors))
 
@@ -147,7 +148,13 @@ def _model_from_bytes(data: bytes) -> Model:
     if document.voted is not None:
         return _voted_model(document, own, common)
     weights, intercept = _numbers(own, "weights"), _numbers(own, "intercept")
-    return LinearModel(weights=weights, intercept=intercept, link=document.link, **common)
+    return LinearModel(
+        weights=weights,
+        intercept=intercept,
+        link=document.link,
+        threshold=document.threshold,
+        **common,
+    )
 
 
 def _voted_model(document: Document, own: dict[str, Any], common: dict[str, Any]) -> VotedModel:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.indicators import indicator_rows
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def model_rows(model: Model, X: Any) -> Rows:
     """Return X as rows with the model's features, or say how it differs from them.
 
     A raw table goes through the model's encoder, if it has one. Arrays, sparse matrices and Rows
-    are taken as encoded already.
+    are taken as encoded already. A model of indicators gets those of the values.
     """
     if model.encoder is not None and not _is_matrix(X):
         rows = as_rows(model.encoder.encode(X))
@@ -33,7 +34,7 @@ def model_rows(model: Model, X: Any) -> Rows:
             f"X has {rows.n_features} features, but this {model.learner} model expects {expected}"
             f"{_listed(model.feature_names)}. Pass the columns it was trained on, in that order."
         )
-    return rows
+    return rows if model.threshold is None else indicator_rows(rows, model.threshold)
 
 
 def _is_matrix(X: Any) -> bool:

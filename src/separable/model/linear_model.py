@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from separable.model.arrays import checked_classes, checked_names, checked_numbers, read_only
+from separable.model.arrays import (
+    checked_classes,
+    checked_names,
+    checked_numbers,
+    checked_threshold,
+    read_only,
+)
 from separable.model.checks import check_score_count, check_words, names_of_features
 from separable.model.inputs import model_rows
 from separable.model.json_values import JSON, plain
@@ -92,6 +98,9 @@ class LinearModel:
         What the learner reports of its work.
     state : TrainingState, optional
         Lets training go on.
+    threshold : float, optional
+        The weights are for indicators: 1 where a value is above the threshold, 0 elsewhere. None:
+        for the values themselves.
 
     Examples
     --------
@@ -114,6 +123,7 @@ class LinearModel:
     family: Family | None = None
     evidence: Mapping[str, JSON] = field(default_factory=dict)
     state: TrainingState | None = None
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)
@@ -128,6 +138,7 @@ class LinearModel:
             "feature_names": names_of_features(self.feature_names, self.encoder, weights.shape[1]),
             "parameters": plain(self.parameters, "parameters"),
             "evidence": plain(self.evidence, "evidence"),
+            "threshold": checked_threshold(self.threshold),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -19,8 +19,9 @@ __all__ = ["merge_models"]
 REFUSALS = {
     "certified": "A certified model is the optimum of its own rows, and no average of optima is "
     "the optimum of the union. Train on all rows together, or keep the models and let them vote.",
-    "moments": "Merging models of this family exactly needs the sums they were computed from, "
-    "which are not kept yet. Train on all rows together.",
+    "moments": "Its weights come from sums over rows, and sums are merged exactly by the learner: "
+    "load the models with their state (save(..., include_state=True)), then "
+    "Learner.from_model(a).merge(Learner.from_model(b)).",
     None: "It has no family, so nothing is known of how its weights were found. Train on all rows "
     "together, or set family='online' if an average of weights makes sense for them.",
 }
@@ -72,6 +73,7 @@ def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
         "learner": (first.learner, other.learner),
         "family": (first.family, other.family),
         "link": (first.link, other.link),
+        "threshold": (first.threshold, other.threshold),
         "classes": (_listed(first.classes), _listed(other.classes)),
         "number of features": (first.n_features, other.n_features),
         "number of targets": (len(first.weights), len(other.weights)),

@@ -9,7 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["classes_of", "one_vs_rest", "probabilities", "sigmoid", "softmax"]
+__all__ = [
+    "classes_of",
+    "log_probabilities",
+    "one_vs_rest",
+    "probabilities",
+    "sigmoid",
+    "softmax",
+]
 
 
 def classes_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
@@ -41,6 +48,16 @@ def probabilities(
     if n_classes == 2:
         return sigmoid(scores * [-1.0, 1.0])
     return softmax(scores) if link == "softmax" else one_vs_rest(scores)
+
+
+def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of the softmax, from scores of shape (n,), two classes, or (n, K)."""
+    if scores.ndim == 1:
+        return -np.logaddexp(0.0, scores[:, None] * [1.0, -1.0])
+    top = scores - scores.max(axis=1, keepdims=True)
+    with np.errstate(under="ignore"):
+        logs: NDArray[np.float64] = top - np.log(np.exp(top).sum(axis=1, keepdims=True))
+    return logs
 
 
 def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -82,6 +82,7 @@ class VotedModel:
 
     #: A vote is a score whose sign and size count; it is no probability.
     link: ClassVar[Link] = "score"
+    threshold: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         classes = checked_classes(self.classes)

@@ -73,7 +73,7 @@ def block_rows(n_features: int, *, sparse: bool) -> int:
     """Return the rows of a block: a function of the shape alone, so that chunks change no bit."""
     if sparse:  # each block costs d^2 besides its rows
         return max(4096, 2 * n_features)
-    rows = max(256, min(4096, BLOCK_VALUES // n_features))
+    rows = max(512, min(4096, BLOCK_VALUES // n_features))
     return int(1 << (rows.bit_length() - 1))
 
 
@@ -206,7 +206,7 @@ def _sparse(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
     mean = np.divide(totals, weight[:, None], out=np.zeros_like(totals), where=weight[:, None] > 0)
     if sums.is_diagonal:
         return _sparse_squares(sums, block, core, weight, mean)
-    left = squares - weight @ mean**2
+    left = squares - (weight[:, None] * mean**2).sum(axis=0)  # in order: no group changes a bit
     full = (filled > FULL * weight.sum()) | (left < DIGITS_LEFT * squares)
     return _sparse_products(sums, block, core, weight, mean, np.flatnonzero(full))
 
@@ -232,14 +232,19 @@ def _as_z(sums: Sums, mean: Floats) -> Floats:
 def _sparse_squares(
     sums: Sums, block: Block, core: native.Rows, weight: Floats, mean: Floats
 ) -> tuple[Floats, Any]:
-    n = block.rows.n_rows
+    n, d = block.rows.shape
     assert block.targets is None
+    squares, gaps = np.zeros(d), np.empty_like(mean)
+    native.squares_about(core, 0, n, block.group, block.weight, weight, mean, squares, gaps)
+    # the mean was rounded where the column is far from 0: what it misses by is known to all digits
+    missed = np.divide(gaps, weight[:, None], out=np.zeros_like(mean), where=weight[:, None] > 0)
+    squares = np.maximum(squares - (gaps * missed).sum(axis=0), 0.0)
 
     def fill(scatter: Floats, more: Floats) -> None:
-        native.squares_about(core, 0, n, block.group, block.weight, weight, mean, scatter)
+        scatter += squares
         add_rows_to_scatter(scatter, more)
 
-    offset = _as_z(sums, mean)
+    offset = _as_z(sums, mean) + missed
     offset[weight == 0] = 0.0
     return offset, fill
 
@@ -282,7 +287,7 @@ def _sparse_products(
         centre = np.zeros((sums.n_groups, p))
         centre[:, :d] = np.sqrt(weight)[:, None] * mean
         centre[:, full] = 0.0
-        add_rows_to_scatter(scatter, centre, -1.0)
+        add_rows_to_scatter(scatter, centre[centre.any(axis=1)], -1.0)
         _add_to_upper(scatter, thin[thin >= 0], dense, cross[thin[thin >= 0]])
         if len(dense) == p:
             add_rows_to_scatter(scatter, z)

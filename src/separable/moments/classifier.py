@@ -100,6 +100,9 @@ class MomentClassifier(ClassifierMixin, MomentEstimator):
                 f"holds only one class: {classes.tolist()[0]!r}."
             )
 
+    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
+        return np.unique(data.present().y) if sums is None else sums.classes
+
     # ------------------------------------------------------------------ predicting
 
     @property

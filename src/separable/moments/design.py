@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +66,19 @@ class Design:
                 "the targets. Scale the column or the targets."
             )
         return weights
+
+    def penalised(self, alpha: float) -> Design:
+        """Return the design with one more row sqrt(alpha) e_j for each column j, of target 0.
+
+        Its least squares are those with the penalty alpha |w|^2. No column is centred by them.
+        """
+        if alpha == 0:
+            return self
+        longer = np.where(self.constant, 1.0, np.hypot(self.length, math.sqrt(alpha)))
+        share = np.where(self.constant, 0.0, self.length / longer)
+        gram = self.gram * share * share[:, None]
+        np.fill_diagonal(gram, np.diagonal(self.gram))
+        return replace(self, length=longer, gram=gram, cross=self.cross * share[:, None])
 
     def intercept(self, weights: Floats) -> Floats:
         """Return the intercepts that go with raw weights: the plane through the means."""

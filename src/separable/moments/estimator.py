@@ -88,6 +88,10 @@ class MomentEstimator(LinearEstimator):
         """Return the sums of no rows."""
         raise NotImplementedError
 
+    def _sums_of(self, data: Data) -> RowSums:
+        """Return the sums of all rows of a fit."""
+        return self._new_sums().add_data(data)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
         """Check rows, target and weights."""
         raise NotImplementedError
@@ -101,11 +105,16 @@ class MomentEstimator(LinearEstimator):
         del data
         return None
 
+    def _needs_rows(self) -> bool:
+        """Say whether these parameters need the rows themselves, as for a second pass over them."""
+        return False
+
     def _left_out_scores(self, sums: RowSums, data: Data) -> Floats | None:
         """Return the scores, (n, k), that each row gets from the fit to all other rows.
 
         Exact, without n fits. A class of which the row was the only one has no score: -inf, and of
-        two classes the score is infinite on the side of the other. None: there is no short cut.
+        two classes the score is infinite on the side of the other. NaN: too few digits are left
+        for the row, which is to be refitted. None: there is no short cut.
         """
         del sums, data
         return None
@@ -135,11 +144,11 @@ class MomentEstimator(LinearEstimator):
         sums: RowSums | None = None
         solution = self._solve_rows(data)
         if solution is None:
-            sums = self._new_sums().add_data(data)
+            sums = self._sums_of(data)
             solution = self._solve(sums, data)
         self._remember_columns(X)
         self._sums, self._solution, self._told = sums, solution, None
-        self._model = self._build_model(solution, self._target_classes(data.y, sums))
+        self._model = self._build_model(solution, self._target_classes(data, sums))
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -177,15 +186,16 @@ class MomentEstimator(LinearEstimator):
         -------
         estimator
         """
-        total = self._summed()
+        total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
             if type(other) is not type(self):
                 raise TypeError(
                     f"Estimator {number} is a {type(other).__name__}, the first a "
                     f"{type(self).__name__}. Only the same learners have the same sums."
                 )
-            mine, theirs = self.get_params(), other.get_params()
-            odd = next((name for name in mine if mine[name] != theirs[name]), None)
+            mine, theirs = self._plain_parameters(), other._plain_parameters()
+            same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
+            odd = next((name for name in mine if not same[name]), None)
             if odd is not None:
                 raise ValueError(
                     f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
@@ -271,12 +281,17 @@ class MomentEstimator(LinearEstimator):
         estimator._model, estimator._told = None, None
         return estimator
 
-    def _target_classes(self, y: NDArray[Any], sums: RowSums | None) -> NDArray[Any] | None:
+    def _target_classes(self, data: Data, sums: RowSums | None) -> NDArray[Any] | None:
         """Return the classes of a fit, None in regression."""
-        del y
+        del data
         return None if sums is None else sums.classes
 
-    def _build_model(self, solution: Solution, classes: NDArray[Any] | None) -> LinearModel:
+    def _build_model(
+        self,
+        solution: Solution,
+        classes: NDArray[Any] | None,
+        threshold: float | None = None,
+    ) -> LinearModel:
         return LinearModel(
             weights=solution.weights,
             intercept=solution.intercept,
@@ -288,6 +303,7 @@ class MomentEstimator(LinearEstimator):
             parameters=self._plain_parameters(),
             family="moments",
             evidence=solution.evidence,
+            threshold=threshold,
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -66,11 +66,14 @@ def factor_from_gram(gram: Floats, cross: Floats, target_squares: Floats) -> Fac
     return Factor(r, targets, np.maximum(left, 0.0))
 
 
-def factor_from_rows(data: Data, design: Design, kept: NDArray[np.intp]) -> Factor:
+def factor_from_rows(
+    data: Data, design: Design, kept: NDArray[np.intp], alpha: float = 0.0
+) -> Factor:
     """Return the factor of some columns by Householder's method, a block of rows at a time.
 
     Each block is put under the triangle of those before it and brought to a triangle again, so
-    memory is d^2 however many rows there are, and sparse rows stay sparse but for the block.
+    memory is d^2 however many rows there are, and sparse rows stay sparse but for the block. The
+    rows of a penalised design come first: they are a triangle already.
     """
     d, t = len(kept), len(design.target_mean)
     place = np.full(data.rows.n_features, -1, np.int64)
@@ -80,6 +83,7 @@ def factor_from_rows(data: Data, design: Design, kept: NDArray[np.intp]) -> Fact
     numbers = data.y.reshape(len(data.y), -1)
     width = d + t
     stacked = np.zeros((width + step, width), order="F")
+    np.fill_diagonal(stacked[:d, :d], np.sqrt(alpha) / design.length[kept])
     for start in range(0, data.rows.n_rows, step):
         n = min(step, data.rows.n_rows - start)
         block = np.zeros((n, width))

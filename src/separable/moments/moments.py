@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.targets import RowWeights
+    from separable.moments.estimator import RowSums
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Moments", "Target", "complements"]
+__all__ = ["Moments", "Target", "complements", "each_complement"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
+AnySums = TypeVar("AnySums", bound="RowSums")
 
 #: Less than this of the scatter left by a subtraction, and half of the digits are gone.
 LEAST_LEFT = 1e-8
@@ -93,7 +95,7 @@ class Moments:
         self._owner, self._instead = owner, instead
         self.n_features = 0
         self.n_targets: int | None = None  # None: y had one dimension, or there is none
-        self._labels: NDArray[Any] | None = None  # in the order of the groups, not sorted
+        self._labels: NDArray[Any] | None = None  # sorted; group g has label g
         self._sums: Sums | None = None
         self._pending: list[Block] = []
         self._n_pending = 0
@@ -135,24 +137,29 @@ class Moments:
             largest_magnitude(rows, data.X)
         if chosen is not None and not len(chosen):
             return self
-        self._check_shape(rows, y)
-        before = self._sums, self._labels, self._pending, self._n_pending
-        if self._sums is not None and self._n_pending + _length(rows, chosen) >= self._step(rows):
-            self._sums = self._sums.copy()  # what fails half way leaves the sums as they were
-        self._pending = list(self._pending)
+        before = self._kept()
         try:
+            self._check_shape(rows, y)
+            if self._sums is not None and self._n_pending + _length(rows, chosen) >= self._step(
+                rows
+            ):
+                self._sums = self._sums.copy()  # what fails half way leaves the sums as they were
+            self._pending = list(self._pending)
             group = self._groups(y, chosen)
             for block in self._blocks(rows, y, group, weight, chosen):
                 self._add_block(self._start(), block)
-        except ScaleNeeded:  # not even as powers of two: they are no numbers
-            self._sums, self._labels, self._pending, self._n_pending = before
-            largest_magnitude(rows, data.X)
-            raise
-        except BaseException:
-            self._sums, self._labels, self._pending, self._n_pending = before
+        except BaseException as error:
+            self.__dict__.update(before)
+            if isinstance(error, ScaleNeeded):  # not even as powers of two: they are no numbers
+                largest_magnitude(rows, data.X)
             raise
         self._settled = None
         return self
+
+    def _kept(self) -> dict[str, Any]:
+        """Return what adding rows may change."""
+        names = ("n_features", "n_targets", "_sums", "_labels", "_pending", "_n_pending")
+        return {name: getattr(self, name) for name in names}
 
     def _check_shape(self, rows: Rows, y: NDArray[Any] | None) -> None:
         n_targets = None if y is None or y.ndim == 1 else y.shape[1]
@@ -175,9 +182,6 @@ class Moments:
         if self._sums is None:
             n_groups = 1 if self._labels is None else len(self._labels)
             self._sums = Sums.empty(self._n_columns, n_groups, diagonal=not self.products)
-        elif self._labels is not None and len(self._labels) > self._sums.n_groups:
-            place = np.arange(self._sums.n_groups)
-            self._sums = self._sums.regroup(place, len(self._labels))
         return self._sums
 
     def _groups(
@@ -189,15 +193,18 @@ class Moments:
         present = np.unique(y if chosen is None else y[chosen])
         if self._labels is None:
             self._labels = present
-        order = np.argsort(self._labels)
-        known = self._labels[order]
-        new = present[find_classes(present, known) < 0]
-        if len(new):
-            self._labels = np.concatenate([self._labels, new])
-            order = np.argsort(self._labels)
-            known = self._labels[order]
-        place = find_classes(y, known)
-        return np.where(place >= 0, order[place], 0).astype(np.int32)
+        elif (find_classes(present, self._labels) < 0).any():
+            self._make_room_for(np.union1d(self._labels, present))
+        return np.maximum(find_classes(y, self._labels), 0)
+
+    def _make_room_for(self, labels: NDArray[Any]) -> None:
+        """Add groups for new classes. Groups stay in the order of labels: so do sums over them."""
+        assert self._labels is not None
+        place = find_classes(self._labels, labels)
+        if self._sums is not None:
+            self._sums = self._sums.regroup(place, len(labels))
+        self._pending = [_regrouped(block, place) for block in self._pending]
+        self._labels = labels
 
     def _step(self, rows: Rows) -> int:
         return block_rows(self.n_features, sparse=rows.is_sparse)
@@ -216,6 +223,10 @@ class Moments:
             assert y is not None
             targets = y[:, None] if y.ndim == 1 else y
         start, n, step = 0, _length(rows, chosen), self._step(rows)
+        if self._n_pending >= step:  # rows of another format, whose blocks are larger
+            whole = _stack(self._pending, self.n_features)
+            self._pending, self._n_pending = [], 0
+            yield whole
         while start < n:
             stop = min(n, start + step - self._n_pending)
             cut: Any = slice(start, stop) if chosen is None else chosen[start:stop]
@@ -270,8 +281,6 @@ class Moments:
             finally:
                 self._sums = kept
         fill_lower(sums.scatter)
-        if self._labels is not None:
-            sums = sums.regroup(np.argsort(np.argsort(self._labels)), len(self._labels))
         return sums
 
     def _none(self) -> Moments:
@@ -320,6 +329,8 @@ class Moments:
             return NotImplemented
         if other.is_empty:
             return self.copy()
+        if self.is_empty:
+            raise ValueError("The rows to subtract are not among those that were added.")
         a, b, classes = self._aligned(other)
         if (a.rows < b.rows).any() or (a.weight < b.weight * (1 - 1e-12)).any():
             raise ValueError("The rows to subtract are not among those that were added.")
@@ -355,7 +366,7 @@ class Moments:
     @property
     def classes(self) -> NDArray[Any] | None:
         """The classes met, sorted; None without classes."""
-        return None if self._labels is None else np.sort(self._labels)
+        return None if self._labels is None else self._labels.copy()
 
     @property
     def class_weight(self) -> Floats:
@@ -430,15 +441,15 @@ class Moments:
         sums = Sums(*(np.array(tensors[name]) for name in names))
         _check_state(sums)
         target: Any = values.get("target")
-        n_targets: Any = values.get("n_targets")
         made = cls(target, products=not sums.is_diagonal)
-        made.n_targets = n_targets
-        more = 0 if target != "numbers" else n_targets or 1
-        made.n_features = sums.n_columns - more
-        classes: Any = values.get("classes")
-        made._sums, made._labels = sums, None if classes is None else np.array(classes)
+        made.n_targets = _checked_target_count(values.get("n_targets"), target)
+        made.n_features = sums.n_columns - (0 if target != "numbers" else made.n_targets or 1)
+        if made.n_features < 1:
+            raise ValueError("The file's sums do not fit together, or are not those of any rows.")
+        classes = _checked_labels(values.get("classes"), target)
         if sums.n_groups != (1 if classes is None else len(classes)):
             raise ValueError("The file's sums have another number of classes than it names.")
+        made._sums, made._labels = sums, classes
         return made
 
     def __repr__(self) -> str:
@@ -446,26 +457,31 @@ class Moments:
         return f"Moments({self.n_rows} rows, {self.n_features} features{what})"
 
 
-def complements(parts: Sequence[Moments]) -> list[Moments]:
-    """Return, for each part, the moments of all others, by merging only.
+def complements(parts: Sequence[AnySums]) -> list[AnySums]:
+    """Return, for each part, the sums of all others, by merging only."""
+    return list(each_complement(parts))
+
+
+def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
+    """Yield, for each part, the sums of all others, by merging only.
 
     Parts before it are merged from the front and those after it from the back, so that no digits
-    are lost by subtracting.
+    are lost by subtracting. What is no longer needed is let go on the way.
     """
-    before, after = [parts[0]], [parts[-1]]
-    for part in parts[1:-1]:
-        before.append(before[-1] + part)
+    if len(parts) == 1:
+        yield parts[0] - parts[0]
+        return
+    after = [parts[-1]]
     for part in parts[-2:0:-1]:
-        after.append(after[-1] + part)
-    n = len(parts)
-    return [
-        after[n - 2]
-        if k == 0
-        else before[n - 2]
-        if k == n - 1
-        else before[k - 1] + after[n - 2 - k]
-        for k in range(n)
-    ]
+        after.append(part + after[-1])
+    before = None
+    for part in parts:
+        if before is None:
+            yield after.pop()
+            before = part
+        else:
+            yield before + after.pop() if after else before
+            before = before + part
 
 
 def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None:
@@ -473,8 +489,9 @@ def check_room(n_columns: int, products: bool, owner: str, instead: str) -> None
     need = MATRICES * 8 * n_columns * (n_columns if products else 1)
     there = available_bytes()
     if need > there:
+        what = "products" if products else "squares"
         raise MemoryError(
-            f"{owner} needs products of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
+            f"{owner} needs {what} of all {n_columns} columns, {need / 2**30:.1f} GiB in all, "
             f"and {there / 2**30:.1f} GiB are available. Instead, {instead}."
         )
 
@@ -503,6 +520,12 @@ def _owned(block: Block) -> Block:
     )
 
 
+def _regrouped(block: Block, place: NDArray[np.int32]) -> Block:
+    """Return a block whose groups have moved."""
+    group = None if block.group is None else place[block.group]
+    return Block(block.rows, block.targets, group, block.weight)
+
+
 def _stack(blocks: list[Block], n_features: int) -> Block:
     if len(blocks) == 1:
         return blocks[0]
@@ -522,6 +545,8 @@ def _stack(blocks: list[Block], n_features: int) -> Block:
 
 def _check_state(sums: Sums) -> None:
     """Refuse sums of a file that no rows have."""
+    if sums.weight.ndim != 1 or sums.origin.ndim != 1:
+        raise ValueError("The file's sums do not fit together, or are not those of any rows.")
     g, p = sums.n_groups, sums.n_columns
     shapes = (sums.rows.shape, sums.scale.shape, sums.offset.shape)
     fits = shapes == ((g,), (p,), (g, p)) and sums.scatter.shape in ((p,), (p, p))
@@ -531,11 +556,39 @@ def _check_state(sums: Sums) -> None:
         or not all(array.dtype == np.float64 and np.isfinite(array).all() for array in arrays)
         or sums.rows.dtype != np.int64
         or (sums.rows < 0).any()
+        or not sums.rows.any()
         or (sums.weight < 0).any()
+        or ((sums.weight > 0) != (sums.rows > 0)).any()
         or (sums.scale <= 0).any()
+        or (np.frexp(sums.scale)[0] != 0.5).any()
         or (sums.diagonal < 0).any()
+        or not (sums.is_diagonal or np.array_equal(sums.scatter, sums.scatter.T))
     ):
         raise ValueError("The file's sums do not fit together, or are not those of any rows.")
+
+
+def _checked_target_count(value: Any, target: Any) -> int | None:
+    if value is None:
+        return None
+    if target != "numbers" or type(value) is not int or value < 1:
+        raise ValueError(f"The file's number of targets is {value!r:.80}, which is not possible.")
+    return value
+
+
+def _checked_labels(listed: Any, target: Any) -> NDArray[Any] | None:
+    if (listed is None) != (target != "classes"):
+        raise ValueError("The file's sums must name classes if they are kept by class.")
+    if listed is None:
+        return None
+    labels = np.array(listed) if isinstance(listed, list) and listed else np.zeros((0, 0))
+    if (
+        labels.ndim != 1
+        or labels.dtype.kind not in "biufU"
+        or labels.tolist() != listed
+        or not (labels[1:] > labels[:-1]).all()
+    ):
+        raise ValueError("The file's classes are not sorted labels of one type.")
+    return labels
 
 
 def _refuse_not_finite(block: Block) -> None:
@@ -544,10 +597,10 @@ def _refuse_not_finite(block: Block) -> None:
 
 
 def _in_units_of_x(sums: Sums, rows: slice, columns: slice) -> Floats:
-    if sums.is_diagonal:
-        return sums.scatter[rows] / sums.scale[rows] ** 2
-    part = sums.scatter[rows, columns]
-    return part / sums.scale[rows, None] / sums.scale[columns]
+    with np.errstate(over="ignore", under="ignore"):  # infinity and 0 are right there
+        if sums.is_diagonal:
+            return sums.scatter[rows] / sums.scale[rows] / sums.scale[rows]
+        return sums.scatter[rows, columns] / sums.scale[rows, None] / sums.scale[columns]
 
 
 def _refuse_few_digits(whole: Sums, left: Sums) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DependentColumns", "RankWarning"]
+__all__ = ["ConstantWithin", "DependentColumns", "RankWarning", "SingularCovariance"]
 
 #: So many columns are named.
 NAMED = 5
@@ -41,14 +41,69 @@ class DependentColumns(RankWarning):
 
     def text(self, name: Callable[[int], str]) -> str:
         """Return the warning with columns called by their names."""
-        told = [f"{name(column)} is constant" for column in self.constant]
-        for column, others in self.dependent:
+        return (
+            "Columns depend on each other, so the rows do not determine the weights of least "
+            f"squares, and those of smallest norm are taken: {self._told(name)}. "
+            "Drop such columns, or use Ridge."
+        )
+
+    def _told(self, name: Callable[[int], str], within: frozenset[int] = frozenset()) -> str:
+        told = [
+            f"{name(column)} is constant{' within every class' * (column in within)}"
+            for column in self.constant[: NAMED + 1]
+        ]
+        for column, others in self.dependent[: NAMED + 1]:
             more = ", ..." if len(others) > NAMED else ""
             made_of = ", ".join(name(other) for other in others[:NAMED])
             told.append(f"{name(column)} is made up of {made_of}{more}")
-        rest = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        count = len(self.constant) + len(self.dependent)
+        rest = f" and {count - NAMED} more" if count > NAMED else ""
+        return f"{'; '.join(told[:NAMED])}{rest}"
+
+
+class SingularCovariance(DependentColumns):
+    """Columns without variance of their own within classes.
+
+    Parameters
+    ----------
+    constant, dependent, name
+        As of ``DependentColumns``, within classes.
+    within : frozenset of int
+        Columns that are constant within every class, but not the same in all of them.
+    shape : tuple of int
+        Rows, columns and classes.
+    """
+
+    def __init__(
+        self,
+        constant: list[int],
+        dependent: list[tuple[int, list[int]]],
+        name: Callable[[int], str],
+        within: frozenset[int],
+        shape: tuple[int, int, int],
+    ) -> None:
+        self.within, self.shape = within, shape
+        super().__init__(constant, dependent, name)
+
+    def text(self, name: Callable[[int], str]) -> str:
+        """Return the warning with columns called by their names."""
+        rows, columns, classes = self.shape
+        few = f"; {columns} columns are too many for {rows} rows in {classes} classes"
         return (
-            "Columns depend on each other, so the rows do not determine the weights of least "
-            f"squares, and those of smallest norm are taken: {'; '.join(told[:NAMED])}{rest}. "
-            "Drop such columns, or use Ridge."
+            "The covariance within classes is singular, and only directions in which rows vary "
+            f"within classes are used: {self._told(name, self.within)}"
+            f"{few * (rows - classes < columns)}. Drop such columns, or use shrinkage."
+        )
+
+
+class ConstantWithin(DependentColumns):
+    """Columns that tell classes apart and yet have no variance to weigh them by."""
+
+    def text(self, name: Callable[[int], str]) -> str:
+        """Return the warning with columns called by their names."""
+        rest = f" and {len(self.constant) - NAMED} more" if len(self.constant) > NAMED else ""
+        return (
+            f"{', '.join(map(name, self.constant[:NAMED]))}{rest}: constant within every class, "
+            "but not the same in all of them. Without variance a column has no weight and is left "
+            "out, although it tells classes apart by itself."
         )

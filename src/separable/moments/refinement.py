@@ -54,6 +54,7 @@ def refine(
     weights: Floats,
     intercept: float | None,
     target: int,
+    alpha: float = 0.0,
 ) -> Refined:
     """Improve weights until the corrections vanish or stop getting smaller.
 
@@ -71,6 +72,7 @@ def refine(
         total, squares = native.residual_sums(
             core, y, data.counted.weight, high, low, b, b_low, mean, gradient, None
         )
+        gradient -= alpha * high
         step = np.zeros_like(high)
         step[kept] = factor.correct(gradient[kept] / length)
         size = np.abs(high[kept] * length).max(initial=0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.online.descent import MEANS, MOST_EXAMPLES, DescentState, Steps
-from separable.online.state import Layout, ModelArray
+from separable.online.state import Layout, ModelArray, aligned_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class AdaptiveState(DescentState):
 
     def prepare(self, steps: Steps) -> None:
         """Add the columns."""
-        self.shared["columns"] = np.zeros((self.n_features, 4))
+        self.shared["columns"] = aligned_zeros((self.n_features, 4), np.dtype(np.float64))
         self.shared["centred_index"] = np.zeros(0, dtype=np.int64)
         self.shared["centred"] = np.zeros((3, 0))
         if steps.l1 > 0 or steps.l2 > 0:

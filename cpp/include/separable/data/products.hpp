@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -16,12 +17,19 @@
 
 namespace separable {
 
-// The values of a row that are not 0, each column once.
+// The values of a row that are not 0, each column once. Behind the last column stand kAhead more
+// that are in range, so that a reader may fetch what belongs to index[k + kAhead].
 template <class T>
 struct NonZeros {
+    static constexpr std::size_t kAhead = 24;
+
     std::vector<std::int64_t> index;
     std::vector<T> value;
     std::size_t size = 0;
+
+    void make_room(std::size_t n) {
+        if (value.size() < n) index.resize(2 * n + kAhead), value.resize(2 * n);
+    }
 };
 
 template <class T>
@@ -44,17 +52,32 @@ void add_up_columns(NonZeros<T>& row) {
 template <Row R, class T>
 void write_non_zeros(const R& row, bool repeats, NonZeros<T>& out) {
     const std::int64_t n = row.size();
-    if (out.index.size() < static_cast<std::size_t>(n))
-        out.index.resize(static_cast<std::size_t>(2 * n)),
-            out.value.resize(static_cast<std::size_t>(2 * n));
+    out.make_room(static_cast<std::size_t>(n));
+    constexpr int P = kPerLine<T>;
+    std::int64_t* index = out.index.data();
+    T* value = out.value.data();
     std::size_t kept = 0;
-    for (std::int64_t k = 0; k < n; ++k) {
-        const T x = static_cast<T>(row.value(k));
-        out.index[kept] = row.index(k), out.value[kept] = x;
-        kept += x != T(0);
+    const auto keep = [&](std::int64_t k) {
+        index[kept] = row.index(k), value[kept] = static_cast<T>(row.value(k));
+        ++kept;
+    };
+    std::int64_t k = 0;
+    for (; k + P <= n; k += P) {
+        const Line<T> values = row.template values<T>(k);
+        std::uint32_t left = values.non_zeros();
+        if (left == (1u << P) - 1) {
+            values.store(value + kept);
+            for (int p = 0; p < P; ++p) index[kept + p] = row.index(k + p);
+            kept += P;
+            continue;
+        }
+        for (; left != 0; left &= left - 1) keep(k + std::countr_zero(left));
     }
+    for (; k < n; ++k)
+        if (row.value(k) != 0) keep(k);
     out.size = kept;
     if (repeats) add_up_columns(out);
+    if (out.size > 0) std::fill_n(index + out.size, NonZeros<T>::kAhead, index[out.size - 1]);
 }
 
 template <class Lane>

@@ -22,12 +22,12 @@ struct LogLoss {
     // monotone where m <= 0, from the first step beyond m elsewhere. Where the gain is small that
     // first step is the answer; a large one takes more steps, each about 1 long.
     template <class T, int width>
-    void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const {
+    void implicit_slopes(const T* s, const T* y, const T* g, const T* gain, T* out) const {
         T m[width], first[width], x[width];
         bool all_small = true;
         for (int lane = 0; lane < width; ++lane) {
             m[lane] = y[lane] * s[lane];
-            const T h = sigmoid(-m[lane]);
+            const T h = g[lane] < T(0) ? -g[lane] : g[lane];  // sigma(-m)
             first[lane] = h / (T(1) + gain[lane] * h * (T(1) - h));
             out[lane] = -y[lane] * first[lane];
             all_small = all_small && gain[lane] < kSmallGain;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,10 +38,11 @@ class LanesLoss {
     virtual ~LanesLoss() = default;
     // out[lane] = slope(s[lane], y[lane])
     virtual void slopes(const T* s, const T* y, T* out) const = 0;
-    // out[lane] = implicit_slope(s[lane], y[lane], gain[lane])
-    virtual void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const = 0;
-    // out[lane] = value(s[lane], y[lane])
-    virtual void values(const T* s, const T* y, T* out) const = 0;
+    // out[lane] = implicit_slope(s[lane], y[lane], gain[lane]), g being the slopes
+    virtual void implicit_slopes(const T* s, const T* y, const T* g, const T* gain,
+                                 T* out) const = 0;
+    // out[k] = value(s[k], y[k]) for k < n
+    virtual void values(std::size_t n, const T* s, const T* y, T* out) const = 0;
 };
 
 template <class Lane, class Loss>
@@ -54,18 +56,18 @@ class LanesLossOf final : public LanesLoss<Lane> {
         for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.slope(s[lane], y[lane]);
     }
 
-    void implicit_slopes(const T* s, const T* y, const T* gain, T* out) const override {
+    void implicit_slopes(const T* s, const T* y, const T* g, const T* gain, T* out) const override {
         if constexpr (requires {
-                          loss_.template implicit_slopes<T, Lane::kWidth>(s, y, gain, out);
+                          loss_.template implicit_slopes<T, Lane::kWidth>(s, y, g, gain, out);
                       })
-            loss_.template implicit_slopes<T, Lane::kWidth>(s, y, gain, out);
+            loss_.template implicit_slopes<T, Lane::kWidth>(s, y, g, gain, out);
         else
             for (int lane = 0; lane < Lane::kWidth; ++lane)
                 out[lane] = loss_.implicit_slope(s[lane], y[lane], gain[lane]);
     }
 
-    void values(const T* s, const T* y, T* out) const override {
-        for (int lane = 0; lane < Lane::kWidth; ++lane) out[lane] = loss_.value(s[lane], y[lane]);
+    void values(std::size_t n, const T* s, const T* y, T* out) const override {
+        for (std::size_t k = 0; k < n; ++k) out[k] = loss_.value(s[k], y[k]);
     }
 
    private:

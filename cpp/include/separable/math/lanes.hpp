@@ -15,10 +15,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#if defined(__AVX2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -111,6 +113,14 @@ struct alignas(kLineBytes) Line {
         return any_bit(differs);
     }
 
+    // Bit i says whether number i is not 0.
+    std::uint32_t non_zeros() const {
+        std::uint32_t bits = 0;
+        for (int r = 0; r < kRegisters; ++r)
+            bits |= register_bits(part[r] != T(0)) << (r * kPerRegister);
+        return bits;
+    }
+
     bool all_finite() const {
         auto differs = (part[0] - part[0]) != T(0);  // inf - inf and NaN are not 0
         for (int r = 1; r < kRegisters; ++r) differs |= (part[r] - part[r]) != T(0);
@@ -142,6 +152,30 @@ struct alignas(kLineBytes) Line {
 #endif
     }
 
+    // Bit i says whether number i of a mask is set.
+    template <class Mask>
+    static std::uint32_t register_bits(const Mask& mask) {
+        constexpr bool is_float = std::is_same_v<T, float>;
+#if defined(__AVX512DQ__)
+        const auto bits = reinterpret_cast<__m512i>(mask);
+        return is_float ? _mm512_movepi32_mask(bits) : _mm512_movepi64_mask(bits);
+#elif defined(__AVX2__)
+        const auto bits = reinterpret_cast<__m256i>(mask);
+        return static_cast<std::uint32_t>(is_float ? _mm256_movemask_ps(_mm256_castsi256_ps(bits))
+                                                   : _mm256_movemask_pd(_mm256_castsi256_pd(bits)));
+#elif defined(__SSE2__)
+        const auto bits = reinterpret_cast<__m128i>(mask);
+        return static_cast<std::uint32_t>(is_float ? _mm_movemask_ps(_mm_castsi128_ps(bits))
+                                                   : _mm_movemask_pd(_mm_castsi128_pd(bits)));
+#else
+        std::uint32_t bits = 0;
+        for (int i = 0; i < kPerRegister; ++i)
+            bits |= static_cast<std::uint32_t>(mask[i] != 0) << i;
+        (void)is_float;
+        return bits;
+#endif
+    }
+
     template <int half>
     static T sum_halves(Register v) {
         if constexpr (half == 0) {
@@ -157,6 +191,32 @@ struct alignas(kLineBytes) Line {
         return __builtin_shufflevector(v, v, (i + by) % kPerRegister...);
     }
 };
+
+// Numbers that start on a cache line.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U>&) {}
+
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{kLineBytes}));
+    }
+    void deallocate(T* at, std::size_t) { ::operator delete(at, std::align_val_t{kLineBytes}); }
+    friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }
+};
+
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
+
+// n, rounded up to whole lines of P.
+template <class T>
+inline std::size_t whole_lines(std::size_t n) {
+    constexpr std::size_t P = kPerLine<T>;
+    return (n + P - 1) / P * P;
+}
 
 // The weights w[index[0]], ..., w[index[P - 1]].
 template <class T, class Index>
@@ -306,6 +366,20 @@ struct Single {
     static void prefetch(const Row& row, const T* w) {
         (void)row, (void)w;
     }
+
+    // The sum of a_k z_k over numbers that stand side by side: n of them, and zeros up to a whole
+    // line. Every add() starts with the first partial sum.
+    class Sum {
+       public:
+        void add(std::size_t n, const T* a, const T* z) {
+            for (std::size_t k = 0; k < n; k += kPerLine<T>)
+                partial_ += Line<T>::load(a + k) * Line<T>::load(z + k);
+        }
+        Score total() const { return partial_.sum(); }
+
+       private:
+        Line<T> partial_ = Line<T>::zero();
+    };
 };
 
 // P models side by side: a score is a Line.
@@ -408,6 +482,34 @@ struct Lanes {
     static void prefetch(const Row& row, const T* W) {
         for (int k = 0; k < kAhead && k < row.size(); ++k) row.prefetch_weights(W, k, kWidth);
     }
+
+    // The same sum in every lane: a_k is a Line.
+    class Sum {
+       public:
+        Sum() { std::fill_n(partial_, P, Line<T>::zero()); }
+
+        void add(std::size_t n, const T* a, const T* z) {
+            std::size_t k = 0;
+            for (; k + P <= n; k += P)
+#pragma GCC unroll 16
+                for (std::size_t p = 0; p < P; ++p) partial_[p] += product(a, z, k + p);
+            for (std::size_t p = 0; k + p < n; ++p) partial_[p] += product(a, z, k + p);
+        }
+        Score total() const {
+            Line<T> sums[P];
+            std::copy_n(partial_, P, sums);
+            for (std::size_t half = P / 2; half > 0; half /= 2)
+                for (std::size_t p = 0; p < half; ++p) sums[p] += sums[p + half];
+            return sums[0];
+        }
+
+       private:
+        static constexpr std::size_t P = kPerLine<T>;
+        static Line<T> product(const T* a, const T* z, std::size_t k) {
+            return Line<T>::load(a + k * kWidth) * Line<T>::broadcast(z[k]);
+        }
+        Line<T> partial_[P];
+    };
 
    private:
     // Calls visit(k), passing over stretches of P zeros.

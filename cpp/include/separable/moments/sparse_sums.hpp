@@ -6,15 +6,19 @@
 //             products               Q_jk = sum_i w_i x_ij x_ik, for the columns that have a place
 //             cross products         C_jk = sum_i sqrt(w_i) x_ij z_ik with dense rows z
 //   given     a block of rows, their groups and weights
-//   returns   sums added to what is there
+//   returns   sums added to what is there; sums by group also whether all values were finite and
+//             whether one had a minus sign
 //   steps     one pass over the non-zeros; for products, over the pairs of each row's non-zeros
 // A column that stands twice in a row has the sum of its values: products over pairs see to that by
 // themselves, squares by adding up first (`repeats`).
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -65,18 +69,78 @@ inline bool repeats_in(const std::vector<bool>& repeats, std::int64_t i) {
     return !repeats.empty() && repeats[static_cast<std::size_t>(i)];
 }
 
+// Whether values were finite, and whether one had a minus sign: a look at their bits, which the
+// compiler does many at a time, while they are in the cache anyway.
+template <class Value>
+class Signs {
+   public:
+    void look_at(const Value* x, std::int64_t n) {
+        Bits largest = largest_, any = any_;
+        for (std::int64_t k = 0; k < n; ++k) {
+            const Bits bits = std::bit_cast<Bits>(x[k]);
+            largest = std::max(largest, static_cast<Bits>(bits << 1));
+            any |= bits;
+        }
+        largest_ = largest, any_ = any;
+    }
+    bool finite() const {
+        return largest_ <
+               static_cast<Bits>(std::bit_cast<Bits>(std::numeric_limits<Value>::infinity()) << 1);
+    }
+    bool negative() const { return any_ >> (8 * sizeof(Bits) - 1); }
+
+   private:
+    using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+    Bits largest_ = 0, any_ = 0;
+};
+
+struct SeenValues {
+    bool finite, negative;
+};
+
+// The rows group by group, in the given order within each: one group's sums at a time are in the
+// cache, and no sum is made in another order.
+inline std::vector<std::int64_t> rows_by_group(const Grouping& by, std::int64_t n_rows) {
+    std::vector<std::int64_t> start(static_cast<std::size_t>(by.n_groups) + 1, 0);
+    for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(by.group_of(i)) + 1];
+    for (std::size_t g = 1; g < start.size(); ++g) start[g] += start[g - 1];
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n_rows));
+    for (std::int64_t i = 0; i < n_rows; ++i)
+        order[static_cast<std::size_t>(start[static_cast<std::size_t>(by.group_of(i))]++)] = i;
+    return order;
+}
+
+// Non-zeros between a sum's prefetch and its use.
+inline constexpr std::int64_t kSumsAhead = 24;
+
 template <RowFormat F>
-void add_group_sums(const F& rows, std::int64_t first, std::int64_t n_rows,
-                    const std::vector<bool>& repeats, const Grouping& by, Binarizer seen_as,
-                    double* sums) {
+SeenValues add_group_sums(const F& rows, std::int64_t first, std::int64_t n_rows,
+                          const std::vector<bool>& repeats, const Grouping& by, Binarizer seen_as,
+                          double* sums) {
     DistinctValues<decltype(rows.row(0))> distinct;
-    for (std::int64_t i = 0; i < n_rows; ++i) {
+    Signs<std::remove_cvref_t<decltype(rows.row(0).value(0))>> signs;
+    const std::vector<std::int64_t> order = rows_by_group(by, n_rows);
+    for (std::size_t t = 0; t < order.size(); ++t) {
+        if (t + kRowsAhead < order.size()) rows.row(first + order[t + kRowsAhead]).prefetch();
+        const std::int64_t i = order[t];
         const double w = by.weight_of(i);
         double* sum = sums + by.group_of(i) * rows.n_features;
-        const bool again = seen_as.threshold && repeats_in(repeats, first + i);
-        distinct.visit(rows.row(first + i), again,
-                       [&](std::int64_t j, double x) { sum[j] += w * seen_as(x); });
+        const auto row = rows.row(first + i);
+        signs.look_at(row.x, row.size());
+        if (seen_as.threshold) {
+            distinct.visit(row, repeats_in(repeats, first + i),
+                           [&](std::int64_t j, double x) { sum[j] += w * seen_as(x); });
+            continue;
+        }
+        const std::int64_t ahead = std::max<std::int64_t>(0, row.size() - kSumsAhead);
+        std::int64_t k = 0;
+        for (; k < ahead; ++k) {
+            row.prefetch_weights(sum, k + kSumsAhead, 1);
+            sum[row.index(k)] += w * static_cast<double>(row.value(k));
+        }
+        for (; k < row.size(); ++k) sum[row.index(k)] += w * static_cast<double>(row.value(k));
     }
+    return {signs.finite(), signs.negative()};
 }
 
 // Squares, filling (the weight of the rows that have the column) and largest |x| of each column.
@@ -96,15 +160,23 @@ void add_squares(const F& rows, std::int64_t first, std::int64_t n_rows,
     }
 }
 
-// v_j += sum w (x_j - m_gj)^2: the non-zeros here, and m_gj^2 for the weight of rows left at 0.
+// v_j += sum w (x_j - m_gj)^2 and r_gj = sum w (x_j - m_gj), which says by how much a rounded m
+// misses the mean: the non-zeros here, and -m_gj for the weight of rows left at 0. That weight is 0
+// where no row is left, whatever rounding made of it.
 template <RowFormat F>
 void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
                        const std::vector<bool>& repeats, const Grouping& by, const double* mean,
-                       double* squares) {
+                       double* squares, double* gaps) {
     const std::int64_t d = rows.n_features;
     std::vector<double> left(static_cast<std::size_t>(by.n_groups * d));
-    for (std::int64_t g = 0; g < by.n_groups; ++g)
+    std::vector<std::int32_t> rows_left(left.size());
+    std::vector<std::int32_t> count(static_cast<std::size_t>(by.n_groups));
+    for (std::int64_t i = 0; i < n_rows; ++i) ++count[static_cast<std::size_t>(by.group_of(i))];
+    for (std::int64_t g = 0; g < by.n_groups; ++g) {
         std::fill_n(left.begin() + g * d, d, by.total[g]);
+        std::fill_n(rows_left.begin() + g * d, d, count[static_cast<std::size_t>(g)]);
+    }
+    std::fill_n(gaps, by.n_groups * d, 0.0);
     DistinctValues<decltype(rows.row(0))> distinct;
     for (std::int64_t i = 0; i < n_rows; ++i) {
         const double w = by.weight_of(i);
@@ -113,13 +185,18 @@ void add_squares_about(const F& rows, std::int64_t first, std::int64_t n_rows,
                        [&](std::int64_t j, double x) {
                            const double gap = x - mean[at + j];
                            squares[j] += w * gap * gap;
+                           gaps[at + j] += w * gap;
                            left[static_cast<std::size_t>(at + j)] -= w;
+                           --rows_left[static_cast<std::size_t>(at + j)];
                        });
     }
     for (std::int64_t g = 0; g < by.n_groups; ++g)
         for (std::int64_t j = 0; j < d; ++j) {
-            const double m = mean[g * d + j];
-            squares[j] += std::max(0.0, left[static_cast<std::size_t>(g * d + j)]) * m * m;
+            const auto at = static_cast<std::size_t>(g * d + j);
+            if (rows_left[at] <= 0) continue;
+            const double m = mean[at], w = std::max(0.0, left[at]);
+            squares[j] += w * m * m;
+            gaps[at] -= w * m;
         }
 }
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -43,41 +44,6 @@ struct AdaptiveClock {
         return regression ? std::sqrt(y_spread / columns.total) : 1.0;
     }
 };
-
-// The sums of n terms in every lane, in the order of lanes.hpp: the k-th term goes to partial sum
-// k mod P, and the partial sums are added by halves. term(k, out) writes the k-th.
-template <class Lane, class Term>
-void sum_terms(std::size_t n, Term term, typename Lane::T* out) {
-    using T = typename Lane::T;
-    constexpr std::size_t P = kPerLine<T>, width = Lane::kWidth;
-    alignas(kLineBytes) T sums[P * width];
-    if constexpr (width == 1) {
-        std::fill_n(sums, P, T(0));
-        std::size_t k = 0;
-        for (; k + P <= n; k += P)
-            for (std::size_t p = 0; p < P; ++p) sums[p] += term(k + p, 0);
-        for (std::size_t p = 0; k + p < n; ++p) sums[p] += term(k + p, 0);
-        for (std::size_t half = P / 2; half > 0; half /= 2)
-            for (std::size_t p = 0; p < half; ++p) sums[p] += sums[p + half];
-        *out = sums[0];
-    } else {
-        for (std::size_t k = 0; k < n; ++k) {
-            T* sum = sums + (k % P) * width;
-            if (k < P)
-                for (std::size_t lane = 0; lane < width; ++lane) sum[lane] = term(k, lane);
-            else
-                for (std::size_t lane = 0; lane < width; ++lane) sum[lane] += term(k, lane);
-        }
-        for (std::size_t half = P / 2; half > 0; half /= 2)
-            for (std::size_t p = 0; p < half && p + half < n; ++p)
-                for (std::size_t lane = 0; lane < width; ++lane)
-                    sums[p * width + lane] += sums[(p + half) * width + lane];
-        if (n > 0)
-            std::copy_n(sums, width, out);
-        else
-            std::fill_n(out, width, T(0));
-    }
-}
 
 template <class Lane>
 class AdaptiveDescent {
@@ -105,55 +71,81 @@ class AdaptiveDescent {
           set_(settings),
           clock_(clock),
           columns_(columns, centred, settings.fit_intercept, clock.columns) {
+        make_room(n_centred(), 0);
+        for (std::size_t c = 0; c < n_centred(); ++c) centred_.bring(c, at(c));
         if (a_.u) raw_intercepts(raw_b_);
     }
 
-    // Row `far` comes soon, row `near` next: its columns and weights are fetched.
-    void prefetch(const Products<Lane>& x, std::int64_t far, std::int64_t near) {
+    ~AdaptiveDescent() {
+        for (std::size_t c = 0; c < n_centred(); ++c) centred_.put_back(c, at(c));
+    }
+
+    AdaptiveDescent(const AdaptiveDescent&) = delete;
+
+    // Row `far` comes soon, row `near` next.
+    void prefetch(const Products<Lane>& x, std::int64_t far, std::int64_t near) const {
         x.prefetch(far, near, a_.wa);
-        x.non_zeros(near, next_);
-        next_row_ = near;
-        for (std::size_t k = 0; k < next_.size; ++k) {
-            const std::int64_t j = next_.index[k];
-            columns_.prefetch(j);
-            __builtin_prefetch(w_of(j), 1);
-            if constexpr (width > 1) __builtin_prefetch(a_of(j), 1);
-        }
     }
 
     Score score(const Products<Lane>& x, std::int64_t i, const T* y, double share) {
         if (set_.regression) meet(y[0], share);
-        if (i == next_row_)
-            std::swap(row_, next_);
-        else
-            x.non_zeros(i, row_);
-        next_row_ = -1;
+        x.non_zeros(i, row_);
         columns_.present(row_, share, *this);  // 1
+        loose_.end(columns_.loose.size);
         if (a_.last) penalise();
-        T s[width];  // 2
-        add_up(columns_.in.size, columns_.in.before.data(), s);
-        for (int lane = 0; lane < width; ++lane) s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
+        typename Lane::Sum sum, drift;  // 2
+        sum.add(columns_.centred.size, centred_.w.data(), columns_.before.data());
+        sum.add(columns_.loose.size, loose_.w.data(), columns_.loose.z.data());
+        drift.add(columns_.centred.size, centred_.w.data(), columns_.drift.data());
+        T s[width], by[width];
+        Lane::store(sum.total(), s), Lane::store(drift.total(), by);
+        for (int lane = 0; lane < width; ++lane) {
+            s[lane] = static_cast<T>(a_.b[lane] + s[lane]);
+            a_.b[lane] += by[lane];  // the centres have moved with this row, and no score changes
+        }
         return Lane::load(s);
     }
 
     void step(const Products<Lane>&, std::int64_t, const LanesLoss<Lane>& loss, const T* s,
               const T* y, double share) {
-        drift();
         T g[width];
         loss.slopes(s, y, g);
         if (Lane::any(Lane::load(g))) move(loss, s, y, g, share);
+        const std::int64_t* index = columns_.loose_index.data();
+        for (std::size_t k = 0; k < columns_.loose.size; ++k) {
+            columns_.put_back(k, share);
+            loose_.put_back(k, pair(index[k]));
+        }
         columns_.release(*this);
         if (averages()) count_intercepts(), clock_.mean_count += 1;
     }
 
     // --- what columns.hpp tells the weights
 
+    void make_room(std::size_t n_centred, std::size_t n_loose) {
+        centred_.make_room(n_centred), loose_.make_room(n_loose);
+    }
+
+    // The numbers of column j are needed soon.
+    void prefetch(std::int64_t j) const {
+        __builtin_prefetch(pair(j), 1);
+        if constexpr (width > 1) __builtin_prefetch(pair(j) + width, 1);
+    }
+
+    // Column j is the i-th loose one.
+    void bring(std::int64_t j, std::size_t i) { loose_.bring(i, pair(j)); }
+
+    // The i-th loose one is none any more.
+    void leave_out(std::size_t i) { loose_.forget(i); }
+
     // The unit of column j grows by a factor.
     void change_unit(std::int64_t j, double by) {
+        T *w = w_of(j), *a = a_of(j);
         for (int lane = 0; lane < width; ++lane) {
-            const double w = by * static_cast<double>(w_of(j)[lane]), most = kMost;
-            w_of(j)[lane] = static_cast<T>(std::clamp(w, -most, most));  // the scale follows
-            a_of(j)[lane] = static_cast<T>(a_of(j)[lane] / by / by);
+            if (w[lane] == T(0) && a[lane] == T(0)) continue;  // as in most columns seen first
+            const double weight = by * static_cast<double>(w[lane]), most = kMost;
+            w[lane] = static_cast<T>(std::clamp(weight, -most, most));  // the scale follows
+            a[lane] = static_cast<T>(a[lane] / by / by);
         }
         for (double* each : {a_.u, a_.due, a_.q})
             if (each)
@@ -162,31 +154,82 @@ class AdaptiveDescent {
 
     void scale(std::int64_t j, double by) {
         if (set_.given_start) return;  // weights that somebody knew are not due to odd first rows
+        T* w = w_of(j);
         for (int lane = 0; lane < width; ++lane)
-            set_weight(j, lane, static_cast<T>(w_of(j)[lane] * by));
+            set_weight(j, lane, w[lane], static_cast<T>(w[lane] * by));
     }
 
-    // The centre of column j moves; the scores stay.
-    void move_centre(std::int64_t j, double by) {
-        for (int lane = 0; lane < width; ++lane)
-            a_.b[lane] += by * static_cast<double>(w_of(j)[lane]);
+    // Column j gets a centre, and its weights a place; the scores stay.
+    void join(std::int64_t j, std::size_t place, double mean) {
+        centred_.bring(place, pair(j));
+        move_intercepts(place, mean);
+    }
+
+    void change_place(std::size_t from, std::size_t to) { centred_.move(from, to); }
+
+    // It has no centre any more.
+    void leave(std::int64_t j, std::size_t place, double mean) {
+        move_intercepts(place, -mean);
+        centred_.put_back(place, pair(j));
     }
 
    private:
     static constexpr T kTiny = std::numeric_limits<T>::min() * T(1e8);
     static constexpr T kMostGain = T(1e30), kMost = std::numeric_limits<T>::max() / 4;
 
-    T* w_of(std::int64_t j) const { return a_.wa + 2 * j * width; }
-    T* a_of(std::int64_t j) const { return a_.wa + (2 * j + 1) * width; }
+    // Of columns in play, side by side: w, A, and the D of a row. Zeros up to a whole line.
+    struct Numbers {
+        LineVector<T> w, a, step;
+
+        void make_room(std::size_t n) {
+            if (w.size() >= width * (n + kPerLine<T>)) return;
+            for (auto* each : {&w, &a, &step}) each->resize(width * (2 * n + kPerLine<T>));
+        }
+        void bring(std::size_t k, const T* pair) {
+            std::copy_n(pair, width, w.data() + k * width);
+            std::copy_n(pair + width, width, a.data() + k * width);
+        }
+        void forget(std::size_t k) {
+            for (auto* each : {&w, &a}) std::fill_n(each->data() + k * width, width, T(0));
+        }
+        void put_back(std::size_t k, T* pair) const {
+            std::copy_n(w.data() + k * width, width, pair);
+            std::copy_n(a.data() + k * width, width, pair + width);
+        }
+        void move(std::size_t from, std::size_t to) {
+            if (from == to) return;
+            std::copy_n(w.data() + from * width, width, w.data() + to * width);
+            std::copy_n(a.data() + from * width, width, a.data() + to * width);
+        }
+        void end(std::size_t n) {  // of a strip whose length changes
+            if constexpr (width == 1) std::fill_n(w.data() + n, kPerLine<T>, T(0));
+        }
+    };
+
+    std::size_t n_centred() const { return static_cast<std::size_t>(clock_.columns.centred); }
+    T* pair(std::int64_t j) const { return a_.wa + 2 * j * width; }
+    T* at(std::size_t place) const { return pair(columns_.centred_index()[place]); }
+
+    T* w_of(std::int64_t j) {
+        return columns_[j].centred() ? centred_.w.data() + columns_[j].place() * width : pair(j);
+    }
+    T* a_of(std::int64_t j) {
+        return columns_[j].centred() ? centred_.a.data() + columns_[j].place() * width
+                                     : pair(j) + width;
+    }
 
     bool averages() const { return a_.u && clock_.columns.rows > set_.mean_from; }
 
-    void set_weight(std::int64_t j, int lane, T value) {
-        T& w = w_of(j)[lane];
+    void set_weight(std::int64_t j, int lane, T& w, T value) {
         if (averages())
             a_.u[j * width + lane] +=
                 clock_.mean_count * (static_cast<double>(value) - static_cast<double>(w));
         w = value;
+    }
+
+    void move_intercepts(std::size_t place, double by) {
+        for (int lane = 0; lane < width; ++lane)
+            a_.b[lane] += by * static_cast<double>(centred_.w[place * width + lane]);
     }
 
     // Another number to predict.
@@ -200,25 +243,6 @@ class AdaptiveDescent {
         clock_.y_spread += share * off * (y - clock_.y_mean);
     }
 
-    // out = sum of w z over the first n columns in play
-    void add_up(std::size_t n, const T* z, T* out) const {
-        const std::int64_t* index = columns_.in.index.data();
-        const T* wa = a_.wa;
-        sum_terms<Lane>(
-            n,
-            [=](std::size_t k, std::size_t lane) {
-                return wa[2 * index[k] * width + static_cast<std::int64_t>(lane)] * z[k];
-            },
-            out);
-    }
-
-    // The centres have moved with this row; b follows, so that no score changes.
-    void drift() {
-        T by[width];
-        add_up(columns_.in.centred, columns_.in.drift.data(), by);
-        for (int lane = 0; lane < width; ++lane) a_.b[lane] += by[lane];
-    }
-
     void move(const LanesLoss<Lane>& loss, const T* s, const T* y, const T* g, double share) {
         const double eta = set_.eta * clock_.y_unit(set_.regression);
         T squares[width], gain[width], size[width], first[width] = {};
@@ -230,91 +254,106 @@ class AdaptiveDescent {
                 const double sum = a_.a0[lane] > 0 ? a_.a0[lane] : 1.0;
                 first[lane] = static_cast<T>(a_.a0[lane] > 0 ? eta / std::sqrt(sum) : 0.0);
             }
-        find_steps(squares, static_cast<T>(eta));  // 3, 4
-        const T *step = steps_.data(), *z = columns_.in.z.data();
-        sum_terms<Lane>(  // 5
-            columns_.in.size,
-            [=](std::size_t k, std::size_t lane) { return step[k * width + lane] * z[k]; }, gain);
+        typename Lane::Sum sum;
+        for (auto [strip, numbers] : in_play()) {  // 3, 4, 5
+            find_steps(strip, squares, static_cast<T>(eta), numbers);
+            sum.add(strip.size, numbers.step.data(), strip.z.data());
+        }
+        Lane::store(sum.total(), gain);
         for (int lane = 0; lane < width; ++lane) {
             gain[lane] = (gain[lane] + first[lane]) * static_cast<T>(share);
             const bool moves = g[lane] != T(0) && gain[lane] > T(0) && gain[lane] < kMostGain;
             gain[lane] = moves ? gain[lane] : T(0);
         }
-        loss.implicit_slopes(s, y, gain, size);  // 6
+        loss.implicit_slopes(s, y, g, gain, size);  // 6
         for (int lane = 0; lane < width; ++lane) {
             size[lane] = gain[lane] > T(0) ? size[lane] * static_cast<T>(share) : T(0);
             a_.b[lane] -= static_cast<double>(size[lane]) * static_cast<double>(first[lane]);  // 7
         }
-        take_steps(size);
+        if (averages()) count_steps(size);
+        for (auto [strip, numbers] : in_play()) take_steps(strip.size, size, numbers);
     }
 
-    void find_steps(const T* squares, T eta) {
-        const auto& in = columns_.in;
-        if (steps_.size() < in.size * width) steps_.resize(2 * in.size * width);
-        T* step = steps_.data();
-        for (std::size_t k = 0; k < in.size; ++k) {
-            T* a = a_of(in.index[k]);
-            const T z2 = in.z[k] * in.z[k];
-            for (int lane = 0; lane < width; ++lane)
-                step[k * width + lane] = a[lane] += squares[lane] * z2;
-        }
-        const T *z = in.z.data(), *rate = in.rate.data();
-        for (std::size_t k = 0; k < in.size; ++k)
-            for (int lane = 0; lane < width; ++lane) {
-                const T sum = step[k * width + lane] > kTiny ? step[k * width + lane] : kTiny;
-                step[k * width + lane] = eta * rate[k] * z[k] / std::sqrt(sum);
+    // A line of numbers at a time: P columns of one model, or one column of P.
+    static void find_steps(const Strip<T>& strip, const T* squares, T eta, Numbers& numbers) {
+        constexpr std::size_t P = kPerLine<T>, columns = P / width;
+        const T* __restrict z = strip.z.data(), * __restrict rate = strip.rate.data();
+        T* __restrict a = numbers.a.data(), * __restrict step = numbers.step.data();
+        for (std::size_t k = 0; k < strip.size; k += columns, a += P, step += P)
+            for (std::size_t p = 0; p < P; ++p) {
+                const std::size_t column = k + p / width;
+                a[p] += squares[p % width] * (z[column] * z[column]);
+                const T sum = a[p] > kTiny ? a[p] : kTiny;
+                step[p] = eta * rate[column] * z[column] / std::sqrt(sum);
             }
     }
 
-    void take_steps(const T* size) {
-        const auto& in = columns_.in;
-        const bool mean = averages();
-        for (std::size_t k = 0; k < in.size; ++k) {
-            T* w = w_of(in.index[k]);
-            for (int lane = 0; lane < width; ++lane) {
-                const T value = w[lane] - size[lane] * steps_[k * width + lane];
-                if (mean)
-                    set_weight(in.index[k], lane, value);
-                else
-                    w[lane] = value;
-            }
+    static void take_steps(std::size_t n, const T* size, Numbers& numbers) {
+        constexpr std::size_t P = kPerLine<T>, columns = P / width;
+        T* __restrict w = numbers.w.data();
+        const T* __restrict step = numbers.step.data();
+        for (std::size_t k = 0; k < n; k += columns, w += P, step += P)
+            for (std::size_t p = 0; p < P; ++p) w[p] -= size[p % width] * step[p];
+    }
+
+    // The mean follows the steps that are about to be taken.
+    void count_steps(const T* size) {
+        for (auto [strip, numbers] : in_play()) {
+            const std::int64_t* index = index_of(strip);
+            for (std::size_t k = 0; k < strip.size; ++k)
+                for (int lane = 0; lane < width; ++lane) {
+                    const std::size_t here = k * width + lane;
+                    T w = numbers.w[here];
+                    set_weight(index[k], lane, w, w - size[lane] * numbers.step[here]);
+                }
         }
+    }
+
+    struct StripNumbers {
+        const Strip<T>& strip;
+        Numbers& numbers;
+    };
+    std::array<StripNumbers, 2> in_play() {
+        return {{{columns_.centred, centred_}, {columns_.loose, loose_}}};
+    }
+    const std::int64_t* index_of(const Strip<T>& strip) const {
+        return &strip == &columns_.loose ? columns_.loose_index.data() : columns_.centred_index();
     }
 
     // The penalty of all rows since each weight's last turn.
     void penalise() {
-        const auto& in = columns_.in;
+        for (auto [strip, numbers] : in_play())
+            for (std::size_t k = 0; k < strip.size; ++k)
+                penalise(index_of(strip)[k], static_cast<double>(strip.rate[k]),
+                         numbers.w.data() + k * width, numbers.a.data() + k * width);
+    }
+
+    void penalise(std::int64_t j, double rate, T* w, const T* a) {
         const double eta = set_.eta * clock_.y_unit(set_.regression);
-        for (std::size_t k = 0; k < in.size; ++k) {
-            const std::int64_t j = in.index[k];
-            const double rows = columns_.rows() - a_.last[j];
-            const double unit = columns_[j].unit();
-            a_.last[j] = columns_.rows();
-            for (int lane = 0; lane < width; ++lane) {
-                const std::int64_t at = j * width + lane;
-                const double sum = a_of(j)[lane];
-                if (sum <= 0) continue;
-                const double rate = eta * in.rate[k] / (std::sqrt(sum) * unit) * rows;
-                const double keep = 1 / (1 + set_.l2 * rate / unit);
-                T w = static_cast<T>(keep * w_of(j)[lane]);
-                if (a_.q) {
-                    a_.due[at] = keep * a_.due[at] + set_.l1 * rate;
-                    a_.q[at] *= keep;
-                    shrink_weights<1>(a_.due[at], a_.q + at, &w);
-                }
-                set_weight(j, lane, w);
+        const double rows = columns_.rows() - a_.last[j], unit = columns_[j].unit();
+        a_.last[j] = columns_.rows();
+        for (int lane = 0; lane < width; ++lane) {
+            const std::int64_t at = j * width + lane;
+            const double sum = a[lane];
+            if (sum <= 0) continue;
+            const double size = eta * rate / (std::sqrt(sum) * unit) * rows;
+            const double keep = 1 / (1 + set_.l2 * size / unit);
+            T value = static_cast<T>(keep * w[lane]);
+            if (a_.q) {
+                a_.due[at] = keep * a_.due[at] + set_.l1 * size;
+                a_.q[at] *= keep;
+                shrink_weights<1>(a_.due[at], a_.q + at, &value);
             }
+            set_weight(j, lane, w[lane], value);
         }
     }
 
     // b as it is without centres
     void raw_intercepts(double* raw) const {
         std::copy_n(a_.b, width, raw);
-        for (std::size_t c = 0; c < static_cast<std::size_t>(clock_.columns.centred); ++c) {
-            const T* w = w_of(columns_.centred_index(c));
+        for (std::size_t c = 0; c < n_centred(); ++c)
             for (int lane = 0; lane < width; ++lane)
-                raw[lane] -= columns_.mean(c) * static_cast<double>(w[lane]);
-        }
+                raw[lane] -= columns_.mean(c) * static_cast<double>(centred_.w[c * width + lane]);
     }
 
     void count_intercepts() {
@@ -330,9 +369,8 @@ class AdaptiveDescent {
     Settings set_;
     AdaptiveClock& clock_;
     ColumnScales<T> columns_;
-    NonZeros<T> row_, next_;
-    std::int64_t next_row_ = -1;
-    std::vector<T> steps_;  // [column in play][lane], D
+    NonZeros<T> row_;
+    Numbers centred_, loose_;  // those of centred columns stay here while a run goes on
     double raw_b_[width] = {};
 };
 

@@ -19,11 +19,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "separable/data/products.hpp"
+#include "separable/math/lanes.hpp"
 
 namespace separable {
 
@@ -52,54 +55,109 @@ struct ColumnClock {
     double centred = 0;          // how many columns are
 };
 
-// Columns in play, the centred ones first: column index[i] with value z[i] from its new centre,
-// before[i] from the centre before this row, which has drifted by drift[i]; rate[i] = 1 / s.
+// Columns in play, side by side: the i-th has the value z[i] and the rate 1 / s. Up to a whole line
+// they go on with zeros.
 template <class T>
-struct InPlay {
-    std::vector<std::int64_t> index;
-    std::vector<T> z, before, drift, rate;
-    std::size_t size = 0, centred = 0;
-
-    void reserve(std::size_t n) {
-        if (z.size() >= n) return;
-        n += n / 2 + 64;
-        index.resize(n), z.resize(n), before.resize(n), drift.resize(n), rate.resize(n);
-    }
+struct Strip {
+    LineVector<T> z, rate;
+    std::size_t size = 0;
 };
+
+inline constexpr double kFar = 0x1p40;       // a value so many units away changes the unit
+inline constexpr double kJump = 1.5;         // of the mean square of a loose column
+inline constexpr double kLostDigits = 1e-6;  // of squares that a mean was taken from
+inline constexpr double kConstant = 1e-14;   // deviations this far below the mean are noise
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+inline bool jumps(double count_before, double count, double squares_before, double squares) {
+    return squares * count_before > kJump * squares_before * count;
+}
+
+// The two loops over numbers that stand side by side are functions of their own, not inlined: only
+// so do compilers believe that the arrays are apart, and use vectors.
+
+// n loose columns take x in, weighted k: counts, squares, z and rates. Returns whether one of them
+// is odd: it needs step 1, 2 (its count being `join` or more) or 4, which it has not got yet.
+template <class T>
+[[gnu::noinline]] bool count_loose(std::size_t n, double k, double join, const double* __restrict x,
+                                   double* __restrict count, double* __restrict squares,
+                                   std::int64_t* __restrict odd, T* __restrict z,
+                                   T* __restrict rate) {
+    std::int64_t any = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double count_before = count[i], squares_before = squares[i];
+        const double count_now = count_before + k, squares_now = squares_before + k * x[i] * x[i];
+        odd[i] = !(std::abs(x[i]) < kFar) | (x[i] == 0) | (count_now >= join) |
+                 jumps(count_before, count_now, squares_before, squares_now);
+        any |= odd[i];
+        count[i] = count_now, squares[i] = squares_now;
+        z[i] = static_cast<T>(x[i]);
+        rate[i] = std::sqrt(static_cast<T>(count_now) / static_cast<T>(squares_now));
+    }
+    return any != 0;
+}
+
+// n centred columns take x in, weighted k, the sum of weights being `total` with it; x is 0 then.
+// Returns whether a variance is above its record.
+template <class T>
+[[gnu::noinline]] bool count_centred(std::size_t n, double k, double total, double* __restrict x,
+                                     double* __restrict mean, double* __restrict spread,
+                                     const double* __restrict record, T* __restrict before,
+                                     T* __restrict drift, T* __restrict z, T* __restrict rate) {
+    const double share = k / total;
+    const T rounded_total = static_cast<T>(total);
+    std::int64_t jump = 0;
+    for (std::size_t c = 0; c < n; ++c) {
+        const double z_before = x[c] - mean[c], by = z_before * share;
+        const double mean_now = mean[c] + by, z_now = x[c] - mean_now;
+        const double spread_now = spread[c] + k * z_before * z_now;
+        const double noise = kConstant * mean_now;
+        const double known = spread_now > noise * noise * total ? spread_now : kNever;
+        x[c] = 0;
+        mean[c] = mean_now, spread[c] = spread_now;
+        before[c] = static_cast<T>(z_before), drift[c] = static_cast<T>(by);
+        z[c] = static_cast<T>(z_now);
+        rate[c] = std::sqrt(rounded_total / static_cast<T>(known));
+        jump |= spread_now > record[c] * total;
+    }
+    return jump != 0;
+}
 
 template <class T>
 class ColumnScales {
    public:
     ColumnScales(Column* columns, const CentredColumns& centred, bool centres, ColumnClock& clock)
-        : columns_(columns), c_(centred), centres_(centres), clock_(clock) {}
+        : columns_(columns), c_(centred), centres_(centres), clock_(clock) {
+        make_room(0);
+    }
 
-    InPlay<T> in;
+    Strip<T> centred, loose;
+    std::vector<std::int64_t> loose_index;
+    LineVector<T> before, drift;  // of the centred ones: z from the centre before, how far it moved
 
     const Column& operator[](std::int64_t j) const { return columns_[j]; }
     double rows() const { return clock_.rows; }
     double mean(std::size_t place) const { return c_.mean[place]; }
-    std::int64_t centred_index(std::size_t place) const { return c_.index[place]; }
-    void prefetch(std::int64_t j) const { __builtin_prefetch(columns_ + j, 1); }
+    const std::int64_t* centred_index() const { return c_.index; }
 
-    // Takes a row in. Weights are told of changes of units, scales and centres.
+    // Takes a row in. Weights are told of changes of units, scales and centres, and which columns
+    // are in play.
     template <class Weights>
     void present(const NonZeros<T>& row, double k, Weights& weights) {
         clock_.rows += 1;
         clock_.total += k;
-        const auto n_before = static_cast<std::size_t>(clock_.centred);
-        if (x_.size() < n_before + row.size) x_.resize(2 * (n_before + row.size), 0.0);
-        loose_.reserve(row.size);
-        loose_.size = 0;
-        for (std::size_t i = 0; i < row.size; ++i) take(row.index[i], row.value[i], k, weights);
-        const auto n = static_cast<std::size_t>(clock_.centred);
-        in.reserve(n + loose_.size);
-        in.size = n + loose_.size, in.centred = n;
+        make_room(row.size);
+        weights.make_room(n_centred() + row.size, row.size);
+        bring(row, weights);
+        take(row, k, weights);
         centre(k, weights);
-        for (std::size_t i = 0; i < loose_.size; ++i) {
-            in.index[n + i] = loose_.index[i];
-            in.z[n + i] = in.before[n + i] = loose_.z[i];
-            in.rate[n + i] = std::sqrt(loose_.count[i] / loose_.squares[i]);
-        }
+    }
+
+    // Writes what the i-th loose column is now.
+    void put_back(std::size_t i, double k) {
+        Column& column = columns_[loose_index[i]];
+        column.count = count_[i], column.squares = squares_[i];
+        column.sum += k * loose_x_[i];
     }
 
     // Step 5, when the row has been learned from.
@@ -107,7 +165,7 @@ class ColumnScales {
     void release(Weights& weights) {
         const auto rows = static_cast<std::uint64_t>(clock_.rows);
         if ((rows & (rows - 1)) != 0) return;
-        const auto n = static_cast<std::size_t>(clock_.centred);
+        const std::size_t n = n_centred();
         std::size_t kept = 0;
         for (std::size_t c = 0; c < n; ++c) {
             Column& column = columns_[c_.index[c]];
@@ -115,81 +173,129 @@ class ColumnScales {
                 c_.index[kept] = c_.index[c];
                 c_.mean[kept] = c_.mean[c], c_.spread[kept] = c_.spread[c];
                 c_.record[kept] = c_.record[c];
+                weights.change_place(c, kept);
                 column.sum = static_cast<double>(kept++);
                 continue;
             }
-            weights.move_centre(c_.index[c], -c_.mean[c]);
+            weights.leave(c_.index[c], c, c_.mean[c]);
             column.inverse = -column.inverse;
             column.squares = c_.spread[c] + clock_.total * c_.mean[c] * c_.mean[c];
             column.sum = clock_.total * c_.mean[c];
         }
         clock_.centred = static_cast<double>(kept);
+        for (auto* each : {&centred.z, &centred.rate, &before, &drift})
+            std::fill_n(each->data() + kept, n - kept, T(0));
     }
 
    private:
-    static constexpr double kFar = 0x1p40;       // a value so many units away changes the unit
-    static constexpr double kJump = 1.5;         // of the mean square of a loose column
-    static constexpr double kLostDigits = 1e-6;  // of squares that a mean was taken from
-    static constexpr double kConstant = 1e-14;   // deviations this far below the mean are noise
+    std::size_t n_centred() const { return static_cast<std::size_t>(clock_.centred); }
+    bool can_join() const { return centres_ && clock_.centred < static_cast<double>(c_.capacity); }
 
-    // The columns in play that are not centred.
-    struct Loose {
-        std::vector<std::int64_t> index;
-        std::vector<T> z, count, squares;
-        std::size_t size = 0;
-
-        void reserve(std::size_t n) {
-            if (z.size() < n)
-                index.resize(2 * n), z.resize(2 * n), count.resize(2 * n), squares.resize(2 * n);
+    void make_room(std::size_t row_size) {
+        const std::size_t most = n_centred() + row_size + kPerLine<T>;
+        if (x_.size() < most) {
+            x_.resize(2 * most, 0.0);
+            for (auto* each : {&centred.z, &centred.rate, &before, &drift}) each->resize(2 * most);
         }
-    };
+        if (loose.z.size() < row_size + kPerLine<T>) {
+            const std::size_t n = 2 * row_size + kPerLine<T>;
+            loose.z.resize(n), loose.rate.resize(n);
+            for (auto* each : {&loose_x_, &count_, &squares_}) each->resize(n);
+            odd_.resize(n), loose_index.resize(n), here_.resize(n), place_.resize(n);
+        }
+    }
 
-    double capacity() const { return static_cast<double>(c_.capacity); }
-
+    // Brings the numbers of the row's loose columns side by side. It is hard to foresee which ones
+    // are loose, so there is no branch: a centred column is brought too, and the next one
+    // overwrites it.
     template <class Weights>
-    void take(std::int64_t j, double value, double k, Weights& weights) {
-        Column& column = columns_[j];
-        double x = value * column.inverse;
-        if (!(std::abs(x) < kFar && x != 0)) {  // 1
-            change_unit(j, power_of_two(value), weights);
-            x = value * column.inverse;
+    void bring(const NonZeros<T>& row, Weights& weights) {
+        const std::int64_t* from = row.index.data();
+        const T* value = row.value.data();
+        std::int64_t* index = loose_index.data();
+        std::size_t *here = here_.data(), *place = place_.data();
+        double *x = loose_x_.data(), *count = count_.data(), *squares = squares_.data();
+        std::size_t n = 0, n_here = 0;
+        for (std::size_t i = 0; i < row.size; ++i) {
+            const std::int64_t j = from[i], ahead = from[i + row.kAhead];
+            __builtin_prefetch(columns_ + ahead, 1), weights.prefetch(ahead);
+            const Column& column = columns_[j];
+            index[n] = j, here[n_here] = place[n] = i;
+            x[n] = static_cast<double>(value[i]) * column.inverse;
+            count[n] = column.count, squares[n] = column.squares;
+            weights.bring(j, n);
+            n_here += column.centred(), n += !column.centred();
         }
-        if (column.centred()) {
+        loose.size = n, n_here_ = n_here;
+    }
+
+    // All columns take the row in, but for the means of the centred ones.
+    template <class Weights>
+    void take(const NonZeros<T>& row, double k, Weights& weights) {
+        for (std::size_t h = 0; h < n_here_; ++h) {
+            const std::int64_t j = row.index[here_[h]];
+            const double value = row.value[here_[h]];
+            Column& column = columns_[j];
+            if (!(std::abs(value * column.inverse) < kFar)) [[unlikely]]  // 1
+                change_unit(j, power_of_two(value), weights);
             column.count += k;
-            x_[column.place()] = -x;
-            return;
+            x_[column.place()] = -value * column.inverse;
         }
-        const double count = column.count, squares = column.squares;
-        column.count += k;
-        column.squares += k * x * x;
-        column.sum += k * x;
-        if (centres_ && 2 * column.count >= clock_.total && clock_.centred < capacity()) {  // 2
+        if (find_rates(k))
+            for (std::size_t i = 0; i < loose.size; ++i)
+                if (odd_[i] != 0) take_odd(i, row.value[place_[i]], k, weights);
+    }
+
+    // 3; returns whether a column needs more than that: steps 1, 2 or 4.
+    bool find_rates(double k) {
+        constexpr std::size_t P = kPerLine<T>;
+        const std::size_t n = loose.size;
+        const double join = can_join() ? clock_.total / 2 : kNever;
+        std::fill_n(loose_x_.data() + n, P, 1.0);
+        std::fill_n(count_.data() + n, P, 0.0), std::fill_n(squares_.data() + n, P, 1.0);
+        const bool any =
+            count_loose<T>(whole_lines<T>(n), k, join, loose_x_.data(), count_.data(),
+                           squares_.data(), odd_.data(), loose.z.data(), loose.rate.data());
+        std::fill_n(loose.z.data() + n, P, T(0));
+        return any;
+    }
+
+    // Takes the row in for one loose column, from the start.
+    template <class Weights>
+    void take_odd(std::size_t i, double value, double k, Weights& weights) {
+        const std::int64_t j = loose_index[i];
+        Column& column = columns_[j];
+        if (!(std::abs(loose_x_[i]) < kFar && loose_x_[i] != 0))  // 1
+            change_unit(j, power_of_two(value), weights);
+        const double x = value * column.inverse;
+        const double count = column.count + k, squares = column.squares + k * x * x;
+        count_[i] = count, squares_[i] = squares;
+        if (can_join() && 2 * count >= clock_.total) {  // 2
             join(j, x, k, weights);
+            loose_x_[i] = 0, loose.z[i] = 0, loose.rate[i] = 0;  // it is in play elsewhere
+            weights.leave_out(i);
             return;
         }
-        if (column.squares * count > kJump * squares * column.count)  // 4
-            weights.scale(j, std::sqrt(squares * column.count / (count * column.squares)));
-        const std::size_t i = loose_.size++;  // 3
-        loose_.index[i] = j;
-        loose_.z[i] = static_cast<T>(x);
-        loose_.count[i] = static_cast<T>(column.count);
-        loose_.squares[i] = static_cast<T>(column.squares);
+        if (jumps(column.count, count, column.squares, squares))  // 4
+            weights.scale(j, std::sqrt(column.squares * count / (column.count * squares)));
+        loose_x_[i] = x, loose.z[i] = static_cast<T>(x);
+        loose.rate[i] = std::sqrt(static_cast<T>(count) / static_cast<T>(squares));
+        weights.bring(j, i);
     }
 
     // A column becomes centred: its mean and spread before this row, from the sums.
     template <class Weights>
     void join(std::int64_t j, double x, double k, Weights& weights) {
         Column& column = columns_[j];
-        const auto c = static_cast<std::size_t>(clock_.centred);
-        const double earlier = clock_.total - k, sum = column.sum - k * x;
-        const double squares = column.squares - k * x * x;
-        const double mean = earlier > 0 ? sum / earlier : x;
-        const double spread = earlier > 0 ? squares - sum * mean : 0;
+        const std::size_t c = n_centred();
+        const double earlier = clock_.total - k;
+        const double mean = earlier > 0 ? column.sum / earlier : x;
+        const double spread = earlier > 0 ? column.squares - column.sum * mean : 0;
         c_.index[c] = j;
         c_.mean[c] = mean;
-        c_.spread[c] = spread > kLostDigits * squares ? spread : 0;
+        c_.spread[c] = spread > kLostDigits * column.squares ? spread : 0;
         c_.record[c] = -1;
-        weights.move_centre(j, mean);
+        weights.join(j, c, mean);
         column.inverse = -column.inverse;
         column.sum = static_cast<double>(c);
         clock_.centred += 1;
@@ -199,31 +305,16 @@ class ColumnScales {
     // All centred columns take the row in.
     template <class Weights>
     void centre(double k, Weights& weights) {
-        const double share = k / clock_.total, total = clock_.total;
-        double jump = 0;
-        for (std::size_t c = 0; c < in.centred; ++c) {
-            const double z_before = x_[c] - c_.mean[c], drift = z_before * share;
-            const double mean = c_.mean[c] + drift, z = x_[c] - mean;
-            const double spread = c_.spread[c] + k * z_before * z;
-            const double noise = kConstant * mean, least = noise * noise * total;
-            x_[c] = 0;
-            c_.mean[c] = mean;
-            c_.spread[c] = spread;
-            in.z[c] = static_cast<T>(z);
-            in.before[c] = static_cast<T>(z_before);
-            in.drift[c] = static_cast<T>(drift);
-            const double safe = spread > least ? spread : 1.0;
-            in.rate[c] = static_cast<T>(spread > least ? std::sqrt(total / safe) : 0.0);
-            const double above = spread - c_.record[c] * total;
-            jump = above > jump ? above : jump;
-        }
-        std::copy_n(c_.index, in.centred, in.index.data());
-        if (jump > 0) follow_jumps(weights);
+        centred.size = n_centred();
+        const bool jump = count_centred<T>(centred.size, k, clock_.total, x_.data(), c_.mean,
+                                           c_.spread, c_.record, before.data(), drift.data(),
+                                           centred.z.data(), centred.rate.data());
+        if (jump) follow_jumps(weights);
     }
 
     template <class Weights>
     void follow_jumps(Weights& weights) {  // 4
-        for (std::size_t c = 0; c < in.centred; ++c) {
+        for (std::size_t c = 0; c < centred.size; ++c) {
             const double variance = c_.spread[c] / clock_.total;
             if (variance <= c_.record[c]) continue;
             if (c_.record[c] > 0) weights.scale(c_.index[c], std::sqrt(c_.record[c] / variance));
@@ -254,9 +345,10 @@ class ColumnScales {
 
     // The power of two below |value|, kept where ratios of two of them are numbers too.
     static double power_of_two(double value) {
-        int exponent = 0;
-        std::frexp(value, &exponent);
-        return std::ldexp(1.0, std::clamp(exponent - 1, -511, 511));
+        constexpr std::uint64_t kMantissa = 52, kBias = 1023, kMost = 511;
+        const std::uint64_t exponent = (std::bit_cast<std::uint64_t>(value) >> kMantissa) & 0x7ff;
+        return std::bit_cast<double>(std::clamp(exponent, kBias - kMost, kBias + kMost)
+                                     << kMantissa);
     }
 
     Column* columns_;
@@ -264,7 +356,12 @@ class ColumnScales {
     bool centres_;
     ColumnClock& clock_;
     std::vector<double> x_;  // the row's values of the centred columns; zeros between rows
-    Loose loose_;
+    // of the row's loose columns
+    LineVector<double> loose_x_, count_, squares_;
+    LineVector<std::int64_t> odd_;    // not 0: it needs steps 1, 2 or 4
+    std::vector<std::size_t> place_;  // where in the row
+    std::vector<std::size_t> here_;   // where in the row the centred columns are
+    std::size_t n_here_ = 0;
 };
 
 }  // namespace separable

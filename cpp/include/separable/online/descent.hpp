@@ -12,7 +12,7 @@
 //   source    Robbins, Monro 1951; Bottou 2012, Stochastic gradient descent tricks
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -76,6 +76,56 @@ struct DescentRun {
     std::int64_t overflow_row = -1;           // the row whose score was not finite
 };
 
+// Step 2: the scores of some rows are noted, and their losses evaluated side by side.
+template <class Lane>
+class LossNotes {
+   public:
+    using T = typename Lane::T;
+
+    // `measure`: the sums of an epoch are wanted.
+    LossNotes(const LanesLoss<Lane>& loss, Progress& progress, bool measure)
+        : loss_(loss), progress_(progress), measure_(measure), wanted_(measure || progress.loss) {}
+
+    // `weight` of the row at its first presentation, 0 at others.
+    void note(const T* s, const T* y, double share, double weight) {
+        if (!wanted_) return;
+        std::copy_n(s, width, s_ + n_ * width);
+        std::copy_n(y, width, y_ + n_ * width);
+        share_[n_] = share, weight_[n_] = weight;
+        if (++n_ == kRows) evaluate();
+    }
+
+    // The sums since this was called last.
+    std::vector<double> take(int n_lanes) {
+        evaluate();
+        std::vector<double> sums(sums_, sums_ + n_lanes);
+        std::fill_n(sums_, width, 0.0);
+        return sums;
+    }
+
+    void evaluate() {
+        loss_.values(n_ * width, s_, y_, value_);
+        for (std::size_t row = 0; row < n_; ++row) {
+            const T* value = value_ + row * width;
+            if (progress_.loss && weight_[row] > 0) progress_.count_row(value, weight_[row], width);
+            if (measure_)
+                for (int lane = 0; lane < width; ++lane) sums_[lane] += share_[row] * value[lane];
+        }
+        n_ = 0;
+    }
+
+   private:
+    static constexpr int width = Lane::kWidth;
+    static constexpr std::size_t kRows = 64;
+
+    const LanesLoss<Lane>& loss_;
+    Progress& progress_;
+    bool measure_, wanted_;
+    std::size_t n_ = 0;
+    double sums_[width] = {}, share_[kRows], weight_[kRows];
+    alignas(kLineBytes) T s_[kRows * width], y_[kRows * width], value_[kRows * width];
+};
+
 template <class Lane, class Descent>
 DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
                    const LanesLoss<Lane>& loss, Descent& descent, EpochOrder& order,
@@ -85,10 +135,10 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
     using Score = typename Lane::Score;
     constexpr int width = Lane::kWidth;
     DescentRun run;
-    T s[width], y[width] = {}, value[width];
+    LossNotes<Lane> notes(loss, progress, measure);
+    T s[width], y[width] = {};
     for (std::int64_t epoch = 0; epoch < max_epochs; ++epoch) {
         order.start(first_epoch + epoch);
-        double losses[width] = {};
         for (std::size_t t = 0; t < order.size(); ++t) {
             const std::int64_t i = order[t];
             if (order.fetches(t)) descent.prefetch(x, order.to_fetch(t), order[t + 1]);
@@ -98,19 +148,17 @@ DescentRun descend(const Products<Lane>& x, const DescentProblem& problem,
                 const double share = left < 1 ? left : 1;
                 const Score score = descent.score(x, i, y, share);  // 1
                 if (!Lane::all_finite(score)) {
+                    notes.evaluate();
                     run.overflow_row = i;
                     return run;
                 }
                 Lane::store(score, s);
-                if (measure || progress.loss) loss.values(s, y, value);  // 2
-                if (left == weight && progress.loss) progress.count_row(value, weight, width);
-                if (measure)
-                    for (int lane = 0; lane < width; ++lane) losses[lane] += share * value[lane];
-                descent.step(x, i, loss, s, y, share);  // 3
+                notes.note(s, y, share, left == weight ? weight : 0);  // 2
+                descent.step(x, i, loss, s, y, share);                 // 3
                 heartbeat.row();
             }
         }
-        run.losses.emplace_back(losses, losses + problem.n_lanes);
+        run.losses.push_back(notes.take(problem.n_lanes));
     }
     return run;
 }

@@ -1,0 +1,209 @@
+"""The evidence of Bayesian regression, and the precisions that maximise it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Marginal", "Precisions"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: Squares beyond these are refused: the search would leave the range of floats.
+LEAST, MOST = 1e-240, 1e280
+#: The ratio of the precisions is looked for this far from the largest eigenvalue, by tens.
+DECADES = 15
+#: So many ratios are tried before the best is refined.
+TRIED = 301
+
+
+@dataclass(frozen=True)
+class Precisions:
+    """Precisions that maximise the evidence, as far as they were free.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        Of the prior and of the noise.
+    edge : str or None
+        Which of them grows without end, and was stopped.
+    """
+
+    alpha: float
+    beta: float
+    edge: str | None
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The log of p(y | alpha, beta), weights and intercept integrated out.
+
+    With lambda = alpha / beta, s the eigenvalues of X'X and q the squares of V'X'y, all centred:
+
+        2 log p = N log(beta / 2 pi) + sum_k log(lambda / (s_k + lambda)) - beta Q - log W
+        Q = |y|^2 - sum_k q_k / (s_k + lambda)
+
+    where N = W - 1, one row being spent on the intercept, whose prior is flat with density 1;
+    without an intercept N = W and there is no log W.
+
+    Parameters
+    ----------
+    values, along : ndarray
+        s > 0 and V'X'y, of which q has the squares.
+    target_squares : float
+        |y|^2.
+    residual_squares : float
+        What least squares leave of it, above 0.
+    weight : float
+        W, the sum of the weights of the rows.
+    fit_intercept : bool
+    """
+
+    values: Floats
+    along: Floats
+    target_squares: float
+    residual_squares: float
+    weight: float
+    fit_intercept: bool
+
+    @classmethod
+    def of(
+        cls,
+        values: Floats,
+        along: Floats,
+        target_squares: float,
+        target_mean: float,
+        weight: float,
+        *,
+        fit_intercept: bool,
+    ) -> Marginal:
+        """Return the evidence; eigenvalues that are 0 but for rounding are left out."""
+        top = float(values.max(initial=0.0))
+        if not (top < MOST and target_squares < MOST):
+            raise ValueError(
+                "Squares of X or y overflow float64, and so do the precisions. Scale X and y."
+            )
+        if 0 < target_squares < LEAST:
+            raise ValueError("Squares of y are so small that they vanish in float64. Scale y.")
+        seen = values > len(values) * EPS * top
+        values, along = values[seen], along[seen]
+        rounding = (EPS * target_mean) ** 2 * weight
+        least = max(target_squares * EPS * max(len(values), 1), rounding, 1.0 / MOST)
+        left = max(target_squares - float(((along / np.sqrt(values)) ** 2).sum()), least)
+        return cls(values, along, target_squares, left, weight, fit_intercept)
+
+    @property
+    def n(self) -> float:
+        """N, the rows that are left for weights and noise."""
+        return self.weight - 1.0 if self.fit_intercept else self.weight
+
+    def penalised(self, ratio: float) -> float:
+        """Return Q, residuals and penalty together, without cancellation."""
+        part = (self.along / np.sqrt(self.values)) ** 2 * (ratio / (self.values + ratio))
+        return self.residual_squares + float(part.sum())
+
+    def residuals(self, ratio: float) -> float:
+        """Return the squared residuals of the posterior mean."""
+        part = (self.along / np.sqrt(self.values) * (ratio / (self.values + ratio))) ** 2
+        return self.residual_squares + float(part.sum())
+
+    def size(self, ratio: float) -> float:
+        """Return |w|^2 of the posterior mean."""
+        return float(((self.along / (self.values + ratio)) ** 2).sum())
+
+    def effective(self, ratio: float) -> float:
+        """Return gamma = sum s / (s + lambda), the number of weights that the rows determine."""
+        return float((self.values / (self.values + ratio)).sum())
+
+    def log_evidence(self, alpha: float, beta: float) -> float:
+        """Return log p(y | alpha, beta)."""
+        ratio = alpha / beta
+        twice = self.n * math.log(beta / (2 * math.pi)) - beta * self.penalised(ratio)
+        twice += float((math.log(ratio) - np.log(self.values + ratio)).sum())
+        if self.fit_intercept:
+            twice -= math.log(self.weight)
+        return 0.5 * twice
+
+    # ------------------------------------------------------------------ maximising
+
+    def maximise(self, alpha: float | None, beta: float | None) -> Precisions:
+        """Return the precisions that maximise the evidence, those that are given as they are.
+
+        Along one line, that of lambda: many values are tried, and around the best the slope is
+        brought to 0. No fixed point that may be slow, no maximum that is only the nearest.
+        """
+        if alpha is not None and beta is not None:
+            return Precisions(alpha, beta, None)
+        top = float(self.values.max(initial=0.0)) or 1.0
+        if alpha is not None:
+            return self._free_noise(alpha)
+        low, high = math.log(top) - DECADES * math.log(10), math.log(top) + DECADES * math.log(10)
+        if beta is not None and self.size(0.0) > 0:  # alpha = gamma / |w|^2 is not far below this
+            low = min(low, math.log(1e-3 / self.size(0.0)) - math.log(beta))
+
+        def noise(ratio: float) -> float:
+            return self.n / self.penalised(ratio) if beta is None else beta
+
+        def slope(log_ratio: float) -> float:
+            ratio = math.exp(log_ratio)
+            return self.effective(ratio) - noise(ratio) * ratio * self.size(ratio)
+
+        def height(log_ratio: float) -> float:
+            ratio = math.exp(log_ratio)
+            return self.log_evidence(noise(ratio) * ratio, noise(ratio))
+
+        place = _highest(height, slope, low, high)
+        ratio = math.exp(place)
+        edge = "alpha" if place >= high - 1e-6 else "noise_precision" if place <= low else None
+        return Precisions(noise(ratio) * ratio, noise(ratio), edge)
+
+    def _free_noise(self, alpha: float) -> Precisions:
+        least = math.log(1e-3 * max(self.n, 1e-3) / max(self.target_squares, self.residual_squares))
+        most = math.log(10 * max(self.n, 1e-3) / self.residual_squares)
+
+        def slope(log_beta: float) -> float:
+            beta = math.exp(log_beta)
+            ratio = alpha / beta
+            return self.n - self.effective(ratio) - beta * self.residuals(ratio)
+
+        def height(log_beta: float) -> float:
+            return self.log_evidence(alpha, math.exp(log_beta))
+
+        place = _highest(height, slope, least, most)
+        edge = "noise_precision" if place >= most - 1e-6 else None
+        return Precisions(alpha, math.exp(place), edge)
+
+
+def _highest(
+    height: Callable[[float], float], slope: Callable[[float], float], low: float, high: float
+) -> float:
+    """Return where a function of one variable is highest, by its slope.
+
+    Values that differ by less than rounding look the same, so the slope has the last word: from the
+    best of those tried it is followed uphill, to where it changes its sign or to the end.
+    """
+    tried = np.linspace(low, high, TRIED).tolist()
+    place = int(np.argmax([height(each) for each in tried]))
+    if slope(tried[place]) > 0:
+        while place + 1 < TRIED and slope(tried[place + 1]) > 0:
+            place += 1
+        left, right = place, place + 1
+    else:
+        while place > 0 and slope(tried[place - 1]) <= 0:
+            place -= 1
+        left, right = place - 1, place
+    if left < 0:
+        return low
+    if right == TRIED:
+        return high
+    return float(brentq(slope, tried[left], tried[right], xtol=1e-14, rtol=1e-14))

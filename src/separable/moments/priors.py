@@ -1,0 +1,55 @@
+"""Prior probabilities of the classes, given or estimated."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.parameters import Requirement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["PRIORS", "class_priors"]
+
+#: How far from 1 the sum of given priors may be before it is told.
+SLACK = 1e-5
+
+
+def _are_positive(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.ndim == 1 and bool((np.isfinite(numbers) & (numbers > 0)).all())
+
+
+#: None, or one number above 0 a class.
+PRIORS = Requirement("None or a list of finite floats > 0, one a class", _are_positive)
+
+
+def class_priors(given: Any, weight: Floats) -> Floats:
+    """Return the prior of each class: as given, or its share of the weight of all rows."""
+    if given is None:
+        shares: Floats = weight / weight.sum()
+        return shares
+    priors = np.asarray(given, dtype=np.float64)
+    if len(priors) != len(weight):
+        raise ValueError(
+            f"priors has {len(priors)} numbers, but the rows have {len(weight)} classes. Give one "
+            "prior a class, in the order of the sorted classes."
+        )
+    total = float(priors.sum())
+    if abs(total - 1.0) > SLACK:
+        warnings.warn(
+            f"The priors sum to {total:g}, not to 1, and are divided by that.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return priors / total

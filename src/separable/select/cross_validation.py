@@ -1,0 +1,171 @@
+"""k-fold cross-validation, and any other splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.targets import check_sample_weight
+from separable.select.answers import Answers, join
+from separable.select.fits import FittedFold, Problem, fits_of
+from separable.select.indexing import paired, take
+from separable.select.notices import Notices
+from separable.select.results import CrossValidation
+from separable.select.scoring import read_scoring, score_rows
+from separable.select.splits import read_splits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.select.scoring import Scorer
+    from separable.select.splits import Split
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["cross_validate", "read_problem", "run_folds"]
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    cv: Any = 5,
+    scoring: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    score_weight: Any = None,
+) -> CrossValidation:
+    """Score an estimator on rows it has not learned from, fold by fold.
+
+    Moment learners (least squares, ridge, discriminant analysis, naive Bayes, ...) are not fitted
+    k times: the sums of each fold are added up once, and those of all other folds merged from
+    them. Scores and predictions are those of k fits, to 1e-8; where sums lack the digits for that
+    the fold is fitted, and ``how`` says so. Other estimators are cloned and fitted k times.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any with ``fit`` and ``predict``, also scikit-learn's and pipelines. It stays as it is.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,) or (n, t)
+    cv : int, splitter or iterable of (train, test), default 5
+        As in scikit-learn: a number of folds is in the order of the rows, and stratified for
+        classifiers; ``KFold(5, shuffle=True, random_state=0)`` shuffles.
+    scoring : str, callable, list, dict or None, default None
+        scikit-learn's scorers, one or several. None: accuracy, R2, or the estimator's own score.
+    sample_weight : array-like of shape (n,), optional
+        For learning only: scores count every held-out row once, as in scikit-learn.
+    groups : array-like of shape (n,), optional
+        For splitters of groups.
+    score_weight : array-like of shape (n,), optional
+        Weights of the rows in scores; give ``sample_weight`` again for rows that stand for several.
+        Folds count alike in the mean.
+
+    Returns
+    -------
+    CrossValidation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import LeastSquares
+    >>> from separable.select import cross_validate
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> cross_validate(LeastSquares(), X, y, cv=3, scoring=["r2", "neg_mean_squared_error"])
+    LeastSquares, 3 folds, 442 held-out rows
+    fold        train  test    by         r2  neg_mean_squared_error
+    0             294   148  sums   0.469304                -3034.24
+    1             295   147  sums   0.487253                -3253.21
+    2             295   147  sums    0.50955                -2793.99
+    mean                            0.488702                -3027.15
+    std. error                     0.0116404                 132.611
+    """
+    problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
+    scorers = read_scoring(scoring, estimator)
+    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+    notices = Notices()
+    found = run_folds(problem, splits, notices, scorers, weight)
+    notices.tell(len(splits))
+    answers = join([fold.answers for fold in found])
+    rows = np.concatenate([split.test for split in splits])
+    fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
+    order = np.lexsort((fold, rows))
+    return CrossValidation(
+        learner=type(estimator).__name__,
+        scores={name: np.array([each.scores[name] for each in found]) for name in found[0].scores},
+        n_train=np.array([split.n_train for split in splits]),
+        n_test=np.array([len(split.test) for split in splits]),
+        how=tuple(each.how for each in found),
+        rows=rows[order],
+        fold=fold[order],
+        predictions=answers.predictions[order],
+        decision_scores=None if answers.decision is None else answers.decision[order],
+        probabilities=None if answers.probabilities is None else answers.probabilities[order],
+        classes=answers.classes,
+    )
+
+
+def read_problem(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, score_weight: Any
+) -> tuple[Problem, Floats | None]:
+    """Return what is validated, and the weights of rows in scores."""
+    name = type(estimator).__name__
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(f"Expected an estimator with fit and predict, got {estimator!r}.")
+    if not hasattr(estimator, "predict"):
+        raise TypeError(f"{name} has no predict, so there is nothing to compare with y.")
+    if y is None:
+        raise ValueError("Validation compares predictions with y, but y is None.")
+    X, y, n = paired(X, y)
+    weights = [
+        None if each is None else check_sample_weight(each, np.empty(n))
+        for each in (sample_weight, score_weight)
+    ]
+    return Problem(estimator, X, y, n, weights[0]), weights[1]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is kept of a fold."""
+
+    how: str
+    answers: Answers
+    scores: dict[str, float]
+
+
+def run_folds(
+    problem: Problem,
+    splits: Sequence[Split],
+    notices: Notices,
+    scorers: list[Scorer],
+    weight: Floats | None,
+) -> list[Found]:
+    """Fit, ask and score each fold."""
+    fits, found = fits_of(problem, splits), []
+    for k, split in enumerate(splits):
+        try:
+            with notices.of_fold(k):
+                fold = fits.fit(k)
+                scores = _scores(problem, split, fold, scorers, weight)
+        except Exception as error:
+            error.add_note(f"This was fold {k} of {len(splits)}, counted from 0.")
+            raise
+        found.append(Found(fold.how, fold.answers, scores))
+    return found
+
+
+def _scores(
+    problem: Problem, split: Split, fold: FittedFold, scorers: list[Scorer], weight: Floats | None
+) -> dict[str, float]:
+    if not scorers:
+        return {}
+    if weight is not None:
+        weight = weight[split.test]
+        if not weight.any():
+            raise ValueError("All held-out rows of the fold have score_weight 0.")
+    y_test = take(problem.y, split.test)
+    return score_rows(scorers, fold.estimator, fold.answers, fold.X_test, y_test, weight)

@@ -1,0 +1,243 @@
+"""The fitted estimators of all folds: from sums where that is exact, else fitted to the rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from separable.data.memory import available_bytes
+from separable.data.rows import Rows, as_rows
+from separable.model.scores import linear_scores
+from separable.moments.classifier import MomentClassifier
+from separable.moments.estimator import MomentEstimator
+from separable.moments.moments import each_complement
+from separable.select.answers import Answers, answers_of, ask
+from separable.select.indexing import take
+from separable.select.notices import held_back
+from separable.select.splits import runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.moments.data import Data
+    from separable.moments.estimator import RowSums
+    from separable.select.splits import Split
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FittedFold", "Problem", "Refits", "fits_of", "prepared", "refit", "solved_from_rows"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: The error that sums may leave in what is not explained of y, relative to that.
+ALLOWED = 1e-9
+#: Below this share of y not explained, errors of sums show in the scores.
+EXPLAINED = 1e-6
+#: Sums held at once, times the number of folds: of each, and of those after it.
+MATRICES = 2.5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is validated on what.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted here, but cloned.
+    X, y
+        All rows.
+    n_rows : int
+        Their number.
+    weight : ndarray of float64, shape (n,), or None
+        For learning.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    n_rows: int
+    weight: Floats | None
+
+
+@dataclass(frozen=True)
+class FittedFold:
+    """A fold after learning and predicting."""
+
+    estimator: Any
+    how: str
+    answers: Answers
+    X_test: Any
+
+
+def refit(problem: Problem, train: NDArray[np.intp]) -> Any:
+    """Return a clone of the estimator that is fitted to some rows."""
+    weight: dict[str, Floats] = {}
+    if problem.weight is not None:
+        weight = {weight_parameter(problem.estimator): problem.weight[train]}
+    return clone(problem.estimator).fit(take(problem.X, train), take(problem.y, train), **weight)
+
+
+def weight_parameter(estimator: Any) -> str:
+    """Return the name under which ``fit`` takes weights."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return f"{name}__{weight_parameter(last)}"
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"{type(estimator).__name__} learns without sample_weight. Leave it out, or repeat "
+            "rows."
+        )
+    return "sample_weight"
+
+
+class Refits:
+    """Fits a clone of the estimator to the training rows of each fold."""
+
+    def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
+        self._problem, self._splits = problem, splits
+
+    def fit(self, fold: int) -> FittedFold:
+        """Return a fold; to be called for one after the other."""
+        split = self._splits[fold]
+        fitted, X_test = refit(self._problem, split.train), take(self._problem.X, split.test)
+        return FittedFold(fitted, "refit", ask(fitted, X_test), X_test)
+
+
+class FromSums(Refits):
+    """Solves each fold from the sums of its training rows.
+
+    The rows of each test fold are summed once. What trains is merged from the folds before and
+    after it, never subtracted. Folds whose sums lack digits are fitted to the rows.
+    """
+
+    def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
+        super().__init__(problem, splits)
+        self._base, self._data = prepared(problem)
+        self._spread = np.var(self._data.y, axis=0) if is_regressor(self._base) else None
+        self._sums = self._sums_to_train()
+
+    def fit(self, fold: int) -> FittedFold:
+        """Return a fold; to be called for one after the other."""
+        sums = next(self._sums)
+        made = None if sums is None else _solved(self._base, sums)
+        if made is None:
+            return super().fit(fold)
+        test = self._splits[fold].test
+        X_test = take(self._problem.X, test)
+        answers = _ask_once(made, X_test)
+        if not self._has_digits(made, answers, test):
+            return super().fit(fold)
+        return FittedFold(made, "sums", answers, X_test)
+
+    def _sums_to_train(self) -> Iterator[RowSums | None]:
+        """Yield the sums of what each fold trains on; None where they do not fit in memory."""
+        splits = self._splits
+        for run in runs_of(splits):
+            if len(run) == 1:
+                yield self._added(splits[run[0]].train)
+                continue
+            tests = [splits[k].test for k in run]
+            rest = np.ones(self._data.rows.n_rows, np.bool_)
+            rest[np.concatenate(tests)] = False
+            parts = self._parts([*tests, np.flatnonzero(rest)] if rest.any() else tests)
+            if parts is None:
+                yield from [None] * len(run)
+            else:
+                yield from islice(each_complement(parts), len(run))
+
+    def _added(self, rows: NDArray[np.intp]) -> RowSums:
+        return self._base._new_sums().add_data(self._data, rows)
+
+    def _parts(self, places: list[NDArray[np.intp]]) -> list[RowSums] | None:
+        parts: list[RowSums] = []
+        for rows in places:
+            parts.append(self._added(rows))
+            if len(parts) == 1 and MATRICES * len(places) * _bytes(parts[0]) > available_bytes():
+                return None
+        return parts
+
+    def _has_digits(self, made: MomentEstimator, answers: Answers, test: NDArray[np.intp]) -> bool:
+        """Say whether errors of the sums stay far below what is not explained of y."""
+        error = float(10.0 ** -_digits(made.evidence_))
+        if self._spread is None:
+            return error <= ALLOWED
+        left = np.mean((answers.predictions - self._data.y[test]) ** 2, axis=0)
+        if not self._spread.all() or (left < EXPLAINED * self._spread).any():
+            return False
+        model, row = made._weights_only(), self._data.rows.take(test[:1])
+        sizes = Rows(np.abs(row.values), row.n_features, row.indices, row.indptr)
+        terms = linear_scores(sizes, np.abs(model.weights), np.abs(model.intercept))
+        most = np.maximum(error * np.sqrt(self._spread), EPS * terms[0])
+        return bool((most <= ALLOWED * np.sqrt(left)).all())
+
+
+def fits_of(problem: Problem, splits: Sequence[Split]) -> Refits:
+    """Return what fits the folds: from sums if the estimator can, else row by row."""
+    if not isinstance(problem.estimator, MomentEstimator) or problem.estimator._needs_rows():
+        return Refits(problem, splits)
+    if any(solved_from_rows(problem, split) for split in splits):
+        return Refits(problem, splits)
+    return FromSums(problem, splits)
+
+
+def solved_from_rows(problem: Problem, split: Split) -> bool:
+    """Say whether a moment learner trains on so few rows that it solves without sums."""
+    if type(problem.estimator)._solve_rows is MomentEstimator._solve_rows:
+        return False
+    counted = split.n_train
+    if problem.weight is not None:
+        counted = int(np.count_nonzero(problem.weight[split.train]))
+    columns = as_rows(take(problem.X, split.test[:1]), check_values=False).n_features
+    return columns > counted
+
+
+def prepared(problem: Problem) -> tuple[MomentEstimator, Data]:
+    """Return a clone of a moment learner that knows its columns, and the data as it reads it."""
+    base = clone(problem.estimator)
+    base._check_parameters()
+    data = base._read(problem.X, problem.y, problem.weight)
+    base._remember_columns(problem.X)
+    return base, data
+
+
+def _solved(base: MomentEstimator, sums: RowSums) -> MomentEstimator | None:
+    """Return the estimator that has learned from sums; None where they do not tell enough."""
+    if sums.is_empty:
+        return None
+    made = base._with_sums(sums)
+    with held_back() as caught:
+        try:
+            made._solved()
+        except ValueError:
+            caught.clear()
+            return None
+    return made
+
+
+def _ask_once(made: MomentEstimator, X: Any) -> Answers:
+    """Return what ``ask`` does, with one product of rows and weights."""
+    if not isinstance(made, MomentClassifier) or type(made).predict is not MomentClassifier.predict:
+        return ask(made, X)
+    scores = made.decision_function(X)
+    return answers_of(made, scores.reshape(len(scores), -1), made.classes_)
+
+
+def _digits(evidence: Mapping[str, Any]) -> float:
+    """Return the correct digits that a solution from sums claims."""
+    if "digits" in evidence:
+        return float(evidence["digits"])
+    condition = evidence.get("condition_number", 1.0)
+    return 0.0 if condition is None else -math.log10(max(condition, 1.0) * EPS)
+
+
+def _bytes(sums: RowSums) -> int:
+    return 0 if sums.is_empty else sum(a.nbytes for a in sums.to_state().tensors.values())

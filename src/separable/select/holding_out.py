@@ -1,0 +1,64 @@
+"""Hold-out: a part of the rows that learning does not see."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separable.data.split import random_split, stratified_split
+from separable.select.indexing import paired, take
+
+__all__ = ["HoldOut", "hold_out"]
+
+
+class HoldOut(NamedTuple):
+    """Rows to learn from and rows that are held out."""
+
+    X_train: Any
+    X_test: Any
+    y_train: Any
+    y_test: Any
+
+
+def hold_out(
+    X: Any, y: Any, test_size: float = 0.3, *, stratify: bool = False, random_state: int = 0
+) -> HoldOut:
+    """Hold out a random part of the rows.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,) or (n, t)
+    test_size : float, default 0.3
+        The share to hold out, 0 < test_size < 1.
+    stratify : bool, default False
+        Hold out the same share of each class. One row of each class stays in training.
+    random_state : int, default 0
+
+    Returns
+    -------
+    X_train, X_test, y_train, y_test
+        Every row is in one of the two parts, in the order it had.
+
+    Examples
+    --------
+    >>> from separable.select import hold_out
+    >>> X_train, X_test, y_train, y_test = hold_out([[1], [2], [3], [4], [5]], [1, 2, 3, 4, 5])
+    >>> y_train, y_test
+    ([1, 2, 4], [3, 5])
+    """
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
+    X, y, n = paired(X, y)
+    if stratify:
+        train, test = stratified_split(np.asarray(y), test_size, random_state)
+    else:
+        train, test = random_split(n, test_size, random_state)
+    if not len(test):
+        raise ValueError(
+            f"No row is held out: X has {n} rows, and of {'each class' if stratify else 'them'} "
+            f"{'one' if stratify else 'two'} or more stay in training. Hold out more, or use "
+            "leave_one_out."
+        )
+    return HoldOut(take(X, train), take(X, test), take(y, train), take(y, test))

@@ -1,0 +1,192 @@
+"""What a validation found: scores, and the answers for every held-out row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["CrossValidation", "LeaveOneOutValidation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Scores by fold, and the answers for every held-out row.
+
+    Parameters
+    ----------
+    learner : str
+        The class of the estimator.
+    scores : dict of str to ndarray, shape (k,)
+        By scorer, one score a fold.
+    n_train, n_test : ndarray of int, shape (k,)
+        Rows of each fold.
+    how : tuple of str
+        "sums" where a fold was solved from sums of its training rows, "refit" where the estimator
+        was fitted to the rows.
+    rows, fold : ndarray of int, shape (m,)
+        Which row each answer below is for, ascending, and the fold that held it out. Where every
+        row is held out once, ``rows`` is 0, 1, ..., n - 1, and the answers stand beside y.
+    predictions : ndarray, shape (m,) or (m, t)
+    decision_scores : ndarray, shape (m,) or (m, K), or None
+        By ``decision_function``.
+    probabilities : ndarray, shape (m, K), or None
+        By ``predict_proba``.
+    classes : ndarray, shape (K,), or None
+        The classes of the columns. A class that a fold has not learned has probability 0 and score
+        -inf there.
+    """
+
+    learner: str
+    scores: Mapping[str, Floats]
+    n_train: NDArray[np.intp]
+    n_test: NDArray[np.intp]
+    how: tuple[str, ...]
+    rows: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    predictions: NDArray[Any]
+    decision_scores: Floats | None
+    probabilities: Floats | None
+    classes: NDArray[Any] | None
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds k."""
+        return len(self.how)
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of the fold scores, by scorer."""
+        return {name: float(np.mean(each)) for name, each in self.scores.items()}
+
+    @property
+    def standard_error(self) -> dict[str, float]:
+        """Of the mean, s / sqrt(k) with s the deviation of the fold scores; NaN for one fold.
+
+        Folds share training rows, so the true error is somewhat larger.
+        """
+        return {name: _standard_error(each) for name, each in self.scores.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        return {
+            "learner": self.learner,
+            "scores": {name: each.tolist() for name, each in self.scores.items()},
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "n_train": self.n_train.tolist(),
+            "n_test": self.n_test.tolist(),
+            "how": list(self.how),
+            "rows": self.rows.tolist(),
+            "fold": self.fold.tolist(),
+            **_plain_answers(self),
+        }
+
+    def to_text(self) -> str:
+        """Return the table of fold scores, with their mean and its standard error."""
+        names = list(self.scores)
+        table = [["fold", "train", "test", "by", *names]]
+        for k, how in enumerate(self.how):
+            sizes = [str(k), str(self.n_train[k]), str(self.n_test[k]), how]
+            table.append([*sizes, *(_number(self.scores[name][k]) for name in names)])
+        table.append(["mean", "", "", "", *map(_number, self.mean.values())])
+        table.append(["std. error", "", "", "", *map(_number, self.standard_error.values())])
+        folds = f"{self.n_folds} fold{'s' * (self.n_folds > 1)}"
+        return f"{self.learner}, {folds}, {len(self.rows)} held-out rows\n{_lined_up(table)}"
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOutValidation:
+    """Scores of leave-one-out, and the answer for every row from the fit to all others.
+
+    Parameters
+    ----------
+    learner : str
+        The class of the estimator.
+    scores : dict of str to float
+        By scorer, over the answers for all rows together.
+    standard_error : dict of str to float
+        Of scores that are means over rows: accuracy, mean squared and mean absolute error; NaN for
+        the others.
+    row_scores : dict of str to ndarray, shape (n,)
+        Those scores, row by row.
+    n_refits : int
+        How many of the n fits were made here; the other rows were taken out of one fit to all, by
+        the learner.
+    predictions : ndarray, shape (n,) or (n, t)
+    decision_scores : ndarray, shape (n,) or (n, K), or None
+    probabilities : ndarray, shape (n, K), or None
+    classes : ndarray, shape (K,), or None
+    """
+
+    learner: str
+    scores: Mapping[str, float]
+    standard_error: Mapping[str, float]
+    row_scores: Mapping[str, Floats]
+    n_refits: int
+    predictions: NDArray[Any]
+    decision_scores: Floats | None
+    probabilities: Floats | None
+    classes: NDArray[Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        return {
+            "learner": self.learner,
+            "scores": dict(self.scores),
+            "standard_error": dict(self.standard_error),
+            "row_scores": {name: each.tolist() for name, each in self.row_scores.items()},
+            "n_refits": self.n_refits,
+            **_plain_answers(self),
+        }
+
+    def to_text(self) -> str:
+        """Return the scores and their standard errors."""
+        table = [["score", "value", "std. error"]]
+        for name, value in self.scores.items():
+            table.append([name, _number(value), _number(self.standard_error[name])])
+        n = len(self.predictions)
+        fits = "no refit" if self.n_refits == 0 else f"{self.n_refits} refits"
+        return f"{self.learner}, each of {n} rows left out once, {fits}\n{_lined_up(table)}"
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def _standard_error(values: Floats) -> float:
+    if len(values) < 2:
+        return math.nan
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str, Any]:
+    names = ("predictions", "decision_scores", "probabilities", "classes")
+    arrays = {name: getattr(result, name) for name in names}
+    return {name: None if each is None else each.tolist() for name, each in arrays.items()}
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"
+
+
+def _lined_up(table: Sequence[Sequence[str]]) -> str:
+    """Return the table with its columns lined up, numbers to the right."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = []
+    for row in table:
+        first = row[0].ljust(widths[0])
+        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([first, *rest]).rstrip())
+    return "\n".join(lines)

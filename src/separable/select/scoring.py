@@ -1,0 +1,160 @@
+"""Scores of held-out rows, by scikit-learn's scorers."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import check_scoring
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.select.answers import Answers
+
+__all__ = ["Predicted", "Scorer", "read_scoring", "score_rows"]
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer under the name it is shown with.
+
+    Parameters
+    ----------
+    name : str
+    call : callable
+        ``call(estimator, X, y)``, a number, or a dict of several.
+    metric : str or None
+        scikit-learn's name of it; those scorers ask only for predictions.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    metric: str | None
+
+
+class Predicted:
+    """Stands in for a fitted estimator whose answers are there already."""
+
+    def __init__(self, estimator: Any, answers: Answers) -> None:
+        self._estimator, self._answers = estimator, answers
+
+    def __sklearn_tags__(self) -> Any:
+        return self._estimator.__sklearn_tags__()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predictions for the held-out rows."""
+        del X
+        return self._answers.predictions
+
+    @available_if(lambda self: self._answers.decision is not None)
+    def decision_function(self, X: Any) -> NDArray[np.float64] | None:
+        """Return the scores of the held-out rows."""
+        del X
+        return self._answers.decision
+
+    @available_if(lambda self: self._answers.probabilities is not None)
+    def predict_proba(self, X: Any) -> NDArray[np.float64] | None:
+        """Return the probabilities of the held-out rows."""
+        del X
+        return self._answers.probabilities
+
+    def __getattr__(self, name: str) -> Any:
+        answers = self.__dict__["_answers"]
+        if name == "classes_" and answers.classes is not None:
+            return answers.classes
+        raise AttributeError(
+            f"The scorer asks for {name!r} of the fitted "
+            f"{type(self.__dict__['_estimator']).__name__}, of which only the answers for the "
+            "held-out rows are there. Use a scorer that asks for those, or cross_validate."
+        )
+
+
+def read_scoring(scoring: Any, estimator: Any) -> list[Scorer]:
+    """Return the scorers that ``scoring`` means.
+
+    Parameters
+    ----------
+    scoring : None, str, callable, or a list, tuple, set or dict of several
+        None: accuracy or R2, or what the estimator's own ``score`` returns.
+    estimator : estimator
+    """
+    if isinstance(scoring, Mapping):
+        named = dict(scoring)
+    elif isinstance(scoring, list | tuple | set):
+        named = {_name_of(each): each for each in scoring}
+        if len(named) < len(scoring):
+            raise ValueError("scoring names the same scorer twice. Give a dict with other names.")
+    else:
+        named = {_name_of(scoring, estimator): scoring}
+    if not named:
+        raise ValueError("scoring is empty. Give at least one scorer, or None for the default.")
+    return [_scorer(str(name), each, estimator) for name, each in named.items()]
+
+
+def _name_of(scoring: Any, estimator: Any = None) -> str:
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        return _default(estimator) or "score"
+    score_func = getattr(scoring, "_score_func", scoring)  # what make_scorer was given
+    return str(getattr(score_func, "__name__", "score"))
+
+
+def _default(estimator: Any) -> str | None:
+    """Return the scorer that equals the estimator's own score, if it is the usual one."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    score = getattr(type(estimator), "score", None)
+    usual = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
+    return usual.get(score)  # type: ignore[arg-type]
+
+
+def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
+    if scoring is None:
+        scoring = _default(estimator)
+    metric = scoring if isinstance(scoring, str) else None
+    return Scorer(name, check_scoring(estimator, scoring=scoring), metric)
+
+
+def score_rows(
+    scorers: list[Scorer],
+    fitted: Any,
+    answers: Answers,
+    X: Any,
+    y: Any,
+    weight: NDArray[np.float64] | None,
+) -> dict[str, float]:
+    """Return the scores of held-out rows by name.
+
+    Parameters
+    ----------
+    scorers : list of Scorer
+    fitted : estimator
+        For scorers that are not scikit-learn's own.
+    answers : Answers
+        What it answered.
+    X, y
+        The held-out rows.
+    weight : ndarray or None
+        Passed to the scorers as ``sample_weight``.
+    """
+    more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
+    found: dict[str, float] = {}
+    for scorer in scorers:
+        who = Predicted(fitted, answers) if scorer.metric is not None else fitted
+        value = scorer.call(who, X, y, **more)
+        several = value if isinstance(value, Mapping) else {scorer.name: value}
+        for name, each in several.items():
+            if not isinstance(each, numbers.Real | np.number | np.bool_):
+                raise ValueError(
+                    f"The scorer {scorer.name!r} returned {type(each).__name__}, not a number."
+                )
+            found[str(name)] = float(each)
+    return found

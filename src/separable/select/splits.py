@@ -1,0 +1,131 @@
+"""Which rows train and which are held out, in each fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Places = NDArray[np.intp]
+
+__all__ = ["Split", "read_splits", "runs_of"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One fold.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of all rows.
+    test : ndarray of int
+        Rows that are held out.
+    given : ndarray of int or None
+        Rows to train on; None: all others, ascending.
+    is_complement : bool
+        Whether each row is once in one of the two.
+    """
+
+    n_rows: int
+    test: Places
+    given: Places | None = None
+    is_complement: bool = True
+
+    @property
+    def train(self) -> Places:
+        """Rows to train on."""
+        if self.given is not None:
+            return self.given
+        others = np.ones(self.n_rows, np.bool_)
+        others[self.test] = False
+        return np.flatnonzero(others)
+
+    @property
+    def n_train(self) -> int:
+        """The number of rows to train on."""
+        return self.n_rows - len(self.test) if self.given is None else len(self.given)
+
+
+def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: int) -> list[Split]:
+    """Return the folds of scikit-learn's ``cv``, checked.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        A number of folds is stratified for classifiers.
+    estimator, X, y, groups
+        As ``cross_validate`` has them.
+    n_rows : int
+        The number of rows of X.
+    """
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    pairs = splitter.split(X, y, groups)
+    splits = [_checked(train, test, n_rows, k) for k, (train, test) in enumerate(pairs)]
+    if not splits:
+        raise ValueError("cv gives no folds. It has to give at least one pair (train, test).")
+    return splits
+
+
+def _checked(train: Any, test: Any, n_rows: int, fold: int) -> Split:
+    train, test = _places(train, n_rows, fold, "train"), _places(test, n_rows, fold, "test")
+    seen = np.zeros(n_rows, np.bool_)
+    seen[test] = True
+    both = np.flatnonzero(seen[train])
+    if len(both):
+        raise ValueError(
+            f"Fold {fold} trains on row {train[both[0]]}, which it also holds out. Held-out rows "
+            "say something only where they were not learned from."
+        )
+    seen[train] = True
+    whole = bool(seen.all()) and len(train) + len(test) == n_rows
+    in_order = whole and bool((np.diff(train) > 0).all())
+    return Split(n_rows, test, None if in_order else train, whole)
+
+
+def _places(rows: Any, n_rows: int, fold: int, part: str) -> Places:
+    """Return row numbers, also from a mask."""
+    places = np.asarray(rows)
+    if places.dtype == np.bool_ and places.shape == (n_rows,):
+        places = np.flatnonzero(places)
+    if places.ndim != 1 or len(places) == 0:
+        raise ValueError(
+            f"Fold {fold} has no {part} rows (shape {places.shape}). Every fold needs some."
+        )
+    if places.dtype.kind not in "iu":
+        raise ValueError(
+            f"The {part} rows of fold {fold} are {places.dtype}. Give row numbers, or a mask with "
+            f"{n_rows} entries."
+        )
+    if places.min() < 0 or places.max() >= n_rows:
+        bad = int(places[(places < 0) | (places >= n_rows)][0])
+        raise ValueError(
+            f"Fold {fold} names {part} row {bad}, but rows are numbered 0 ... {n_rows - 1}."
+        )
+    return places.astype(np.intp, copy=False)
+
+
+def runs_of(splits: Sequence[Split]) -> list[list[int]]:
+    """Return folds that follow each other, together as long as they hold out different rows.
+
+    A fold that does not train on all rows it does not hold out stands alone.
+    """
+    runs: list[list[int]] = []
+    taken: NDArray[np.bool_] | None = None
+    for k, split in enumerate(splits):
+        if taken is not None and split.is_complement and not taken[split.test].any():
+            runs[-1].append(k)
+        else:
+            taken = np.zeros(split.n_rows, np.bool_) if split.is_complement else None
+            runs.append([k])
+        if taken is not None:
+            taken[split.test] = True
+    return runs

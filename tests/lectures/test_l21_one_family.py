@@ -1,0 +1,56 @@
+"""L21: one family. Naive Bayes, too, returns w and b, and explains itself by them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from separable import BernoulliNB, ComplementNB, LinearModel, MultinomialNB, Perceptron, load
+
+pytestmark = pytest.mark.native
+
+WORDS = ("free", "money", "meeting")
+X = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 1.0, 1.0]])
+Y = np.array(["spam", "spam", "ham", "ham"])
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, ComplementNB, Perceptron])
+def test_every_learner_ends_in_weights(make, tmp_path):
+    fitted = make().fit(X, Y)
+    model = fitted.model_
+    assert isinstance(model, LinearModel)
+    assert (model.weights.shape, model.intercept.shape) == ((1, 3), (1,))
+    assert model.top_weights(1).groups
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict(X).tolist() == fitted.predict(X).tolist()
+
+
+def test_naive_bayes_by_hand():
+    # spam has the words 3, 3, 0 of 6, ham 0, 1, 4 of 5; one is added to each; both classes are
+    # as likely. p(free | spam) = 4/9, p(free | ham) = 1/8, and so on.
+    model = MultinomialNB().fit(X, Y).model_
+    spam, ham = np.array([4, 4, 1]) / 9, np.array([1, 2, 5]) / 8
+    np.testing.assert_allclose(model.weights[0], np.log(spam / ham), rtol=1e-14)
+    assert model.intercept[0] == 0
+    odds = (4 / 9) / (1 / 8) * (4 / 9) / (2 / 8)  # "free money"
+    assert model.predict_proba([[1, 1, 0]])[0, 1] == pytest.approx(odds / (1 + odds))
+
+
+def test_a_prediction_is_explained_word_by_word():
+    model = MultinomialNB().fit(X, Y).model_
+    explanation = model.explain([[1, 0, 2]], feature_names=WORDS)
+    terms = explanation.terms(0)
+    told = {term.feature: term.contribution for term in terms.shown}
+    assert told["free"] == pytest.approx(math.log(32 / 9))
+    assert told["meeting"] == pytest.approx(2 * math.log(8 / 45))
+    assert terms.score == pytest.approx(sum(told.values()) + terms.intercept)
+    assert terms.predicted == "ham"
+
+
+def test_bernoulli_explains_words_that_are_there():
+    model = BernoulliNB().fit(X, Y).model_
+    terms = model.explain([[7, 0, 0]], feature_names=WORDS).terms(0)
+    assert [(term.feature, term.value) for term in terms.shown] == [("free", 1.0)]
+    assert terms.score == pytest.approx(model.decision_function([[1, 0, 0]])[0])

@@ -1,0 +1,44 @@
+"""``hold_out``: disjoint parts, all rows in one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from separable.select import hold_out
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame])
+def test_every_row_is_in_one_part(form):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20)
+    parts = hold_out(form(X), y)
+    assert parts.X_train.shape == (14, 2)
+    assert sorted([*parts.y_train, *parts.y_test]) == list(range(20))
+    back = [np.asarray(p.todense() if sp.issparse(p) else p) for p in parts[:2]]
+    np.testing.assert_array_equal(back[1], X[parts.y_test])
+    np.testing.assert_array_equal(back[0], X[parts.y_train])
+
+
+def test_seeds_and_classes():
+    X, y = np.arange(100.0)[:, None], np.repeat(["a", "b"], [90, 10])
+    one, two, other = (hold_out(X, y, random_state=s).X_test.tolist() for s in (0, 0, 1))
+    assert one == two != other
+    share = hold_out(X, y, 0.2, stratify=True).y_test.tolist()
+    assert (share.count("a"), share.count("b")) == (18, 2)
+
+
+@pytest.mark.parametrize("size", [0, 1, -0.5, 7])
+def test_bad_sizes(size):
+    with pytest.raises(ValueError, match="test_size must be a share above 0 and below 1"):
+        hold_out([[1], [2]], [1, 2], size)
+
+
+def test_too_few_rows():
+    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and of them two"):
+        hold_out([[1], [2]], [1, 2])
+    with pytest.raises(ValueError, match="No row is held out: X has 2 rows, and of each class one"):
+        hold_out([[1], [2]], [1, 2], stratify=True)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        hold_out([[1], [2]], [1])
