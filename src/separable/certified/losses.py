@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SquaredHinge"]
+__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHinge"]
 
 
 class Loss(Protocol):
@@ -36,6 +36,13 @@ class Loss(Protocol):
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the b that minimises the total of s + b."""
+
+
+class SmoothLoss(Loss, Protocol):
+    """A loss that Newton's method can take."""
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        """Return c times the first and the second derivative by the score, of each row."""
 
 
 def _crossing(points: Floats, weights: Floats, start: float) -> float:
@@ -86,6 +93,11 @@ class SquaredHinge:
         half = np.divide(a, 2 * c, out=np.zeros_like(a), where=c > 0)
         return np.where(m < 1, c * (1 - m - half) ** 2, half * a / 2 + a * (m - 1))
 
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        left = 1.0 - y * s
+        active = left > 0
+        return np.where(active, -2.0 * c * y * left, 0.0), np.where(active, 2.0 * c, 0.0)
+
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Scan the pieces on which the slope 2 sum c (s + b - y) over active rows is linear."""
         points = y - s
@@ -130,6 +142,10 @@ class Logistic:
             x = d / room
             series = c * d * x * (0.5 - (1.0 - 2.0 * v) * x / 6.0)
         return np.where((room > 0) & (np.abs(x) < 1e-3), np.maximum(series, 0.0), plain)
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        p = 0.5 * (1.0 - np.tanh(0.5 * y * s))
+        return -c * y * p, c * p * (1.0 - p)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Newton's method on the slope, kept within a bracket that every step narrows."""

@@ -9,7 +9,7 @@ import numpy as np
 from separable._core import native
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
-from separable.moments.sums import add_rows_to_scatter
+from separable.fitting.scatter import add_rows_to_scatter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

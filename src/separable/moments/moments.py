@@ -21,7 +21,8 @@ from separable.moments.block import (
     middle,
 )
 from separable.moments.data import Data
-from separable.moments.sums import Sums, fill_lower, merge_sums, unmerge_sums
+from separable.fitting.scatter import fill_lower
+from separable.moments.sums import Sums, merge_sums, unmerge_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
