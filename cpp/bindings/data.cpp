@@ -99,6 +99,18 @@ double largest_norm(const BoundRows& bound, const std::optional<Chosen>& chosen)
         bound.rows);
 }
 
+void write_squared_norms(const BoundRows& bound,
+                         nb::ndarray<double, nb::ndim<1>, nb::c_contig> out) {
+    if (static_cast<std::int64_t>(out.size()) != bound.n_rows)
+        throw std::invalid_argument("one number a row is needed");
+    std::visit(
+        [&](const auto& rows) {
+            for (std::int64_t i = 0; i < bound.n_rows; ++i)
+                out.data()[i] = squared_norm(rows.row(i));
+        },
+        bound.rows);
+}
+
 void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
                std::optional<MutableArray> indices, std::optional<MutableArray> indptr) {
     const auto rows = checked(bound, order);
@@ -151,6 +163,7 @@ void bind_data(nb::module_& m) {
              "Write the given rows, in that order, into arrays of the right size.")
         .def("largest_squared_norm", &largest_norm, nb::arg("chosen") = nb::none(),
              "max |x|^2 over the chosen rows, or all.")
+        .def("squared_norms", &write_squared_norms, nb::arg("out"), "|x|^2 of each row.")
         .def_ro("n_rows", &BoundRows::n_rows)
         .def_ro("n_features", &BoundRows::n_features);
 }

@@ -12,4 +12,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_descent(m);
     bind_voted(m);
     bind_moments(m);
+    bind_certified(m);
 }

@@ -36,3 +36,4 @@ void bind_online(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_voted(nb::module_& m);
 void bind_moments(nb::module_& m);
+void bind_certified(nb::module_& m);

@@ -10,7 +10,7 @@ from separable._core import native
 from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import Rows
 from separable.data.stacking import stack_rows
-from separable.moments.sums import add_rows_to_scatter
+from separable.fitting.scatter import add_rows_to_scatter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

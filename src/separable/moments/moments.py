@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from separable.data.rows import as_rows, check_indices, largest_magnitude
+from separable.fitting.scatter import fill_lower
 from separable.fitting.targets import (
     check_labels,
     check_targets,
@@ -32,7 +33,7 @@ from separable.moments.state import (
     checked_sums,
     sums_as_tensors,
 )
-from separable.moments.sums import Sums, fill_lower, merge_sums, unmerge_sums
+from separable.moments.sums import Sums, merge_sums, unmerge_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,206 @@
+"""The losses of the certified learners in NumPy, as a certificate needs them: in float64, by row.
+
+Each has the value, the dual value of a row and what a row adds to the gap, and finds the intercept
+that minimises the sum of losses exactly. Rows have a target y (a sign, or a number), a cost c and a
+score s without intercept; z is the dual variable with its sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHinge"]
+
+
+class Loss(Protocol):
+    """What a certificate asks of a loss."""
+
+    name: str
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        """Return the sum of c times the loss of each row."""
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        """Return the sum of the dual values of the rows."""
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        """Return what each row adds to the gap, never negative but for rounding."""
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        """Return the b that minimises the total of s + b."""
+
+
+class SmoothLoss(Loss, Protocol):
+    """A loss that Newton's method can take."""
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        """Return c times the first and the second derivative by the score, of each row."""
+
+
+def _crossing(points: Floats, weights: Floats, start: float) -> float:
+    """Return the point at which a slope that starts below 0 and grows by weights reaches 0."""
+    order = np.argsort(points)
+    reached = np.cumsum(weights[order]) + start >= 0
+    return float(points[order[int(np.argmax(reached))]]) if reached.any() else float(points.max())
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """max(0, 1 - y s)."""
+
+    name: str = "hinge"
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        return float(c @ np.maximum(0.0, 1.0 - y * s))
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        del c
+        return float((y * z).sum())
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        m, a = y * s, y * z
+        return np.where(m < 1, (c - a) * (1 - m), a * (m - 1))
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        # the slope is minus the cost of positives below their margin, plus that of negatives
+        return _crossing(y - s, c, -float(c[y > 0].sum()))
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """max(0, 1 - y s)^2."""
+
+    name: str = "squared_hinge"
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        return float(c @ np.maximum(0.0, 1.0 - y * s) ** 2)
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        used = c > 0
+        a = (y * z)[used]
+        return float((a - a**2 / (4 * c[used])).sum())
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        m, a = y * s, y * z
+        half = np.divide(a, 2 * c, out=np.zeros_like(a), where=c > 0)
+        return np.where(m < 1, c * (1 - m - half) ** 2, half * a / 2 + a * (m - 1))
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        left = 1.0 - y * s
+        active = left > 0
+        return np.where(active, -2.0 * c * y * left, 0.0), np.where(active, 2.0 * c, 0.0)
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        """Scan the pieces on which the slope 2 sum c (s + b - y) over active rows is linear."""
+        points = y - s
+        order = np.argsort(points)
+        p, up = points[order], y[order] > 0
+        cost = c[order]
+        # to the left of all points every positive is active; crossing one takes it out, crossing
+        # the point of a negative brings it in
+        sign = np.where(up, -1.0, 1.0)
+        weight = cost[up].sum() + np.concatenate([[0.0], np.cumsum(sign * cost)])
+        moment = (cost * p)[up].sum() + np.concatenate([[0.0], np.cumsum(sign * cost * p)])
+        b = np.divide(moment, weight, out=np.zeros_like(moment), where=weight > 0)
+        low, high = np.concatenate([[-np.inf], p]), np.concatenate([p, [np.inf]])
+        # rounding may put every piece's minimum just outside it: the closest one is taken
+        outside = np.maximum(low - b, b - high)
+        outside[weight <= 0] = np.inf
+        piece = int(np.argmin(np.maximum(outside, 0.0)))
+        return float(np.clip(b[piece], low[piece], high[piece]))
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """log(1 + e^(-y s))."""
+
+    name: str = "log_loss"
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        return float(c @ np.logaddexp(0.0, -y * s))
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        return -float((c * _entropy(y, c, z)).sum())
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        m = y * s
+        u = np.divide(y * z, c, out=np.zeros_like(c), where=c > 0)
+        # c KL(u || sigma(-m)); as a series where u is close, for there the logarithms cancel
+        v = 0.5 * (1.0 - np.tanh(0.5 * m))
+        plain = c * (np.logaddexp(0.0, -m) + _entropy(y, c, z) + u * m)
+        d = u - v
+        room = v * (1.0 - v)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = d / room
+            series = c * d * x * (0.5 - (1.0 - 2.0 * v) * x / 6.0)
+        return np.where((room > 0) & (np.abs(x) < 1e-3), np.maximum(series, 0.0), plain)
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        p = 0.5 * (1.0 - np.tanh(0.5 * y * s))
+        return -c * y * p, c * p * (1.0 - p)
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        """Newton's method on the slope, kept within a bracket that every step narrows."""
+        low = float(-s.max()) - 40.0
+        high = float(-s.min()) + 40.0
+        b = float(np.clip(0.0, low, high))
+        for _ in range(200):
+            p = 0.5 * (1.0 + np.tanh(0.5 * (s + b)))
+            slope = float(c @ (p - (y > 0)))
+            if slope > 0:
+                high = b
+            else:
+                low = b
+            curve = float(c @ (p * (1.0 - p)))
+            step = b - slope / curve if curve > 0 else np.nan
+            new = step if low < step < high else 0.5 * (low + high)
+            if new == b or high - low <= 4e-16 * max(abs(low), abs(high)):
+                break
+            b = new
+        return b
+
+
+def _entropy(y: Floats, c: Floats, z: Floats) -> Floats:
+    """Return u log u + (1 - u) log(1 - u) for u = a / c."""
+    u = np.clip(np.divide(y * z, c, out=np.zeros_like(c), where=c > 0), 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(u > 0, u * np.log(u), 0.0)
+        second = np.where(u < 1, (1.0 - u) * np.log1p(-u), 0.0)
+    return first + second
+
+
+@dataclass(frozen=True)
+class Insensitive:
+    """max(0, |y - s| - epsilon)."""
+
+    epsilon: float = 0.1
+    name: str = "epsilon_insensitive"
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        return float(c @ np.maximum(0.0, np.abs(y - s) - self.epsilon))
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        del c
+        return float((y * z - self.epsilon * np.abs(z)).sum())
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        r = y - s
+        size, a = np.abs(r), np.abs(z)
+        same = np.where(r * z >= 0, a, -a)  # z along the residual
+        over = size - self.epsilon
+        return np.where(
+            over > 0, c * over - (same * size - a * self.epsilon), a * self.epsilon - same * size
+        )
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        r = y - s
+        points = np.concatenate([r - self.epsilon, r + self.epsilon])
+        return _crossing(points, np.concatenate([c, c]), -float(c.sum()))
