@@ -16,6 +16,8 @@ template <class T>
 using Const = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T, int N>
 using Mutable = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using ConstTable = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyWeights = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 inline void check(bool fits, const char* message) {

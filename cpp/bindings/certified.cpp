@@ -14,7 +14,7 @@
 #include "rows.hpp"
 #include "separable/certified/dual_descent.hpp"
 #include "separable/certified/dual_loss.hpp"
-#include "separable/certified/dual_point.hpp"
+#include "separable/certified/row_products.hpp"
 #include "weights.hpp"
 
 using namespace separable;
@@ -110,7 +110,6 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> run_passes(
     return with_lane(w, [&]<class Lane>() {
         using T = typename Lane::T;
         const auto x = make_products<Lane>(rows.rows);
-        EpochOrder order(rows_or_all({}, rows.n_rows), true, seed, x->row_bytes());
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
         const DualState<Lane> state{static_cast<T*>(w.data()), static_cast<T*>(a.data()),
                                     t ? static_cast<T*>(t->data()) : nullptr, lambda.data(),
@@ -119,7 +118,7 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> run_passes(
             check(!loss.kKeepsMargin || state.t, "this loss needs margins");
             std::vector<std::pair<std::vector<double>, std::vector<double>>> told;
             for (std::int64_t pass = 0; pass < n_passes; ++pass) {
-                order.start(first_pass + pass);
+                const PassOrder order(rows.n_rows, seed, first_pass + pass);
                 DualPass one = dual_pass<Lane>(*x, loss, problem.rows(), problem.plan(), state,
                                                order, heartbeat);
                 told.emplace_back(std::move(one.loss), std::move(one.gap));
@@ -129,34 +128,29 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> run_passes(
     });
 }
 
-void find_point(const DualProblem& problem, AnyWeights a, Mutable<double, 2> z,
-                Mutable<double, 2> v, Mutable<double, 2> scores) {
-    const BoundRows& rows = problem.bound;
-    const auto n = static_cast<std::size_t>(rows.n_rows), lanes = problem.strength.size();
-    check(a.ndim() == 2 && a.shape(0) == n && a.shape(1) >= lanes, "dual variables do not fit");
-    check(z.shape(0) == n && z.shape(1) == lanes && scores.shape(0) == n &&
-              scores.shape(1) == lanes && v.shape(1) == lanes &&
-              static_cast<std::int64_t>(v.shape(0)) == rows.n_features,
-          "what is to be written does not fit");
-    const bool bounded = problem.loss != SquaredHingeDual::kName;
-    const auto width = static_cast<std::int64_t>(a.shape(1));
+void sum_rows(const BoundRows& rows, ConstTable<double> r, Mutable<double, 2> sums) {
+    check(static_cast<std::int64_t>(r.shape(0)) == rows.n_rows &&
+              static_cast<std::int64_t>(sums.shape(0)) == rows.n_features &&
+              sums.shape(1) == r.shape(1),
+          "numbers and sums do not fit the rows");
     nb::gil_scoped_release no_gil;
-    const auto feasible = [&]<class T>(const T* values) {
-        make_feasible(problem.rows(), problem.plan(), values, rows.n_rows, width, bounded,
-                      z.data());
-    };
-    if (a.dtype() == nb::dtype<float>())
-        feasible(static_cast<const float*>(a.data()));
-    else if (a.dtype() == nb::dtype<double>())
-        feasible(static_cast<const double*>(a.data()));
-    else
-        throw std::invalid_argument("dual variables are float32 or float64");
-    std::fill_n(v.data(), v.size(), 0.0);
-    std::fill_n(scores.data(), scores.size(), 0.0);
     std::visit(
         [&](const auto& x) {
-            weights_and_scores(x, static_cast<std::int64_t>(lanes),
-                               DualPoint{z.data(), v.data(), scores.data()}, poll_signals);
+            add_rows(x, static_cast<std::int64_t>(r.shape(1)), r.data(), sums.data(), poll_signals);
+        },
+        rows.rows);
+}
+
+void score_all(const BoundRows& rows, ConstTable<double> w, Mutable<double, 2> scores) {
+    check(static_cast<std::int64_t>(w.shape(0)) == rows.n_features &&
+              static_cast<std::int64_t>(scores.shape(0)) == rows.n_rows &&
+              scores.shape(1) == w.shape(1),
+          "weights and scores do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            score_rows(x, static_cast<std::int64_t>(w.shape(1)), w.data(), scores.data(),
+                       poll_signals);
         },
         rows.rows);
 }
@@ -178,7 +172,8 @@ void bind_certified(nb::module_& m) {
           nb::arg("n_passes"), nb::arg("seed"),
           "Passes of dual coordinate descent; see certified/dual_descent.hpp. Returns the loss and "
           "the gap that each pass saw, by lane.");
-    m.def("dual_point", &find_point, nb::arg("problem"), nb::arg("a"), nb::arg("z"), nb::arg("v"),
-          nb::arg("scores"),
-          "Write a feasible dual point, its weights and scores; see certified/dual_point.hpp.");
+    m.def("add_rows", &sum_rows, nb::arg("rows"), nb::arg("r"), nb::arg("sums"),
+          "Add the rows, each times its numbers r; see certified/row_products.hpp.");
+    m.def("score_rows", &score_all, nb::arg("rows"), nb::arg("w"), nb::arg("scores"),
+          "Score the rows with the weights of many models; see certified/row_products.hpp.");
 }

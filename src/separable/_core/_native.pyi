@@ -17,6 +17,9 @@ class Rows:
     def largest_squared_norm(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None = None) -> float:
         """max |x|^2 over the chosen rows, or all."""
 
+    def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
+        """|x|^2 of each row."""
+
     @property
     def n_rows(self) -> int: ...
 
@@ -280,4 +283,24 @@ def add_products(rows: Rows, first: int, n_rows: int, weight: Annotated[NDArray[
 def residual_sums(rows: Rows, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w_low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, b_low: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], residuals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple[float, float]:
     """
     Residuals of least squares in twice the digits; see moments/residual.hpp. Returns their sum and the sum of their squares.
+    """
+
+class DualProblem:
+    """Rows and what each lane learns from them."""
+
+    def __init__(self, rows: Rows, loss: str, eps: float, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], class_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def dual_passes(problem: DualProblem, w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], t: Annotated[NDArray, dict(order='C', device='cpu')] | None, multiplier: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], first_pass: int, n_passes: int, seed: int) -> list[tuple[list[float], list[float]]]:
+    """
+    Passes of dual coordinate descent; see certified/dual_descent.hpp. Returns the loss and the gap that each pass saw, by lane.
+    """
+
+def add_rows(rows: Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Add the rows, each times its numbers r; see certified/row_products.hpp.
+    """
+
+def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Score the rows with the weights of many models; see certified/row_products.hpp.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,15 @@ class Certificate:
         """Whether the relative gap asked for was reached."""
         return self.relative_gap <= self.tol
 
+    @property
+    def distance(self) -> float:
+        """The optimal weights are no further than this from those found, in penalised units."""
+        return math.sqrt(2.0 * self.gap)
+
+    def times(self, value: float) -> Certificate:
+        """Return the certificate of an objective that is so many times as large."""
+        return Certificate(value * self.primal, value * self.dual, value * self.gap, self.tol)
+
     def __add__(self, other: Certificate) -> Certificate:
         return Certificate(
             self.primal + other.primal,
@@ -65,12 +75,13 @@ def certify(
     c: Floats,
     z: Floats,
     v: Floats,
+    w: Floats,
     scores: Floats,
     tol: float,
     *,
     fit_intercept: bool,
 ) -> tuple[Certificate, float]:
-    """Return the certificate of the weights v, and their best intercept.
+    """Return the certificate of the weights w, and their best intercept.
 
     Parameters
     ----------
@@ -79,13 +90,15 @@ def certify(
         Targets and costs; rows of cost 0 do not count.
     z : ndarray, shape (n,)
         A feasible dual point, signed: v = sum z_i x_i and, with an intercept, sum z_i = 0.
-    v, scores : ndarray, shapes (d,) and (n,)
-        Its weights, and the scores v.x_i.
+    v : ndarray, shape (d,)
+        Its weights.
+    w, scores : ndarray, shapes (d,) and (n,)
+        The weights to certify, v or others, and their scores w.x_i.
     """
     b = loss.best_intercept(y, scores, c) if fit_intercept else 0.0
     s = scores + b
-    penalty = 0.5 * float(v @ v)
-    primal = penalty + loss.total(y, s, c)
-    dual = loss.dual_total(y, c, z) - penalty
-    gap = float(np.maximum(loss.gap(y, s, c, z), 0.0).sum())
+    primal = 0.5 * float(w @ w) + loss.total(y, s, c)
+    dual = loss.dual_total(y, c, z) - 0.5 * float(v @ v)
+    away = w - v
+    gap = float(np.maximum(loss.gap(y, s, c, z), 0.0).sum()) + 0.5 * float(away @ away)
     return Certificate(primal, dual, gap, tol), b

@@ -34,6 +34,9 @@ class Loss(Protocol):
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
         """Return what each row adds to the gap, never negative but for rounding."""
 
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        """Return z cut to the range in which its row has a dual value."""
+
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the b that minimises the total of s + b."""
 
@@ -69,6 +72,9 @@ class Hinge:
         m, a = y * s, y * z
         return np.where(m < 1, (c - a) * (1 - m), a * (m - 1))
 
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        return y * np.clip(y * z, 0.0, c)
+
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         # the slope is minus the cost of positives below their margin, plus that of negatives
         return _crossing(y - s, c, -float(c[y > 0].sum()))
@@ -97,6 +103,9 @@ class SquaredHinge:
         left = 1.0 - y * s
         active = left > 0
         return np.where(active, -2.0 * c * y * left, 0.0), np.where(active, 2.0 * c, 0.0)
+
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        return np.where(c > 0, y * np.maximum(y * z, 0.0), 0.0)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Scan the pieces on which the slope 2 sum c (s + b - y) over active rows is linear."""
@@ -146,6 +155,9 @@ class Logistic:
     def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         p = 0.5 * (1.0 - np.tanh(0.5 * y * s))
         return -c * y * p, c * p * (1.0 - p)
+
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        return y * np.clip(y * z, 0.0, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Newton's method on the slope, kept within a bracket that every step narrows."""
@@ -199,6 +211,10 @@ class Insensitive:
         return np.where(
             over > 0, c * over - (same * size - a * self.epsilon), a * self.epsilon - same * size
         )
+
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        del y
+        return np.clip(z, -c, c)
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         r = y - s

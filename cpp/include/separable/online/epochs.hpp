@@ -4,42 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "separable/math/heartbeat.hpp"
+#include "separable/math/shuffle.hpp"
+
 namespace separable {
-
-// Shuffles that are a function of (seed, round, number of things) alone.
-class Shuffle {
-   public:
-    Shuffle(std::uint64_t seed, std::uint64_t round) : state_(mix(seed ^ mix(round))) {}
-
-    template <class T>
-    void operator()(std::span<T> things) {  // Fisher-Yates
-        for (std::uint64_t left = things.size(); left > 1; --left)
-            std::swap(things[left - 1], things[below(left)]);
-    }
-
-    // A number below n: the high half of a 128-bit product (Lemire 2019), bias below n / 2^64.
-    std::uint64_t below(std::uint64_t n) {
-        state_ += 0x9e3779b97f4a7c15u;
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(mix(state_)) * n) >> 64);
-    }
-
-   private:
-    // SplitMix64 (Steele, Lea, Flood 2014).
-    static std::uint64_t mix(std::uint64_t z) {
-        z += 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-
-    std::uint64_t state_;
-};
 
 // The order of rows in each epoch: as given, or shuffled. A shuffled epoch cuts the rows into
 // windows at a random place, takes the windows in a random order and the rows of each window in a
@@ -101,28 +74,6 @@ class EpochOrder {
     bool fetch_windows_;
     std::vector<std::int64_t> order_, fetched_;
     std::size_t ahead_;
-};
-
-// Asks, every few million non-zeros, whether to go on; `poll` throws to stop. One row costs its
-// non-zeros times `blocks`.
-class Heartbeat {
-   public:
-    Heartbeat(std::function<void()> poll, std::int64_t n_values, std::int64_t n_rows,
-              std::int64_t blocks = 1)
-        : poll_(std::move(poll)) {
-        const std::int64_t row_values = n_values / std::max<std::int64_t>(1, n_rows) * blocks;
-        interval_ =
-            std::max<std::int64_t>(1, kValuesBetweenPolls / std::max<std::int64_t>(1, row_values));
-    }
-
-    void row() {
-        if (++rows_ >= interval_) rows_ = 0, poll_();
-    }
-
-   private:
-    static constexpr std::int64_t kValuesBetweenPolls = 1 << 22;
-    std::function<void()> poll_;
-    std::int64_t interval_, rows_ = 0;
 };
 
 // A row of weight k + f is presented k times and once more with its step scaled by f. For a rule

@@ -1,0 +1,166 @@
+"""A convex problem over rows, and the many models, one a lane, that are learned from it.
+
+In each lane, over weights u of the problem's columns z = (x - shift) scale, and b,
+
+    minimise  value (1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
+
+with its own class, C and fold: c_i is 0 for rows held out. Without standardisation the columns are
+as they were but for a common power of two, whose square is ``value``; then it is the objective of
+raw weights w = scale u. With it, scale is 1 / standard deviation and value is 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+from separable.data.core_rows import core_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.losses import Loss
+    from separable.data.rows import Rows
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Columns", "Lane", "Problem"]
+
+#: Numbers of a block of dense rows that is centred at a time.
+BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What one model learns.
+
+    Parameters
+    ----------
+    strength : float
+        C.
+    target : int
+        The class that is +1 against the rest; of no use in regression.
+    fold : int
+        Rows of this fold are held out; -1: none.
+    """
+
+    strength: float
+    target: int = 1
+    fold: int = -1
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How the problem sees columns: z = (x - shift) scale.
+
+    Parameters
+    ----------
+    shift : ndarray, shape (d,), or None
+        Only of dense rows; None: 0.
+    scale : ndarray, shape (d,), or None
+        None: 1.
+    """
+
+    shift: Floats | None = None
+    scale: Floats | None = None
+
+    def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return weights, shape (d, k), and intercepts, shape (k,), of the columns as they came."""
+        w = u if self.scale is None else u * self.scale[:, None]
+        return w, b if self.shift is None else b - self.shift @ w
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows and targets.
+
+    Parameters
+    ----------
+    rows : Rows
+        Finite; of sparse rows no column twice.
+    loss : Loss
+    target : ndarray of int32 or float64, shape (n,)
+        Classes by number, or the numbers to predict.
+    weight : ndarray, shape (n,), or None
+        Above 0.
+    fold : ndarray of int32, shape (n,), or None
+    fit_intercept : bool
+    columns : Columns
+    value : float
+    """
+
+    rows: Rows
+    loss: Loss
+    target: NDArray[np.int32] | Floats
+    weight: Floats | None = None
+    fold: NDArray[np.int32] | None = None
+    fit_intercept: bool = True
+    columns: Columns = field(default_factory=Columns)
+    value: float = 1.0
+
+    @cached_property
+    def core(self) -> native.Rows:
+        """The rows as the compiled core takes them."""
+        return core_rows(self.rows)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether numbers are predicted."""
+        return self.target.dtype == np.float64
+
+    # ------------------------------------------------------------------ lanes
+
+    def targets(self, lane: Lane) -> Floats:
+        """Return y of each row: +1 or -1, or the number."""
+        if self.is_regression:
+            return np.asarray(self.target, dtype=np.float64)
+        return np.where(self.target == lane.target, 1.0, -1.0)
+
+    def costs(self, lane: Lane) -> Floats:
+        """Return c of each row."""
+        c = np.full(self.rows.n_rows, lane.strength / self.value)
+        if self.weight is not None:
+            c *= self.weight
+        if self.fold is not None:
+            c[self.fold == lane.fold] = 0.0
+        return c
+
+    # ------------------------------------------------------------------ products
+
+    def along(self, r: Floats) -> Floats:
+        """Return Z'r for r of shape (n, k), in the problem's columns."""
+        r = np.ascontiguousarray(r)
+        sums = np.zeros((self.rows.n_features, r.shape[1]))
+        if self.rows.is_sparse:
+            native.add_rows(self.core, r, sums)
+        else:
+            for start, block in self._blocks():
+                sums += block.T @ r[start : start + len(block)]
+        return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu for u of shape (d, k)."""
+        w = np.ascontiguousarray(
+            u if self.columns.scale is None else u * self.columns.scale[:, None]
+        )
+        scores = np.zeros((self.rows.n_rows, w.shape[1]))
+        if self.rows.is_sparse:
+            native.score_rows(self.core, w, scores)
+        else:
+            for start, block in self._blocks():
+                scores[start : start + len(block)] = block @ w
+        return scores
+
+    def _blocks(self) -> Sequence[tuple[int, Floats]]:
+        """Yield blocks of dense rows, shifted, in float64."""
+        n, d = self.rows.shape
+        step = max(1, BLOCK // max(1, d))
+        for start in range(0, n, step):
+            block = np.asarray(self.rows.values[start : start + step], dtype=np.float64)
+            yield start, block if self.columns.shift is None else block - self.columns.shift
