@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from separable.certified.dual_lanes import LANES, PassedRows, Start, descend
-from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement
 
 if TYPE_CHECKING:
