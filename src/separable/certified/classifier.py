@@ -18,7 +18,7 @@ __all__ = ["CertifiedClassifier"]
 
 
 class CertifiedClassifier(ClassifierMixin, CertifiedEstimator):
-    """A classifier with a certificate: one model for two classes, else one a class against the rest."""
+    """A classifier with a certificate: one model for two classes, else one a class."""
 
     class_weight: Any
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.certificate import Certificate
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare, without_duplicates
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.certificate import Certificate
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
     from separable.fitting.targets import RowWeights
@@ -193,7 +193,7 @@ class CertifiedEstimator(LinearEstimator):
         )
 
     def _start(self, problem: Problem, lesson: Lesson) -> Start | None:
-        """Return where a warm start goes on from: the dual points of the last fit to as many rows."""
+        """Return where a warm start goes on: the dual points of the last fit to as many rows."""
         last: Judgement | None = getattr(self, "_last", None)
         if not getattr(self, "warm_start", False) or last is None:
             return None
@@ -264,7 +264,7 @@ class CertifiedEstimator(LinearEstimator):
 
     @property
     def certificate_(self) -> Certificate:
-        """How far from the optimum the fit is, at most; of all models together, if there are more."""
+        """How far from the optimum the fit is, at most; of all models together."""
         return sum(self.certificates_[1:], self.certificates_[0])
 
     @property

@@ -23,7 +23,9 @@ __all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHin
 class Loss(Protocol):
     """What a certificate asks of a loss."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the compiled core calls it."""
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the sum of c times the loss of each row."""

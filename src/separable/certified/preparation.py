@@ -59,7 +59,7 @@ def prepare(
     if standardize:
         scale = _inverses(column_scales(rows, weight, shift))
     else:
-        size = math.frexp(_largest(rows, shift))[1]
+        size = math.frexp(float(_extents(rows, shift).max(initial=0.0)) or 1.0)[1]
         if abs(size) > RANGE:
             unit = math.ldexp(1.0, -min(max(size, -500), 500))
             scale, value = np.full(rows.n_features, unit), unit * unit
@@ -79,23 +79,24 @@ def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None)
     if mean is None:
         mean = _means(rows, weight)
     total = rows.n_rows if weight is None else float(weight.sum())
-    largest = _largest(rows, None)
-    unit = math.ldexp(1.0, math.frexp(largest)[1])  # squares neither overflow nor vanish
+    # squares neither overflow nor vanish
+    extent = np.maximum(_extents(rows, None), np.finfo(np.float64).tiny)
+    unit = np.ldexp(1.0, np.frexp(extent)[1])
     mean = mean / unit
     if rows.indptr is None or rows.indices is None:
-        squares = np.zeros(rows.n_features)
+        sums = np.zeros(rows.n_features)
         for start, block in _blocks(rows):
             away = block / unit - mean
             away *= away
-            squares += (
+            sums += (
                 away.sum(axis=0) if weight is None else weight[start : start + len(block)] @ away
             )
-        deviation = np.sqrt(squares / total)
+        deviation = np.sqrt(sums / total)
     else:
         mine = np.repeat(np.ones(rows.n_rows) if weight is None else weight, np.diff(rows.indptr))
-        away = rows.values / unit - mean[rows.indices]
+        apart = rows.values / unit[rows.indices] - mean[rows.indices]
         d = rows.n_features
-        squares = np.bincount(rows.indices, weights=mine * away**2, minlength=d)
+        squares = np.bincount(rows.indices, weights=mine * apart**2, minlength=d)
         absent = np.maximum(total - np.bincount(rows.indices, weights=mine, minlength=d), 0.0)
         deviation = np.sqrt((squares + absent * mean**2) / total)
     return np.where(deviation > CONSTANT * np.abs(mean), deviation * unit, 0.0)
@@ -122,14 +123,16 @@ def _means(rows: Rows, weight: Floats | None) -> Floats:
     return np.bincount(rows.indices, weights=mine, minlength=rows.n_features) / total
 
 
-def _largest(rows: Rows, shift: Floats | None) -> float:
-    """Return the largest value without its sign, after a shift."""
+def _extents(rows: Rows, shift: Floats | None) -> Floats:
+    """Return the largest |x| of each column after a shift; of sparse rows that of all."""
     if rows.values.size == 0:
-        return 1.0
+        return np.zeros(rows.n_features)
+    if rows.is_sparse:
+        return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
     high, low = rows.values.max(axis=0), rows.values.min(axis=0)
     if shift is not None:
         high, low = high - shift, low - shift
-    return float(max(np.max(high), -np.min(low))) or 1.0
+    return np.maximum(high, -low).astype(np.float64)
 
 
 def _blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:

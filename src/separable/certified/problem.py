@@ -21,7 +21,7 @@ from separable._core import native
 from separable.data.core_rows import core_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -157,7 +157,7 @@ class Problem:
                 scores[start : start + len(block)] = block @ w
         return scores
 
-    def _blocks(self) -> Sequence[tuple[int, Floats]]:
+    def _blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield blocks of dense rows, shifted, in float64."""
         n, d = self.rows.shape
         step = max(1, BLOCK // max(1, d))
