@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.moments.estimator import MomentEstimator
+    from separable.fitting.estimator import LinearEstimator
 
     Floats = NDArray[np.float64]
 
@@ -64,14 +64,12 @@ def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> 
     return answer if isinstance(answer, np.ndarray) and answer.ndim in dimensions else None
 
 
-def answers_of(
-    learner: MomentEstimator[Any], scores: Floats, classes: NDArray[Any] | None
-) -> Answers:
-    """Return the answers that scores of a moment learner mean, as its own methods would.
+def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
+    """Return the answers that scores of a learner mean, as its own methods would.
 
     Parameters
     ----------
-    learner : MomentEstimator
+    learner : LinearEstimator
     scores : ndarray, shape (m, k)
     classes : ndarray or None
         None in regression.
