@@ -203,7 +203,14 @@ class CertifiedEstimator(LinearEstimator):
             return None
         return Start(last.dual, last.intercept)
 
-    def _keep(self, fitted: Fitted, lesson: Lesson, evidence: dict[str, Any] | None = None) -> None:
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
         found, columns = fitted.judgement, fitted.problem.columns
         weights, intercept = columns.raw(found.weights, found.intercept)
@@ -225,7 +232,8 @@ class CertifiedEstimator(LinearEstimator):
             family="certified",
             evidence={**self._told(fitted), **(evidence or {})},
         )
-        self._warn_of_gap(found.certificates)
+        if warn:
+            self._warn_of_gap(found.certificates)
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""

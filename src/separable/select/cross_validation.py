@@ -12,7 +12,7 @@ from separable.fitting.scoring import read_scoring, score_rows
 from separable.fitting.splits import read_splits
 from separable.fitting.targets import check_sample_weight
 from separable.select.fits import FittedFold, Problem, fits_of
-from separable.select.indexing import paired, take
+from separable.fitting.indexing import paired, take
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 

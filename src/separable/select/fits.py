@@ -20,7 +20,7 @@ from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.complements import each_complement
 from separable.moments.estimator import MomentEstimator
-from separable.select.indexing import take
+from separable.fitting.indexing import take
 from separable.select.notices import held_back
 
 if TYPE_CHECKING:

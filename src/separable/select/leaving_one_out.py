@@ -14,7 +14,7 @@ from separable.fitting.splits import Split
 from separable.moments.estimator import MomentEstimator
 from separable.select.cross_validation import read_problem, run_folds
 from separable.select.fits import prepared, refit
-from separable.select.indexing import take
+from separable.fitting.indexing import take
 from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
 
