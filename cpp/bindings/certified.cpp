@@ -155,6 +155,25 @@ void score_all(const BoundRows& rows, ConstTable<double> w, Mutable<double, 2> s
         rows.rows);
 }
 
+void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products) {
+    const auto d = static_cast<std::size_t>(rows.n_features);
+    check(static_cast<std::int64_t>(c.size()) == rows.n_rows && products.shape(0) == d &&
+              products.shape(1) == d,
+          "weights and products do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit([&](const auto& x) { add_outer(x, c.data(), products.data(), poll_signals); },
+               rows.rows);
+}
+
+void sum_squares(const BoundRows& rows, Const<double> c, Mutable<double, 1> sums) {
+    check(static_cast<std::int64_t>(c.size()) == rows.n_rows &&
+              static_cast<std::int64_t>(sums.size()) == rows.n_features,
+          "weights and sums do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit([&](const auto& x) { add_squares(x, c.data(), sums.data(), poll_signals); },
+               rows.rows);
+}
+
 }  // namespace
 
 void bind_certified(nb::module_& m) {
@@ -176,4 +195,9 @@ void bind_certified(nb::module_& m) {
           "Add the rows, each times its numbers r; see certified/row_products.hpp.");
     m.def("score_rows", &score_all, nb::arg("rows"), nb::arg("w"), nb::arg("scores"),
           "Score the rows with the weights of many models; see certified/row_products.hpp.");
+    m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
+          "Add the outer products of rows, each pair of columns once, in either triangle; see "
+          "certified/row_products.hpp.");
+    m.def("add_squares", &sum_squares, nb::arg("rows"), nb::arg("c"), nb::arg("sums"),
+          "Add weighted squares by column; see certified/row_products.hpp.");
 }

@@ -304,3 +304,11 @@ def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None
     """
     Score the rows with the weights of many models; see certified/row_products.hpp.
     """
+
+def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.
+    """
+
+def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Add weighted squares by column; see certified/row_products.hpp."""

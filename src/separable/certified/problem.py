@@ -140,7 +140,7 @@ class Problem:
         if self.rows.is_sparse:
             native.add_rows(self.core, r, sums)
         else:
-            for start, block in self._blocks():
+            for start, block in self.blocks():
                 sums += block.T @ r[start : start + len(block)]
         return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
 
@@ -153,12 +153,12 @@ class Problem:
         if self.rows.is_sparse:
             native.score_rows(self.core, w, scores)
         else:
-            for start, block in self._blocks():
+            for start, block in self.blocks():
                 scores[start : start + len(block)] = block @ w
         return scores
 
-    def _blocks(self) -> Iterator[tuple[int, Floats]]:
-        """Yield blocks of dense rows, shifted, in float64."""
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
+        """Yield blocks of dense rows, shifted but not scaled, in float64, and where they start."""
         n, d = self.rows.shape
         step = max(1, BLOCK // max(1, d))
         for start in range(0, n, step):
