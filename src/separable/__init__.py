@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from separable.certified.linear_svm import LinearSVM
+    from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
     from separable.features.table_encoder import TableEncoder
     from separable.model.explanation import Explanation
@@ -49,6 +51,8 @@ _HOMES = {
     "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
     "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
+    "LinearSVM": "separable.certified.linear_svm",
+    "LinearSVR": "separable.certified.linear_svr",
     "LogisticRegression": "separable.certified.logistic_regression",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
@@ -76,6 +80,8 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearGaussianNB",
     "LinearModel",
+    "LinearSVM",
+    "LinearSVR",
     "LogisticRegression",
     "Moments",
     "MultinomialNB",

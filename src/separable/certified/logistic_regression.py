@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.losses import Logistic
-from separable.model.parameters import BOOL, POSITIVE_OR_INF, Requirement
+from separable.model.parameters import POSITIVE_OR_INF, Requirement
 from separable.model.probability import log_probabilities
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class LogisticRegression(CertifiedClassifier):
         objective below ``dual``. Of all models together; ``certificates_`` has one each.
     coef_, intercept_, classes_ : ndarray
         Views of the model.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target.
     n_iter_ : ndarray
         Passes over the rows, of each model.
     mean_, scale_ : ndarray
@@ -91,7 +94,6 @@ class LogisticRegression(CertifiedClassifier):
         "C": POSITIVE_OR_INF,
         "l1_ratio": L2_ONLY,
         **CertifiedClassifier._requirements,
-        "warm_start": BOOL,
     }
 
     def __init__(
@@ -120,6 +122,12 @@ class LogisticRegression(CertifiedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes over the rows, of each model."""
+        check_is_fitted(self)
+        return self._passes
 
     def _loss(self) -> Loss:
         return Logistic()
