@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from separable.certified.estimator import CertifiedEstimator, Fitted, Lesson, read_rows
+from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson, read_rows
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare, without_duplicates
 from separable.certified.problem import Lane, Problem
@@ -127,7 +127,7 @@ class Learned:
         X : Any
             What the columns are named after.
         """
-        lesson = Lesson(material.rows, material.target, None, self.classes(material))
+        lesson = Lesson(material.rows, material.target, None, self.classes(material), Given(0))
         learner._check_parameters()
         learner._remember_columns(X)
         learner._keep(self.fitted, lesson, warn=False)
