@@ -12,8 +12,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from separable.certified.linear_svm import LinearSVM
+    from separable.certified.linear_svm_cv import LinearSVMCV
     from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
+    from separable.certified.logistic_regression_cv import LogisticRegressionCV
     from separable.features.table_encoder import TableEncoder
     from separable.model.explanation import Explanation
     from separable.model.file import load
@@ -52,8 +54,10 @@ _HOMES = {
     "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
     "LinearSVM": "separable.certified.linear_svm",
+    "LinearSVMCV": "separable.certified.linear_svm_cv",
     "LinearSVR": "separable.certified.linear_svr",
     "LogisticRegression": "separable.certified.logistic_regression",
+    "LogisticRegressionCV": "separable.certified.logistic_regression_cv",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
     "Perceptron": "separable.online.perceptron",
@@ -81,8 +85,10 @@ __all__ = [
     "LinearGaussianNB",
     "LinearModel",
     "LinearSVM",
+    "LinearSVMCV",
     "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "Moments",
     "MultinomialNB",
     "Perceptron",

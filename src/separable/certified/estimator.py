@@ -263,7 +263,14 @@ class CertifiedEstimator(LinearEstimator):
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
         return Start(np.stack(dual, axis=1), np.resize(b, len(lanes)))
 
-    def _keep(self, fitted: Fitted, lesson: Lesson, evidence: dict[str, Any] | None = None) -> None:
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
         found, columns = fitted.judgement, fitted.problem.columns
         weights, intercept = columns.raw(found.weights, found.intercept)
@@ -285,7 +292,8 @@ class CertifiedEstimator(LinearEstimator):
             evidence={**self._told(fitted), **(evidence or {})},
             calibration=fitted.calibration,
         )
-        self._warn_of_gap(found.certificates)
+        if warn:
+            self._warn_of_gap(found.certificates)
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
