@@ -277,7 +277,7 @@ class CertifiedEstimator(LinearEstimator):
         self._columns = columns if self.standardize else None
         self._certificates = found.certificates
         self._passes = fitted.passes
-        unit = fitted.problem.value if math.isfinite(self.C) else 1.0
+        unit = fitted.problem.value if math.isfinite(getattr(self, "C", 1.0)) else 1.0
         self._dual = lesson.given.spread(found.dual * unit)
         self._model = LinearModel(
             weights=np.ascontiguousarray(weights.T),
