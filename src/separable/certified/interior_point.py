@@ -206,6 +206,8 @@ def interior_point(
             return Step(da, ds, dt, dw, db)
 
         mu = now.mu()
+        if not mu > 0:
+            break
         step = solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
         reach = now.reach(step)
         target = mu * (now.after(reach, step).mu() / mu) ** 3
