@@ -218,6 +218,25 @@ std::tuple<Numbers, Numbers, Numbers, Numbers> terms_of_rows(const LaneTargets& 
     });
 }
 
+void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> products) {
+    const auto d = static_cast<std::size_t>(rows.n_features);
+    check(static_cast<std::int64_t>(c.size()) == rows.n_rows && products.shape(0) == d &&
+              products.shape(1) == d,
+          "weights and products do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit([&](const auto& x) { add_outer(x, c.data(), products.data(), poll_signals); },
+               rows.rows);
+}
+
+void sum_squares(const BoundRows& rows, Const<double> c, Mutable<double, 1> sums) {
+    check(static_cast<std::int64_t>(c.size()) == rows.n_rows &&
+              static_cast<std::int64_t>(sums.size()) == rows.n_features,
+          "weights and sums do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit([&](const auto& x) { add_squares(x, c.data(), sums.data(), poll_signals); },
+               rows.rows);
+}
+
 }  // namespace
 
 void bind_certified(nb::module_& m) {
@@ -251,4 +270,9 @@ void bind_certified(nb::module_& m) {
           nb::arg("fit_intercept"),
           "The best intercepts, and sums of losses, dual values and gaps, by lane; see "
           "certified/row_terms.hpp.");
+    m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
+          "Add the outer products of rows, each pair of columns once, in either triangle; see "
+          "certified/row_products.hpp.");
+    m.def("add_squares", &sum_squares, nb::arg("rows"), nb::arg("c"), nb::arg("sums"),
+          "Add weighted squares by column; see certified/row_products.hpp.");
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from separable.certified.logistic_regression import LogisticRegression
     from separable.features.table_encoder import TableEncoder
     from separable.model.explanation import Explanation
     from separable.model.file import load
@@ -48,6 +49,7 @@ _HOMES = {
     "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
     "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
+    "LogisticRegression": "separable.certified.logistic_regression",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
     "Perceptron": "separable.online.perceptron",
@@ -74,6 +76,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearGaussianNB",
     "LinearModel",
+    "LogisticRegression",
     "Moments",
     "MultinomialNB",
     "Perceptron",

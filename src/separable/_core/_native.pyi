@@ -325,3 +325,11 @@ def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(sh
     """
     The best intercepts, and sums of losses, dual values and gaps, by lane; see certified/row_terms.hpp.
     """
+
+def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.
+    """
+
+def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Add weighted squares by column; see certified/row_products.hpp."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Cholesky"]
+__all__ = ["Bordered", "Cholesky"]
 
 
 class Cholesky:
@@ -21,22 +21,63 @@ class Cholesky:
     Parameters
     ----------
     matrix : ndarray, shape (d, d)
-        Symmetric, with a diagonal that is not negative.
+        Symmetric, with a diagonal that is not negative. One that is not finite raises
+        ``LinAlgError``.
     """
 
     def __init__(self, matrix: Floats) -> None:
         diagonal = np.diagonal(matrix)
         self._scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        scaled = matrix * self._scale * self._scale[:, None]
+        scaled = matrix * self._scale
+        scaled *= self._scale[:, None]
+        diagonal = np.where(diagonal > 0, 1.0, 0.0)
         ridge = 0.0
         while True:
             try:
-                self._factor = cho_factor(scaled + ridge * np.eye(len(scaled)))
+                np.fill_diagonal(scaled, diagonal + ridge)
+                self._factor = cho_factor(scaled, lower=True, check_finite=False)
                 return
             except LinAlgError:
+                if ridge > len(scaled):  # not finite
+                    raise
                 ridge = max(1e-15, 10 * ridge)
 
     def solve(self, right: Floats) -> Floats:
         """Return the solution for a right-hand side, (d,)."""
-        solution: Floats = self._scale * cho_solve(self._factor, self._scale * right)
+        solution: Floats = self._scale * cho_solve(
+            self._factor, self._scale * right, check_finite=False
+        )
         return solution
+
+
+class Bordered:
+    """The equations of weights and an intercept: [[A, m], [m', k]].
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (d, d)
+    border : ndarray, shape (d,)
+    corner : float
+    fit_intercept : bool
+        Without, only A counts, and the last unknown is 0.
+    """
+
+    def __init__(
+        self, matrix: Floats, border: Floats, corner: float, *, fit_intercept: bool
+    ) -> None:
+        self._all = fit_intercept and corner > 0
+        if self._all:
+            d = len(matrix)
+            whole = np.empty((d + 1, d + 1))
+            whole[:d, :d] = matrix
+            whole[d, :d] = whole[:d, d] = border
+            whole[d, d] = corner
+            matrix = whole
+        self._factor = Cholesky(matrix)
+
+    def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
+        """Return the unknowns of the weights and of the intercept."""
+        if not self._all:
+            return self._factor.solve(right), 0.0
+        solution = self._factor.solve(np.append(right, last))
+        return solution[:-1], float(solution[-1])

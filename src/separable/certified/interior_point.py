@@ -1,13 +1,15 @@
 """A primal-dual interior point method: for losses with corners and few columns.
 
 problem   the dual of hinge and epsilon-insensitive losses: minimise over the box 0 <= a <= c
-              1/2 sum_j v_j^2 / p_j + q.a,   v = U'z,  z = sum of sign a,  and sum z = 0 with an intercept
-given     U by its products; the box; for each variable its row's sign and q
-returns   z, feasible but for the sum, which the certificate repairs
-steps     1. residuals of  sign (Uw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
-          2. eliminate all but w and b: (P + U'D^-1 U) dw = ..., d x d, by Cholesky's method
+              1/2 |v|^2 + q.a,   v = U'z,  z = sum of sign a,  and sum z = 0 with an intercept
+given     U by its products; targets and costs; the loss, which gives each variable its sign and q
+returns   z, feasible but for the sum, which the certificate repairs, and weights
+steps     0. start on the path: r = sign score + q = s - t,  a s = (c - a) t = mu
+          1. residuals of  sign (Uw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
+          2. eliminate all but w and b: (I + U'D^-1 U) dw = ..., d x d, by Cholesky's method
           3. predict with mu = 0, then correct with the mu that this allows
           4. step as far as the box allows
+          5. guess which variables are at a bound, and solve for the others as if they were free
 source    M. C. Ferris, T. S. Munson, Interior-point methods for massive support vector machines,
           SIAM J. Optim. 13 (2003); S. Mehrotra, SIAM J. Optim. 2 (1992)
 """
@@ -18,22 +20,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import LinAlgError, lstsq
 
-from separable.certified.cholesky import Cholesky
+from separable.certified.cholesky import Bordered
+from separable.certified.losses import Insensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from separable.certified.scaled_rows import ScaledRows
+    from separable.certified.losses import Loss
+    from separable.certified.row_products import RowProducts
+    from separable.certified.watch import Watch
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Box", "interior_point"]
+__all__ = ["interior_point"]
 
 #: How far a step goes of what the box allows.
 STEP_BACK = 0.995
+#: Steps shorter than this lead nowhere.
+SHORTEST = 1e-9
+#: The relative gap below which bounds are guessed, and the most unknowns of that.
+GUESS_FROM = 1e-2
+MOST_UNKNOWNS = 600
 
 
 @dataclass(frozen=True)
@@ -52,85 +61,226 @@ class Box:
     linear: Floats
     most: Floats
 
+    @classmethod
+    def of(cls, loss: Loss, y: Floats, c: Floats) -> Box:
+        """Return the variables of a loss."""
+        if isinstance(loss, Insensitive):
+            up = np.ones_like(y)
+            return cls(np.stack([up, -up]), np.stack([loss.epsilon - y, loss.epsilon + y]), c)
+        return cls(y[None, :], np.full((1, len(y)), -1.0), c)
+
+    def on_path(self, scores: Floats, unit: float) -> State:
+        """Return values with s - t = r and a s = (c - a) t = mu, for mu = unit mean(c)."""
+        r = self.sign * scores + self.linear
+        k = unit * float(self.most.mean()) / self.most
+        # the smaller of a and c - a, so that no digits are lost: |r| x^2 - (|r| + 2k) x + k = 0
+        size = np.abs(r)
+        share = 2 * k / (size + 2 * k + np.hypot(size, 2 * k))
+        near, far = self.most * share, self.most * (1 - share)
+        a, room = np.where(r > 0, near, far), np.where(r > 0, far, near)
+        mu = unit * float(self.most.mean())
+        return State(a, room, mu / a, mu / room)
+
+
+@dataclass
+class State:
+    """a, c - a (on its own: near 0 the difference has no digits) and their multipliers s and t."""
+
+    a: Floats
+    room: Floats
+    s: Floats
+    t: Floats
+
+    def mu(self) -> float:
+        """Return the mean of the products."""
+        return float(np.vdot(self.a, self.s) + np.vdot(self.room, self.t)) / (2 * self.a.size)
+
+    def reach(self, da: Floats, ds: Floats, dt: Floats) -> float:
+        """Return how much of a step, at most 1, leaves all values above 0."""
+        worst = max(
+            float((-da / self.a).max()),
+            float((da / self.room).max()),
+            float((-ds / self.s).max()),
+            float((-dt / self.t).max()),
+        )
+        return 1.0 / max(1.0, worst)
+
+    def after(self, length: float, da: Floats, ds: Floats, dt: Floats) -> State:
+        """Return the values after a step."""
+        return State(
+            self.a + length * da,
+            self.room - length * da,
+            self.s + length * ds,
+            self.t + length * dt,
+        )
+
 
 def interior_point(
-    x: ScaledRows,
-    box: Box,
-    penalty: Floats,
+    x: RowProducts,
+    loss: Loss,
+    y: Floats,
+    c: Floats,
     *,
     fit_intercept: bool,
-    good_enough: Callable[[Floats], bool],
+    start: Floats | None,
+    watch: Watch,
     max_iter: int,
-) -> tuple[Floats, int]:
-    """Solve until ``good_enough``, which looks at the certificate of z, or ``max_iter`` steps.
+) -> tuple[Floats, Floats]:
+    """Minimise 1/2 |w|^2 + sum_i c_i loss(y_i, w.x_i + b) over w and b.
 
     Parameters
     ----------
-    x : ScaledRows
-    box : Box
-    penalty : ndarray, shape (d,)
-        p_j > 0, of scaled columns.
+    x : RowProducts
+    loss : Hinge or Insensitive
+    y, c : ndarray, shape (n,)
+        Targets and costs; rows of cost 0 do not count.
+    start : ndarray, shape (m,), or None
+        Weights.
+    watch : Watch
+        Sees each step and says when to stop.
+    max_iter : int
+        Most steps.
 
     Returns
     -------
     z : ndarray, shape (n,)
-    steps : int
+    w : ndarray, shape (m,)
     """
-    sign, q, c = box.sign, box.linear, box.most
-    a = np.broadcast_to(0.5 * c, sign.shape).copy()
-    room = a.copy()  # c - a, kept on its own: near 0 the difference has no digits
-    w, b = np.zeros(len(penalty)), 0.0
-    s = np.maximum(1.0, np.abs(q))
-    t = s.copy()
-    z = (sign * a).sum(axis=0)
-    for step in range(1, max_iter + 1):
-        scores = x.scores(w, b)
-        dual = sign * scores + q - s + t  # 1
-        weight_gap = penalty * w - x.along(z)
-        total = float(z.sum()) if fit_intercept else 0.0
-        mu = float((a * s).sum() + (room * t).sum()) / (2 * a.size)
-        inverse = 1.0 / (s / a + t / room)
-        products, mixed = x.products(inverse.sum(axis=0))  # 2
-        products[np.diag_indices(len(w))] += penalty
-        factor = Cholesky(products)
-        side = factor.solve(mixed)
-        curvature = float(inverse.sum()) - float(mixed @ side)
-
-        def solve(push: Floats, inverse: Floats = inverse) -> tuple[Floats, Floats, float, Floats]:
-            """Return the steps of a, w, b and the change of scores, for a right-hand side."""
-            moved = (sign * inverse * push).sum(axis=0)
-            dw = factor.solve(x.along(moved) - weight_gap)
-            db = 0.0
-            if fit_intercept:
-                db = (float(moved.sum()) + total - float(mixed @ dw)) / curvature
-                dw = dw - side * db
-            change = x.scores(dw, db)
-            return inverse * (push - sign * change), dw, db, change
-
-        plain = -dual - s + t  # with mu = 0: s and t leave through a s + s da = 0
-        da, _, _, _ = solve(plain)
-        ds, dt = -s - s / a * da, -t + t / room * da
-        length = min(_reach(a, da), _reach(room, -da), _reach(s, ds), _reach(t, dt))
-        allowed = float(((a + length * da) * (s + length * ds)).sum())
-        allowed += float(((room - length * da) * (t + length * dt)).sum())
-        target = mu * (allowed / (2 * a.size) / mu) ** 3
-        ps, pt = (target - da * ds) / a, (target + da * dt) / room  # 3
-        da, dw, db, _ = solve(-dual + (ps - s) - (pt - t))
-        ds, dt = ps - s - s / a * da, pt - t + t / room * da
-        primal = STEP_BACK * min(_reach(a, da), _reach(room, -da))  # 4
-        length = min(1.0, primal, STEP_BACK * min(_reach(s, ds), _reach(t, dt)))
-        a, room = a + length * da, room - length * da
-        s, t = s + length * ds, t + length * dt
-        w, b = w + length * dw, b + length * db
-        z = (sign * a).sum(axis=0)
-        if good_enough(z):
+    rows = _Used(x, c > 0)
+    y, c = y[rows.used], c[rows.used]
+    box = Box.of(loss, y, c)
+    sign, q = box.sign, box.linear
+    w = np.zeros(x.size) if start is None else start
+    b = loss.best_intercept(y, rows.scores(w, 0.0), c) if fit_intercept else 0.0
+    scores = rows.scores(w, b)
+    unit = float(np.abs(sign * scores + q).mean()) or 1.0
+    now = box.on_path(scores, unit)  # 0
+    z = (sign * now.a).sum(axis=0)
+    for _ in range(max_iter):
+        away = sign * scores + q - now.s + now.t  # 1
+        inverse = 1.0 / (now.s / now.a + now.t / now.room)
+        curve = inverse.sum(axis=0)
+        products, mixed, along = rows.products(curve, z)  # 2
+        products[np.diag_indices(x.size)] += 1.0
+        try:
+            equations = Bordered(products, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+        except LinAlgError:
             break
-    return z, step
+        missing, total = along - w, float(z.sum())
+
+        def solve(push: Floats) -> tuple[Floats, Floats, float]:
+            """Return the steps of a, w and b for a right-hand side."""
+            moved = (sign * inverse * push).sum(axis=0)  # noqa: B023
+            dw, db = equations.solve(  # noqa: B023
+                missing + rows.along(moved),  # noqa: B023
+                total + float(moved.sum()),  # noqa: B023
+            )
+            return inverse * (push - sign * rows.scores(dw, db)), dw, db  # noqa: B023
+
+        da, _, _ = solve(-away - now.s + now.t)  # 3
+        ds, dt = -now.s - now.s / now.a * da, -now.t + now.t / now.room * da
+        mu = now.mu()
+        target = mu * (now.after(now.reach(da, ds, dt), da, ds, dt).mu() / mu) ** 3
+        ps, pt = (target - da * ds) / now.a, (target + da * dt) / now.room
+        da, dw, db = solve(-away + (ps - now.s) - (pt - now.t))
+        ds, dt = ps - now.s - now.s / now.a * da, pt - now.t + now.t / now.room * da
+        reach = now.reach(da, ds, dt)
+        length = min(1.0, STEP_BACK * reach) if reach < 1 else 1.0  # 4
+        if not length > SHORTEST:
+            break
+        now = now.after(length, da, ds, dt)
+        w, b = w + length * dw, b + length * db
+        scores = rows.scores(w, b)
+        z = (sign * now.a).sum(axis=0)
+        seen = _gap(loss, y, c, scores, z, w, (1 - length) * missing)
+        if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
+            break
+        if watch.wants_more and seen < GUESS_FROM:  # 5
+            exact = _solve_free(rows, box, now, unit, fit_intercept=fit_intercept)
+            if exact is not None:
+                watch.consider(rows.full(exact[0]), x.weights(exact[1]))
+                if watch.is_done:
+                    break
+    return rows.full(z), w
 
 
-def _reach(values: Floats, change: Floats) -> float:
-    """Return how far values > 0 can change before one is 0, at most 1."""
-    falling = change < 0
-    if not falling.any():
-        return 1.0
-    return min(1.0, float((values[falling] / -change[falling]).min()))
+class _Used:
+    """The rows that count."""
+
+    def __init__(self, x: RowProducts, used: NDArray[np.bool_]) -> None:
+        self._x, self._n = x, len(used)
+        self._all = bool(used.all())
+        self.used: NDArray[np.intp] | slice = slice(None) if self._all else np.flatnonzero(used)
+
+    def full(self, r: Floats) -> Floats:
+        """Return numbers of all rows, 0 of those that do not count."""
+        if self._all:
+            return r
+        full = np.zeros(self._n)
+        full[self.used] = r
+        return full
+
+    def scores(self, u: Floats, b: float) -> Floats:
+        return self._x.scores(u, b)[self.used]
+
+    def along(self, r: Floats) -> Floats:
+        return self._x.along(self.full(r))
+
+    def products(self, c: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
+        return self._x.products(self.full(c), self.full(r))
+
+    def rows(self, chosen: NDArray[np.intp]) -> Floats:
+        return self._x.rows(chosen if isinstance(self.used, slice) else self.used[chosen])
+
+
+def _gap(
+    loss: Loss, y: Floats, c: Floats, scores: Floats, z: Floats, w: Floats, missing: Floats
+) -> float:
+    """Return the relative gap of z and w, as seen here."""
+    gap = float(np.maximum(loss.gap(y, scores, c, z), 0.0).sum()) + 0.5 * float(missing @ missing)
+    primal = loss.total(y, scores, c) + 0.5 * float(w @ w)
+    return gap / primal if primal > 0 else 0.0
+
+
+def _solve_free(
+    rows: _Used, box: Box, now: State, unit: float, *, fit_intercept: bool
+) -> tuple[Floats, Floats] | None:
+    """Return z and w if the variables that seem to be at a bound are there; None: too many free.
+
+    Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
+    corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
+    """
+    low = now.a * unit <= now.s * box.most
+    high = now.room * unit <= now.t * box.most
+    free = ~(low | high)
+    fixed = np.where(high, box.sign * box.most, 0.0).sum(axis=0)
+    chosen = np.flatnonzero(free.any(axis=0))
+    m, f = len(rows.along(fixed)), len(chosen)
+    if f == 0 or m + f + 1 > MOST_UNKNOWNS:
+        return None
+    block = np.argmax(free[:, chosen], axis=0)
+    corner = -(box.sign * box.linear)[block, chosen]
+    some = rows.rows(chosen)
+    fixed[chosen] = 0.0
+    border = 1.0 if fit_intercept else 0.0
+    matrix = np.zeros((m + f + 1, m + f + 1))
+    matrix[:m, :m] = np.eye(m)
+    matrix[:m, m : m + f] = -some.T
+    matrix[m : m + f, :m] = some
+    matrix[m : m + f, -1] = matrix[-1, m : m + f] = border
+    right = np.concatenate([rows.along(fixed), corner, [-border * float(fixed.sum())]])
+    solution = _least(matrix, right)
+    fixed[chosen] = solution[m : m + f]
+    return fixed, solution[:m]
+
+
+def _least(matrix: Floats, right: Floats) -> Floats:
+    """Solve with columns and rows brought to one size, and once more for what is left."""
+    columns = 1.0 / np.maximum(np.abs(matrix).max(axis=0), 1e-300)
+    lines = 1.0 / np.maximum(np.abs(matrix * columns).max(axis=1), 1e-300)
+    scaled = matrix * columns * lines[:, None]
+    solution = np.zeros(len(right))
+    for _ in range(2):
+        left = (right - matrix @ solution) * lines
+        solution += columns * lstsq(scaled, left, cond=1e-14, check_finite=False)[0]
+    return solution

@@ -5,100 +5,142 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
-from separable.certified.cholesky import Cholesky
+from separable.certified.cholesky import Bordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from separable.certified.losses import SmoothLoss
-    from separable.certified.scaled_rows import ScaledRows
+    from separable.certified.row_products import RowProducts
+    from separable.certified.watch import Watch
 
     Floats = NDArray[np.float64]
 
-__all__ = ["newton"]
+__all__ = ["linear_dual", "newton", "shorten"]
 
 #: A step that is cut to less than this has met rounding.
-SHORTEST = 1e-12
+SHORTEST = 1e-10
+#: What rounding may add to an objective.
+SLACK = 1e-15
+#: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
+SEPARABLE = 1e-12
 
 
 def newton(
-    x: ScaledRows,
+    x: RowProducts,
     loss: SmoothLoss,
     y: Floats,
     c: Floats,
-    penalty: Floats,
     *,
+    penalty: float,
     fit_intercept: bool,
-    good_enough: Callable[[Floats], bool],
+    start: Floats | None,
+    watch: Watch,
     max_iter: int,
-) -> tuple[Floats, int]:
-    """Minimise 1/2 sum_j p_j u_j^2 + sum_i c_i loss(y_i, u.x_i + b) over u and b.
+) -> tuple[Floats, Floats]:
+    """Minimise penalty/2 |u|^2 + sum_i c_i loss(y_i, u.x_i + b) over u and b.
 
-    Steps: 1. slope and curvature of every row's loss; 2. the quadratic model, with b taken out;
-    3. its minimum; 4. half of the way as often as the objective does not fall.
+    Steps: 1. slope and curvature of every row's loss; 2. the quadratic model; 3. its minimum, and
+    the dual point that goes with it: slopes as the model sees them there, whose weights are those
+    of the minimum but for rounding; 4. half of the way as often as the objective does not fall.
 
     Parameters
     ----------
-    x : ScaledRows
+    x : RowProducts
     loss : SmoothLoss
     y, c : ndarray, shape (n,)
         Targets and costs.
-    penalty : ndarray, shape (d,)
-        p_j, of scaled columns.
-    good_enough : callable
-        Looks at the dual point of the present weights, -c loss'(s) with its sign; True ends it.
+    penalty : float
+        1, or 0 for none.
+    start : ndarray, shape (m,), or None
+        Weights.
+    watch : Watch
+        Sees each step and says when to stop.
     max_iter : int
         Most steps.
 
     Returns
     -------
-    slopes : ndarray, shape (n,)
-        The dual point at the end.
-    steps : int
+    z : ndarray, shape (n,)
+        The dual point of the last weights.
+    u : ndarray, shape (m,)
     """
-    d = len(penalty)
-    u, b = np.zeros(d), 0.0
-    s = x.scores(u, b)
-    value = loss.total(y, s, c)
-    for step in range(1, max_iter + 1):
+    u = np.zeros(x.size) if start is None else start
+    s = x.scores(u, 0.0)
+    b = loss.best_intercept(y, s, c) if fit_intercept else 0.0
+    s += b
+    first = value = 0.5 * penalty * float(u @ u) + loss.total(y, s, c)
+    for _ in range(max_iter):
         slope, curve = loss.slopes(y, s, c)  # 1
-        gradient, total = x.along(slope) + penalty * u, float(slope.sum())
-        hessian, mixed = x.products(curve)  # 2
-        hessian[np.diag_indices(d)] += penalty
-        du, db = _step(hessian, mixed, float(curve.sum()), gradient, total, fit_intercept)  # 3
-        decrease = float(gradient @ du) + total * db
-        moved = x.scores(du, db)
-        length = 1.0
-        while length > SHORTEST:  # 4
-            trial, shorter = s - length * moved, u - length * du
-            new = 0.5 * float(penalty @ shorter**2) + loss.total(y, trial, c)
-            if new <= value - 1e-4 * length * decrease:
-                break
-            length *= 0.5
-        if length <= SHORTEST or decrease <= 0:
+        hessian, mixed, along = x.products(curve, slope)  # 2
+        hessian[np.diag_indices(x.size)] += penalty
+        gradient, total = along + penalty * u, float(slope.sum())
+        try:
+            equations = Bordered(hessian, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+        except LinAlgError:
             break
-        u, b, value = shorter, b - length * db, new
+        du, db = equations.solve(-gradient, -total)  # 3
+        ds = x.scores(du, db)
+        z, seen = linear_dual(loss, y, c, s, ds, slope, curve, penalty, u + du)
+        if watch(z, lambda: x.weights(u + du), seen):  # noqa: B023
+            break
+        decrease = -float(gradient @ du) - total * db
+        length, new = shorten(loss, y, c, penalty, u, du, s, ds, value, decrease)  # 4
+        if length < SHORTEST or not np.isfinite(new):
+            break
+        u, b = u + length * du, b + length * db
         s = x.scores(u, b)
-        if good_enough(-loss.slopes(y, s, c)[0]):
+        value = new
+        if penalty == 0 and value < SEPARABLE * first:
             break
-    return -loss.slopes(y, s, c)[0], step
+    return -loss.slopes(y, s, c)[0], u
 
 
-def _step(
-    hessian: Floats,
-    mixed: Floats,
-    curvature: float,
-    gradient: Floats,
-    slope: float,
-    fit_intercept: bool,
+def linear_dual(
+    loss: SmoothLoss,
+    y: Floats,
+    c: Floats,
+    s: Floats,
+    ds: Floats,
+    slope: Floats,
+    curve: Floats,
+    penalty: float,
+    u: Floats,
 ) -> tuple[Floats, float]:
-    """Return the step of weights and intercept; a ridge of rounding size where it is singular."""
-    free = fit_intercept and curvature > 0
-    if free:
-        hessian = hessian - np.multiply.outer(mixed, mixed) / curvature
-        gradient = gradient - mixed * (slope / curvature)
-    du = Cholesky(hessian).solve(gradient)
-    return du, (slope - float(mixed @ du)) / curvature if free else 0.0
+    """Return the dual point of a step ds of scores, and the relative gap at its end, u.
+
+    The gap is infinite where the dual point has to be cut: then its weights are not u.
+    """
+    z = -(slope + curve * ds)
+    allowed = loss.cut(y, c, z)
+    if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
+        return allowed, np.inf
+    end = s + ds
+    gap = float(np.maximum(loss.gap(y, end, c, allowed), 0.0).sum())
+    primal = 0.5 * penalty * float(u @ u) + loss.total(y, end, c)
+    return allowed, gap / primal if primal > 0 else 0.0
+
+
+def shorten(
+    loss: SmoothLoss,
+    y: Floats,
+    c: Floats,
+    penalty: float,
+    u: Floats,
+    du: Floats,
+    s: Floats,
+    ds: Floats,
+    value: float,
+    decrease: float,
+) -> tuple[float, float]:
+    """Return how much of a step to take so that the objective falls, and what it then is."""
+    length, new = 1.0, np.inf
+    while length >= SHORTEST and decrease >= 0:
+        shorter = u + length * du
+        new = 0.5 * penalty * float(shorter @ shorter) + loss.total(y, s + length * ds, c)
+        if new <= value - 1e-4 * length * decrease + SLACK * value:
+            return length, new
+        length *= 0.5
+    return 0.0, new

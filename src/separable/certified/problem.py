@@ -22,7 +22,7 @@ from separable.data.core_rows import core_rows
 from separable.fitting.aligned import aligned_zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -177,7 +177,7 @@ class Problem:
             sums = sums[:, : r.shape[1]]
         else:
             sums = np.zeros((self.rows.n_features, r.shape[1]))
-            for start, block in self._blocks():
+            for start, block in self.blocks():
                 sums += block.T @ r[start : start + len(block)]
         return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
 
@@ -191,12 +191,12 @@ class Problem:
             return scores[:, : w.shape[1]]
         w = np.asarray(w, dtype=np.float64)
         scores = np.empty((self.rows.n_rows, w.shape[1]))
-        for start, block in self._blocks():
+        for start, block in self.blocks():
             scores[start : start + len(block)] = block @ w
         return scores
 
-    def _blocks(self) -> Sequence[tuple[int, Floats]]:
-        """Yield blocks of dense rows, shifted, in float64."""
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
+        """Yield blocks of dense rows, shifted but not scaled, in float64, and where they start."""
         n, d = self.rows.shape
         step = max(1, BLOCK // max(1, d))
         for start in range(0, n, step):

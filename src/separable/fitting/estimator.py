@@ -131,7 +131,9 @@ class LinearEstimator(BaseEstimator):
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
         for name, value in parameters.items():
-            if isinstance(value, np.generic):
+            if callable(value):
+                parameters[name] = None
+            elif isinstance(value, np.generic):
                 parameters[name] = value.item()
             elif isinstance(value, np.ndarray):
                 parameters[name] = value.tolist()

@@ -4,6 +4,10 @@
 //   add_rows     sums[j][l] += sum_i x_ij r[i][l]
 //   score_rows   scores[i][l] = sum_j x_ij w[j][l]
 //   lane_norms   |w|^2, |v|^2 and |w - v|^2 of each lane
+//   add_outer    products[j][k] += sum_i c_i x_ij x_ik, each pair of a row's non-zeros once: what
+//   is
+//                at [j][k] and at [k][j] is to be added up (rows in order fill the upper triangle)
+//   add_squares  sums[j] += sum_i c_i x_ij^2
 //
 // One model, or lanes in whole lines of 8 doubles that start on a cache line.
 #pragma once
@@ -181,6 +185,36 @@ LaneNorms lane_norms(std::int64_t n, std::int64_t lanes, const T* w, const doubl
             norms.w[l] += ww[l], norms.v[l] += vv[l], norms.away[l] += dd[l];
     }
     return norms;
+}
+
+template <RowFormat F, class Poll>
+void add_outer(const F& x, const double* c, double* products, Poll&& poll) {
+    std::int64_t since = 0;
+    for (std::int64_t i = 0; i < x.n_rows; ++i) {
+        if (c[i] == 0) continue;
+        const auto row = x.row(i);
+        for (std::int64_t a = 0; a < row.size(); ++a) {
+            double* line = products + row.index(a) * x.n_features;
+            const double value = c[i] * static_cast<double>(row.value(a));
+            for (std::int64_t b = a; b < row.size(); ++b)
+                line[row.index(b)] += value * static_cast<double>(row.value(b));
+        }
+        if ((since += row.size() * row.size()) > kWorkBetweenPolls) poll(), since = 0;
+    }
+}
+
+template <RowFormat F, class Poll>
+void add_squares(const F& x, const double* c, double* sums, Poll&& poll) {
+    std::int64_t since = 0;
+    for (std::int64_t i = 0; i < x.n_rows; ++i) {
+        if (c[i] == 0) continue;
+        const auto row = x.row(i);
+        for (std::int64_t k = 0; k < row.size(); ++k) {
+            const auto value = static_cast<double>(row.value(k));
+            sums[row.index(k)] += c[i] * value * value;
+        }
+        if ((since += row.size()) > kWorkBetweenPolls) poll(), since = 0;
+    }
 }
 
 }  // namespace separable

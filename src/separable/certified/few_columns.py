@@ -1,0 +1,192 @@
+"""The engines for few columns, or few rows: they solve d x d equations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable.certified.interior_point import interior_point
+from separable.certified.judge import Judgement, judge
+from separable.certified.newton import newton
+from separable.certified.problem import Lane
+from separable.certified.row_products import RowProducts, row_products
+from separable.certified.row_space import RowSpace
+from separable.certified.unpenalised import judge_unpenalised
+from separable.certified.watch import Watch
+from separable.data.rows import as_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.losses import SmoothLoss
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FewColumns"]
+
+#: Numbers of a problem that is solved to rounding whatever was asked.
+SMALL = 1_000_000
+#: Most rows of a problem that is solved in their space.
+FEW_ROWS = 2000
+#: One row of so many makes the first guess, where that leaves as many times as many as columns.
+SAMPLE, ENOUGH = 8, 40
+#: The relative gap of the first guess.
+GUESS = 1e-3
+
+
+class FewColumns:
+    """The d x d engines of one problem: Newton for smooth losses, an interior point for corners.
+
+    Problems with fewer rows than columns are solved in the space of their rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    @cached_property
+    def _rows(self) -> RowProducts:
+        n, d = self._problem.rows.shape
+        return RowSpace(self._problem) if n < d and n <= FEW_ROWS else row_products(self._problem)
+
+    @property
+    def _is_smooth(self) -> bool:
+        return hasattr(self._problem.loss, "slopes")
+
+    def solve(
+        self,
+        lane: Lane,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Floats | None = None,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> tuple[Judgement, int]:
+        """Learn one lane.
+
+        Parameters
+        ----------
+        lane : Lane
+            A strength of infinity asks for no penalty, of the logistic loss.
+        tol : float
+            The relative gap asked for; small problems are solved to rounding.
+        max_iter : int
+            Most steps.
+        start : ndarray, shape (d,), optional
+            Weights of the problem's columns.
+        on_step : callable, optional
+            Called with the number of a step and the relative gap so far; True ends the work.
+
+        Returns
+        -------
+        judgement : Judgement
+            Of the one lane.
+        steps : int
+            Each passes over the rows two to four times.
+        """
+        n, d = self._problem.rows.shape
+        watch = self._watch(lane, tol, to_rounding=n * d <= SMALL, on_step=on_step)
+        return self._run(lane, watch, max_iter, start)
+
+    def _run(
+        self, lane: Lane, watch: Watch, max_iter: int, start: Floats | None
+    ) -> tuple[Judgement, int]:
+        problem, x = self._problem, self._rows
+        penalised = bool(np.isfinite(lane.strength))
+        y, c = self._targets_and_costs(lane)
+        if start is None and self._is_smooth and penalised:
+            start = self._guess(lane, max_iter)
+        first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            if self._is_smooth:
+                z, u = newton(
+                    x,
+                    cast("SmoothLoss", problem.loss),
+                    y,
+                    c,
+                    penalty=1.0 if penalised else 0.0,
+                    fit_intercept=problem.fit_intercept,
+                    start=first,
+                    watch=watch,
+                    max_iter=max_iter,
+                )
+            else:
+                z, u = interior_point(
+                    x,
+                    problem.loss,
+                    y,
+                    c,
+                    fit_intercept=problem.fit_intercept,
+                    start=first,
+                    watch=watch,
+                    max_iter=max_iter,
+                )
+            return watch.end(z, x.weights(u)), watch.steps
+
+    def _targets_and_costs(self, lane: Lane) -> tuple[Floats, Floats]:
+        """Return y and c; without a penalty c is the weight of a row."""
+        problem = self._problem
+        if not np.isfinite(lane.strength):
+            if problem.loss.name != "log_loss":
+                raise ValueError(
+                    f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
+                )
+            lane = replace(lane, strength=problem.value)
+        return problem.targets(lane), problem.costs(lane)
+
+    def _watch(
+        self,
+        lane: Lane,
+        tol: float,
+        *,
+        to_rounding: bool,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> Watch:
+        """Return what certifies dual points with weights: these, or those of the point itself."""
+        problem = self._problem
+
+        def penalised(z: Floats, weights: Floats) -> Judgement:
+            found = judge(problem, [lane], z[:, None], tol, weights[:, None])
+            if found.certificates[0].converged:
+                return found
+            other = judge(problem, [lane], z[:, None], tol)
+            gaps = [one.certificates[0].relative_gap for one in (found, other)]
+            return other if gaps[1] < gaps[0] else found
+
+        def unpenalised(z: Floats, weights: Floats) -> Judgement:
+            loss, (y, c) = cast("SmoothLoss", problem.loss), self._targets_and_costs(lane)
+            return judge_unpenalised(problem, self._rows, loss, y, c, z, weights, tol)
+
+        judged = penalised if np.isfinite(lane.strength) else unpenalised
+        return Watch(judged, tol=tol, to_rounding=to_rounding, on_step=on_step)
+
+    def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
+        """Return weights of some of the rows, for a start; None: too few rows for that."""
+        problem = self._problem
+        n, d = problem.rows.shape
+        if n * d <= SMALL or n < ENOUGH * SAMPLE * d:
+            return None
+        some = slice(None, None, SAMPLE)
+        part = replace(
+            problem,
+            rows=as_rows(problem.rows.to_matrix()[some], check_values=False),
+            target=np.ascontiguousarray(problem.target[some]),
+            weight=None if problem.weight is None else np.ascontiguousarray(problem.weight[some]),
+            fold=None if problem.fold is None else np.ascontiguousarray(problem.fold[some]),
+        )
+        same = replace(lane, strength=lane.strength * SAMPLE)
+        if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
+            return None
+        engine = FewColumns(part)
+        watch = engine._watch(same, GUESS, to_rounding=False)
+        found, _ = engine._run(same, watch, max_iter, None)
+        return found.weights[:, 0]

@@ -1,0 +1,114 @@
+"""Judging what an engine finds, no more often than it pays, and saying when to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.judge import Judgement
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Watch"]
+
+#: A relative gap that is rounding and no more.
+ROUNDING = 1e-15
+#: A certificate that misses asks for this many times fewer before the next.
+CAUTION = 0.5
+#: So many judgements without one that is much better end the work on a small problem.
+PATIENCE = 3
+#: Where every step of a small problem is judged.
+CLOSE = 1e-3
+
+
+class Watch:
+    """What an engine shows after each step, judged when it looks good enough.
+
+    Parameters
+    ----------
+    judge : callable
+        Of a dual point and weights: the judgement of one lane.
+    tol : float
+        The relative gap asked for.
+    to_rounding : bool
+        Go on until a better certificate cannot be had.
+    on_step : callable, optional
+        Called with the number of the step and the relative gap so far; True ends the work.
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[Floats, Floats], Judgement],
+        *,
+        tol: float,
+        to_rounding: bool,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self._judge, self._tol, self._on_step = judge, tol, on_step
+        self._to_rounding, self._wanted = to_rounding, tol
+        self._best: Judgement | None = None
+        self._idle, self._last = 0, np.inf
+        self.steps = 0
+
+    @property
+    def reached(self) -> float:
+        """The smallest relative gap that was certified."""
+        return np.inf if self._best is None else self._best.certificates[0].relative_gap
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the gap asked for was certified."""
+        return self.reached <= self._tol
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop, after a step that found z and weights.
+
+        ``seen`` is their relative gap as the engine sees it.
+        """
+        self.steps += 1
+        told = min(seen, self.reached)
+        asked = self._on_step is not None and bool(self._on_step(self.steps, told))
+        ripe = seen <= (max(CLOSE, self._tol) if self._to_rounding else self._wanted)
+        if ripe or (asked and self._best is None):
+            self.consider(z, weights())
+            self._wanted = CAUTION * min(self._wanted, seen)
+            self._idle = 0 if self.reached < CAUTION * self._last else self._idle + 1
+            self._last = self.reached
+        return asked or self.is_done
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a certificate as good as can be is wanted."""
+        return self._to_rounding
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what was judged is good enough."""
+        if not self._to_rounding:
+            return self.satisfied
+        return self.reached <= ROUNDING or (self.satisfied and self._idle >= PATIENCE)
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge z and weights, keep the better judgement, and return whether it is this one."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._judge(z, weights)
+        gap = found.certificates[0].relative_gap
+        is_better = self._best is None or gap < self.reached
+        if is_better:
+            self._best = found
+        return is_better
+
+    def end(self, z: Floats, weights: Floats) -> Judgement:
+        """Return the best judgement; what the engine ended with is judged if that may help."""
+        if not self.satisfied:
+            self.consider(z, weights)
+        assert self._best is not None
+        if not self.reached <= 1:  # no dual point is known that is better than 0
+            self.consider(np.zeros_like(z), self._best.weights[:, 0])
+        return self._best
