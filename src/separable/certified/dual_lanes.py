@@ -142,9 +142,7 @@ class _State:
         norm = float(passed.squared_norm.mean()) or 1.0
         total = strength * (n if problem.weight is None else float(problem.weight.sum()))
         rho = np.clip(400.0 / total, 0.003, 1.0) * norm if problem.fit_intercept else np.zeros(k)
-        label, number = (
-            (None, problem.target) if problem.is_regression else (problem.target, None)
-        )
+        label, number = (None, problem.target) if problem.is_regression else (problem.target, None)
         self._native = native.DualProblem(
             passed.core,
             problem.loss.name,

@@ -11,7 +11,6 @@ import numpy as np
 from separable.certified.interior_point import interior_point
 from separable.certified.judge import Judgement, judge
 from separable.certified.newton import newton
-from separable.certified.problem import Lane
 from separable.certified.row_products import RowProducts, row_products
 from separable.certified.row_space import RowSpace
 from separable.certified.unpenalised import judge_unpenalised
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.losses import SmoothLoss
-    from separable.certified.problem import Problem
+    from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
 

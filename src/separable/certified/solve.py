@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.dual_lanes import LANES, PassedRows, Start, descend
 from separable.certified.judge import Judgement
 
 if TYPE_CHECKING:
