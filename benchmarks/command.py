@@ -45,6 +45,12 @@ ROWS = {
         "cross_validation:run_cross_validation",
         "five folds of least squares from sums",
     ),
+    "certified-text": ("certified:run_text", "one certified fit, sparse text, to an objective"),
+    "certified-norms": ("certified:run_not_unit_norm", "the same where rows are not of unit norm"),
+    "certified-classes": ("certified:run_many_classes", "20 and 150 classes, one-vs-rest"),
+    "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
+    "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
+    "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

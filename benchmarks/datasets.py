@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,9 +26,14 @@ __all__ = [
     "Data",
     "MissingDataError",
     "load_a9a",
+    "load_breast_cancer",
+    "load_clinc150",
     "load_covtype",
+    "load_farm_ads",
     "load_imdb",
     "load_mnist",
+    "load_newsgroups",
+    "load_w8a",
     "make_gauss",
     "make_zipf",
     "missing_is_told",
@@ -42,6 +47,8 @@ ZIPF_NONZEROS = 60
 PLANTED_COLUMNS = 2_000
 #: Share of the forest rows that is held out, after one seeded shuffle.
 COVTYPE_HELD_OUT = 0.25
+W8A_COLUMNS = 300
+FARM_ADS_COLUMNS = 54_877
 A9A_COLUMNS = 123
 
 
@@ -247,6 +254,73 @@ def load_a9a(settings: Settings) -> Data:
         )
         parts += [X, (y > 0).astype(np.int64)]
     return Data("a9a", *parts).first(settings.most_rows)
+
+
+def load_w8a(settings: Settings) -> Data:
+    """Return the web pages of LIBSVM's w8a: 300 sparse columns of 0 and 1."""
+    return _svmlight("w8a", _data_file("w8a", "w8a.gz"), W8A_COLUMNS, settings)
+
+
+def load_farm_ads(settings: Settings) -> Data:
+    """Return the farm advertisements: 54 877 sparse columns of words."""
+    path = _data_file("farm-ads", "farm-ads-vect.svm.gz")
+    return _svmlight("farm-ads", path, FARM_ADS_COLUMNS, settings)
+
+
+def _svmlight(name: str, path: Path, columns: int, settings: Settings) -> Data:
+    """Return a set of two classes of which a tenth is held out."""
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(path), n_features=columns, zero_based=False, dtype=np.float32)
+    X, y = sp.csr_matrix(X), (y > 0).astype(np.int64)
+    order = np.random.default_rng(0).permutation(len(y))
+    cut = len(y) // 10
+    test, train = order[:cut], order[cut:]
+    return Data(name, X[train], y[train], X[test], y[test]).first(settings.most_rows)
+
+
+def load_breast_cancer(settings: Settings) -> Data:
+    """Return scikit-learn's breast-cancer rows as they are, dense."""
+    from sklearn.datasets import load_breast_cancer as load
+
+    X, y = load(return_X_y=True)
+    return Data("breast cancer, raw", X, y, X, y).first(settings.most_rows)
+
+
+def load_newsgroups(settings: Settings) -> Data:
+    """Return the 20 newsgroups as tf-idf of words."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(_data_file("20newsgroups", "20news_bydate.parquet"), use_threads=False)
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    return _tfidf("20 newsgroups", columns["split"], columns["text"], columns["group"], settings)
+
+
+def load_clinc150(settings: Settings) -> Data:
+    """Return the 150 intents of CLINC150 as tf-idf of words."""
+    import json
+
+    found = json.loads(gzip.decompress(_data_file("clinc150", "data_full.json.gz").read_bytes()))
+    split, text, label = [], [], []
+    for part in ("train", "test"):
+        for sentence, intent in found[part]:
+            split.append(part)
+            text.append(sentence)
+            label.append(intent)
+    return _tfidf("clinc150", split, text, label, settings)
+
+
+def _tfidf(
+    name: str, split: Sequence[str], text: Sequence[str], label: Sequence[str], settings: Settings
+) -> Data:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32)
+    parts: list[Any] = []
+    for part, encode in (("train", vectorizer.fit_transform), ("test", vectorizer.transform)):
+        places = [k for k, mine in enumerate(split) if mine == part]
+        parts += [encode([text[k] for k in places]), np.array([label[k] for k in places])]
+    return Data(name, *parts).first(settings.most_rows)
 
 
 def load_covtype(settings: Settings, *, binary: bool) -> Data:

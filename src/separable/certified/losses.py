@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHinge"]
+__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHinge", "is_smooth"]
 
 
 class Loss(Protocol):
     """What a certificate asks of a loss."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the compiled core calls it."""
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the sum of c times the loss of each row."""
@@ -46,6 +48,11 @@ class SmoothLoss(Loss, Protocol):
 
     def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
         """Return c times the first and the second derivative by the score, of each row."""
+
+
+def is_smooth(loss: Loss) -> bool:
+    """Say whether Newton's method can take a loss."""
+    return hasattr(loss, "slopes")
 
 
 def _crossing(points: Floats, weights: Floats, start: float) -> float:

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.certified.dual_lanes import LANES, PassedRows, Start, descend
+from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement
+from separable.certified.losses import is_smooth
+from separable.certified.newton_cg import newton_cg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
+    OnPass = Callable[[int, float], bool]
 
-__all__ = ["Request", "Solved", "solve"]
+__all__ = ["Request", "Solved", "Solver"]
 
-#: Up to so many columns (or rows, if fewer) the d x d engines take a problem from the start.
+#: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
 FEW = 512
-#: Numbers of a problem that is solved to rounding whatever was asked.
+#: Up to so many they take over where passes did not converge.
+NOT_MANY = 2000
+#: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
 SMALL = 1_000_000
+#: Passes after which another engine takes over, if there is one.
+PATIENCE = 60
+#: The relative gap asked for by default, with few columns and with many.
+TOL_FEW, TOL_MANY = 1e-6, 1e-4
 
 
 @dataclass(frozen=True)
@@ -37,33 +52,196 @@ class Request:
     max_iter : int
         Most passes over the rows.
     seed : int
-    on_pass : callable, optional
+        Of the order of rows.
+    n_jobs : int
+        Threads, each with its own blocks of lanes.
+    callback : callable, optional
         Called with the number of a pass and the relative gap so far; True ends the work.
     """
 
     tol: float | None = None
     max_iter: int = 1000
     seed: int = 0
-    on_pass: Callable[[int, float], Any] | None = None
+    n_jobs: int = 1
+    callback: Callable[[int, float], Any] | None = None
 
 
 @dataclass(frozen=True)
 class Solved:
-    """Models of lanes, with what proves them.
+    """Models of some lanes, with what proves them.
 
     Parameters
     ----------
+    places : list of int
+        Which lanes, by number.
     judgement : Judgement
     passes : ndarray, shape (k,)
-    engine : list of str
-        What ended each lane's work.
+    engines : list of str
+        What ended each lane's work: "newton", "interior-point", "descent", "newton-cg".
     """
 
+    places: list[int]
     judgement: Judgement
     passes: NDArray[np.int64]
-    engine: list[str]
+    engines: list[str]
 
 
-def solve(problem: Problem, lanes: Sequence[Lane], request: Request) -> Solved:
-    """Learn all lanes of a problem."""
-    raise NotImplementedError
+@dataclass(frozen=True)
+class Solver:
+    """Learns lanes of one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    request : Request
+    """
+
+    problem: Problem
+    request: Request = field(default_factory=Request)
+
+    @cached_property
+    def has_few(self) -> bool:
+        """Whether d x d engines take the problem from the start."""
+        n, d = self.problem.rows.shape
+        return min(n, d) <= FEW or n * d <= SMALL
+
+    @property
+    def tol(self) -> float:
+        """The relative gap asked for."""
+        if self.request.tol is not None:
+            return self.request.tol
+        return TOL_FEW if self.has_few else TOL_MANY
+
+    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
+        """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
+
+        Parameters
+        ----------
+        lanes : sequence of Lane
+        start : Start, optional
+            Where all lanes start.
+        """
+        blocks = list(self._blocks(lanes))
+        ended = Event()
+        if self.request.n_jobs == 1 or len(blocks) == 1:
+            for block in blocks:
+                yield self._learn(lanes, block, start, ended)
+            return
+        with ThreadPoolExecutor(self.request.n_jobs) as pool:
+            work = [pool.submit(self._learn, lanes, block, start, ended) for block in blocks]
+            try:
+                for one in work:
+                    yield one.result()
+            finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
+                ended.set()
+                for one in work:
+                    one.cancel()
+
+    def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
+        """Yield the lanes that one thread learns, by number: side by side those of like strength.
+
+        Where each lane is learned by itself, those of one class and fold follow each other, from
+        small to large C.
+        """
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        chains: dict[tuple[int, int], list[int]] = {}
+        for k in order:
+            if self.has_few or math.isinf(lanes[k].strength):
+                chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
+        yield from chains.values()
+        alone = {k for chain in chains.values() for k in chain}
+        together = [k for k in order if k not in alone]
+        for first in range(0, len(together), LANES):
+            yield together[first : first + LANES]
+
+    @cached_property
+    def _few(self) -> FewColumns:
+        return FewColumns(self.problem)
+
+    @cached_property
+    def _passed(self) -> PassedRows:
+        return PassedRows.of(self.problem)
+
+    def _learn(
+        self, lanes: Sequence[Lane], block: list[int], start: Start | None, ended: Event
+    ) -> Solved:
+        """Learn the lanes of a block."""
+        mine = [lanes[k] for k in block]
+        told = self.request.callback
+
+        def on_pass(number: int, gap: float) -> bool:
+            if told is not None and not ended.is_set() and told(number, gap):
+                ended.set()  # for all lanes
+            return ended.is_set()
+
+        first = None if start is None else Start(start.dual[:, block], start.intercept[block])
+        if self.has_few or math.isinf(mine[0].strength):
+            return self._learn_chain(mine, block, first, on_pass)
+        return self._learn_side_by_side(mine, block, first, on_pass, ended)
+
+    def _learn_chain(
+        self, lanes: list[Lane], block: list[int], start: Start | None, on_pass: OnPass
+    ) -> Solved:
+        """Learn one lane after the other, each from the weights of the one before."""
+        found: list[Judgement] = []
+        passes = np.zeros(len(lanes), np.int64)
+        engines = []
+        weights = None if start is None else self.problem.along(start.dual[:, :1])[:, 0]
+        for k, lane in enumerate(lanes):
+            one, passes[k], engine = self._learn_alone(lane, weights, on_pass)
+            found.append(one)
+            engines.append(engine)
+            weights = one.weights[:, 0]
+        return Solved(block, Judgement.side_by_side(found), passes, engines)
+
+    def _learn_side_by_side(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        ended: Event,
+    ) -> Solved:
+        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        most = self.request.max_iter
+        found, passes = descend(
+            self.problem,
+            self._passed,
+            lanes,
+            tol=self.tol,
+            max_iter=min(PATIENCE, most) if self._can_take_over else most,
+            seed=self.request.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+        engines = ["descent"] * len(lanes)
+        left = [k for k, one in enumerate(found.certificates) if not one.converged]
+        if left and self._can_take_over and most > PATIENCE and not ended.is_set():
+            parts = [found.lane(k) for k in range(len(lanes))]
+            for k in left:
+                one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
+                passes[k] += steps
+                if one.certificates[0].gap < parts[k].certificates[0].gap:
+                    parts[k], engines[k] = one, engine
+            found = Judgement.side_by_side(parts)
+        return Solved(block, found, passes, engines)
+
+    @cached_property
+    def _can_take_over(self) -> bool:
+        """Whether there is an engine for lanes that passes leave unfinished."""
+        return min(self.problem.rows.shape) <= NOT_MANY or is_smooth(self.problem.loss)
+
+    def _learn_alone(
+        self, lane: Lane, weights: Floats | None, on_pass: OnPass
+    ) -> tuple[Judgement, int, str]:
+        """Learn one lane by Newton's method or an interior point."""
+        smooth = is_smooth(self.problem.loss)
+        if min(self.problem.rows.shape) <= NOT_MANY:
+            engine = "newton" if smooth else "interior-point"
+            run: Any = self._few.solve
+        else:
+            engine, run = "newton-cg", partial(newton_cg, self.problem)
+        judgement, steps = run(
+            lane, tol=self.tol, max_iter=self.request.max_iter, start=weights, on_step=on_pass
+        )
+        return judgement, steps, engine

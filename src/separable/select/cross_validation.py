@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.fitting.answers import Answers, join
+from separable.fitting.scoring import read_scoring, score_rows
 from separable.fitting.splits import read_splits
 from separable.fitting.targets import check_sample_weight
-from separable.select.answers import Answers, join
 from separable.select.fits import FittedFold, Problem, fits_of
-from separable.select.indexing import paired, take
+from separable.fitting.indexing import paired, take
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
-from separable.select.scoring import read_scoring, score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from separable.fitting.scoring import Scorer
     from separable.fitting.splits import Split
-    from separable.select.scoring import Scorer
 
     Floats = NDArray[np.float64]
 

@@ -14,13 +14,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
+from separable.fitting.answers import Answers, answers_of, ask
 from separable.fitting.splits import runs_of
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.complements import each_complement
 from separable.moments.estimator import MomentEstimator
-from separable.select.answers import Answers, answers_of, ask
-from separable.select.indexing import take
+from separable.fitting.indexing import take
 from separable.select.notices import held_back
 
 if TYPE_CHECKING:

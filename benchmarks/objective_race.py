@@ -1,0 +1,199 @@
+"""Convex learners to an objective: a time counts when its own optimum is reached to 1e-4.
+
+Peers may have another objective, for some penalise the intercept. So each is judged against the
+certified optimum of its own, at the loosest of its tolerances that gets there, and once more at its
+defaults, whatever these reach.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.harness import interleave, peak_growth
+from benchmarks.report import Line, judge, markdown_table, show_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.report import Section
+    from benchmarks.settings import Settings
+
+__all__ = ["Entrant", "ObjectiveRace", "Weights", "objective"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a contender found: weights (k, d) and intercepts (k,)."""
+
+    coef: Any
+    intercept: Any
+
+    @classmethod
+    def of(cls, fitted: Any) -> Weights:
+        """Return those of a fitted estimator."""
+        coef = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64))
+        return cls(coef, np.broadcast_to(np.ravel(fitted.intercept_), len(coef)).astype(float))
+
+
+def objective(
+    loss: str, X: Any, y: Any, C: float, found: Weights, *, penalised_intercept: bool = False
+) -> float:
+    """Return 1/2 |w|^2 + C sum of losses, over all one-vs-rest models."""
+    scores = np.asarray(X @ found.coef.T, dtype=np.float64) + found.intercept
+    classes = np.unique(y)
+    if len(classes) == 2:
+        sign = np.where(y == classes[1], 1.0, -1.0)[:, None]
+    else:
+        sign = np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)
+    margin = sign * scores
+    if loss == "log_loss":
+        losses = np.logaddexp(0.0, -margin)
+    else:
+        losses = np.maximum(0.0, 1.0 - margin) ** (2 if loss == "squared_hinge" else 1)
+    penalty = 0.5 * float((found.coef**2).sum())
+    if penalised_intercept:
+        penalty += 0.5 * float((found.intercept**2).sum())
+    return penalty + C * float(losses.sum())
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One side of a race.
+
+    Parameters
+    ----------
+    name : str
+        As printed.
+    fit : callable
+        ``fit(tol)`` does what is timed and returns ``Weights``; None is its default tolerance.
+    tolerances : sequence of float
+        Loosest first; the first that reaches the objective is timed. Empty: defaults only.
+    penalised_intercept : bool
+        Which objective it has.
+    """
+
+    name: str
+    fit: Callable[[float | None], Weights]
+    tolerances: Sequence[float] = ()
+    penalised_intercept: bool = False
+
+
+@dataclass
+class ObjectiveRace:
+    """What is raced for.
+
+    Parameters
+    ----------
+    row, data, what : str
+        Which benchmark, on what, doing what.
+    value : callable
+        The objective of weights: ``value(weights, penalised_intercept)``.
+    optimum : dict of bool to float
+        The certified optimum of each objective, by whether the intercept is penalised.
+    reach : float
+        The relative distance to the optimum within which a time counts.
+    targets : dict of str to float
+        How many times slower an entrant is asked to be, "best" for the fastest that counts.
+    """
+
+    row: str
+    data: str
+    what: str
+    value: Callable[[Weights, bool], float]
+    optimum: dict[bool, float]
+    reach: float = 1e-4
+    targets: dict[str, float] = field(default_factory=dict)
+
+    def run(
+        self,
+        ours: Entrant,
+        peers: Sequence[Entrant],
+        repeats: int,
+        settings: Settings,
+        section: Section,
+    ) -> None:
+        """Find the tolerances, run all in turn, and add a line for each peer and for the best."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runs = [(ours, None), *self._calibrated(peers)]
+            memory = [peak_growth(lambda e=e, t=t: e.fit(t)) for e, t in runs]
+            kept: list[Weights | None] = [None] * len(runs)
+
+            def note(which: int, found: Weights) -> None:
+                kept[which] = found
+
+            times = interleave(
+                [lambda _, e=e, t=t: lambda: e.fit(t) for e, t in runs], repeats, note
+            )
+        seconds = [median(wall for wall, _ in each) for each in times]
+        cpu = [median(used for _, used in each) for each in times]
+        excess = [
+            self._excess(e, found)
+            for (e, _), found in zip(runs, kept, strict=True)
+            if found is not None
+        ]
+        cells = [
+            [
+                _label(e, t),
+                show_seconds(seconds[k]),
+                show_seconds(cpu[k]),
+                "-" if memory[k] is None else f"{memory[k] / 2**20:.0f} MiB",  # type: ignore[operator]
+                f"{excess[k]:.1e}",
+            ]
+            for k, (e, t) in enumerate(runs)
+        ]
+        print(f"{self.what}, {self.data}\n")
+        headings = ("contender", "median", "CPU", "peak memory", "above its optimum")
+        print(markdown_table(headings, cells) + "\n")
+        counts = [k for k in range(1, len(runs)) if excess[k] <= self.reach]
+        best = min(counts, key=lambda k: seconds[k], default=None)
+        for k in range(1, len(runs)):
+            entrant, tol = runs[k]
+            target = self.targets.get(
+                entrant.name if tol is not None else f"{entrant.name}, default"
+            )
+            if k == best and "best" in self.targets:
+                target = max(target or 0.0, self.targets["best"])
+            ratio = seconds[k] / seconds[0]
+            verdict = judge(ratio, target, at_most=False, judged=settings.judged)
+            if excess[0] > self.reach:
+                verdict = f"does not count: ours is {excess[0]:.1e} above the optimum"
+            elif target is not None and excess[k] > self.reach and tol is not None:
+                verdict = f"peer is {excess[k]:.1e} above its optimum"
+            line = Line(
+                self.row, self.data, self.what + (" (best peer)" if k == best else ""),
+                f"{show_seconds(seconds[0])}, {excess[0]:.0e}",
+                f"{_label(entrant, tol)} {show_seconds(seconds[k])}, {excess[k]:.0e}",
+                ratio, "x", target, False, verdict,
+            )  # fmt: skip
+            raw = {"times": times[k], "ours": times[0], "peak_bytes": [memory[0], memory[k]]}
+            section.add(line, raw | {"excess": [excess[0], excess[k]]})
+
+    def _calibrated(self, peers: Sequence[Entrant]) -> list[tuple[Entrant, float | None]]:
+        """Return each peer with its loosest tolerance that counts, and with its default."""
+        runs: list[tuple[Entrant, float | None]] = []
+        for peer in peers:
+            for tol in peer.tolerances:
+                if self._excess(peer, peer.fit(tol)) <= self.reach:
+                    runs.append((peer, tol))
+                    break
+            else:
+                if peer.tolerances:
+                    print(f"{peer.name} comes within {self.reach:g} at none of its tolerances.\n")
+            runs.append((peer, None))
+        return runs
+
+    def _excess(self, entrant: Entrant, found: Weights) -> float:
+        optimum = self.optimum[entrant.penalised_intercept]
+        value = self.value(found, entrant.penalised_intercept)
+        return math.inf if not np.isfinite(value) else value / optimum - 1.0
+
+
+def _label(entrant: Entrant, tol: float | None) -> str:
+    return f"{entrant.name}, default" if tol is None else f"{entrant.name}, tol {tol:g}"

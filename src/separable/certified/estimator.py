@@ -1,0 +1,404 @@
+"""What every certified learner shares: parameters, a problem, and a model with its certificate."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.dual_lanes import Start
+from separable.certified.judge import Judgement, feasible
+from separable.certified.preparation import prepare, without_duplicates
+from separable.certified.problem import Lane, Problem
+from separable.certified.solve import Request, Solver
+from separable.data.rows import as_rows, largest_magnitude
+from separable.fitting.estimator import LinearEstimator
+from separable.fitting.evidence import one_or_list
+from separable.model.linear_model import LinearModel
+from separable.model.parameters import (
+    BOOL,
+    COUNT,
+    RANDOM_STATE,
+    TOLERANCE,
+    Requirement,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.certificate import Certificate
+    from separable.certified.losses import Loss
+    from separable.data.rows import Rows
+    from separable.fitting.targets import RowWeights
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "CALLBACK",
+    "N_JOBS",
+    "CertifiedEstimator",
+    "Fitted",
+    "Given",
+    "Lesson",
+    "present_rows",
+    "read_rows",
+]
+
+CALLBACK = Requirement("None or a callable", lambda v: v is None or callable(v))
+N_JOBS = Requirement(
+    "None or an int that is not 0",
+    lambda v: v is None or (isinstance(v, int | np.integer) and not isinstance(v, bool) and v != 0),
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where the rows that count stand among those given.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of all rows given.
+    counted : ndarray of int or None
+        The rows of a weight above 0; None: all.
+    """
+
+    n_rows: int
+    counted: NDArray[np.int64] | None = None
+
+    def spread(self, values: Floats) -> Floats:
+        """Return values of the rows that count, shape (m, k), as values of all, 0 elsewhere."""
+        if self.counted is None:
+            return values
+        every = np.zeros((self.n_rows, values.shape[1]))
+        every[self.counted] = values
+        return every
+
+    def take(self, values: Floats) -> Floats:
+        """Return of values of all rows, shape (n, k), those of the rows that count."""
+        return values if self.counted is None else values[self.counted]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is learned from: rows of a weight above 0, their targets and weights.
+
+    Parameters
+    ----------
+    rows : Rows
+        Finite, without duplicates.
+    target : ndarray, shape (n,)
+        int32: the number of the class; float64: the number to predict.
+    weight : ndarray, shape (n,), or None
+    classes : ndarray or None
+        Sorted; None in regression.
+    given : Given
+        Which rows of those given these are.
+    """
+
+    rows: Rows
+    target: NDArray[np.int32] | Floats
+    weight: Floats | None
+    classes: NDArray[Any] | None
+    given: Given
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """The number of each row's class."""
+        return self.target.astype(np.int32, copy=False)
+
+    @property
+    def models(self) -> list[int]:
+        """The class that is +1, of each model."""
+        return (
+            [1] if self.classes is None or len(self.classes) == 2 else [*range(len(self.classes))]
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Models of all classes, before they become one.
+
+    Parameters
+    ----------
+    problem : Problem
+    judgement : Judgement
+    passes : ndarray, shape (k,)
+    engines : list of str
+    calibration : ndarray, shape (k, 2), or None
+        Slope and offset of each model's scores.
+    """
+
+    problem: Problem
+    judgement: Judgement
+    passes: NDArray[np.int64]
+    engines: list[str]
+    calibration: Floats | None = None
+
+
+class CertifiedEstimator(LinearEstimator):
+    """A learner of a convex problem that says how far from the optimum it stopped."""
+
+    C: float
+    fit_intercept: bool
+    standardize: bool
+    tol: float | None
+    max_iter: int
+    warm_start: bool
+    random_state: Any
+    n_jobs: int | None
+    callback: Callable[[int, float], Any] | None
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "fit_intercept": BOOL,
+        "standardize": BOOL,
+        "tol": TOLERANCE,
+        "max_iter": COUNT,
+        "warm_start": BOOL,
+        "random_state": RANDOM_STATE,
+        "n_jobs": N_JOBS,
+        "callback": CALLBACK,
+    }
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _loss(self) -> Loss:
+        """Return the loss of the objective."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Lesson:
+        """Check rows, target and weights."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class, or the number, of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times; 0 is no row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        lesson = self._read(X, y, sample_weight)
+        fitted = self._learn(lesson)
+        self._remember_columns(X)
+        self._keep(fitted, lesson)
+        return self
+
+    def _request(self) -> Request:
+        seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
+        return Request(self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback)
+
+    def _problem(self, lesson: Lesson) -> Problem:
+        return prepare(
+            lesson.rows,
+            self._loss(),
+            lesson.target,
+            lesson.weight,
+            fit_intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
+
+    def _learn(self, lesson: Lesson) -> Fitted:
+        """Learn one model, or one a class."""
+        return self._fit_lanes(Solver(self._problem(lesson), self._request()), lesson, self.C)
+
+    def _fit_lanes(self, solver: Solver, lesson: Lesson, strength: float) -> Fitted:
+        """Learn the models of all classes with one strength from all rows."""
+        return self._solve(solver, lesson, self._lanes(lesson, strength))
+
+    def _lanes(self, lesson: Lesson, strength: float) -> list[Lane]:
+        return [Lane(float(strength), target) for target in lesson.models]
+
+    def _solve(self, solver: Solver, lesson: Lesson, lanes: list[Lane]) -> Fitted:
+        """Learn lanes; those of all rows come first, in the order of the models."""
+        solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
+        order = np.argsort([place for some in solved for place in some.places])
+        whole = Judgement.side_by_side([some.judgement for some in solved])
+        return Fitted(
+            solver.problem,
+            Judgement.side_by_side([whole.lane(k) for k in order]),
+            np.concatenate([some.passes for some in solved])[order],
+            [[engine for some in solved for engine in some.engines][k] for k in order],
+        )
+
+    def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
+        """Return where a warm start goes on from: dual points of the last fit, made feasible."""
+        if not self.warm_start or not self.__sklearn_is_fitted__():
+            return None
+        last, k = self._dual, len(lesson.models)
+        if last.shape != (lesson.given.n_rows, k) or self.n_features_in_ != lesson.rows.n_features:
+            return None
+        z = lesson.given.take(last) / problem.value
+        dual = [
+            feasible(
+                problem.loss,
+                problem.targets(lane),
+                problem.costs(lane),
+                z[:, place % k],
+                fit_intercept=problem.fit_intercept,
+            )
+            for place, lane in enumerate(lanes)
+        ]
+        raw = self._weights_only()
+        shift = problem.columns.shift
+        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
+        return Start(np.stack(dual, axis=1), np.resize(b, len(lanes)))
+
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
+        """Make the model of a fit, and warn where it did not converge."""
+        found, columns = fitted.judgement, fitted.problem.columns
+        weights, intercept = columns.raw(found.weights, found.intercept)
+        self._columns = columns if self.standardize else None
+        self._certificates = found.certificates
+        self._passes = fitted.passes
+        unit = fitted.problem.value if math.isfinite(getattr(self, "C", 1.0)) else 1.0
+        self._dual = lesson.given.spread(found.dual * unit)
+        self._model = LinearModel(
+            weights=np.ascontiguousarray(weights.T),
+            intercept=intercept,
+            classes=lesson.classes,
+            link=self._link(),
+            feature_names=self._column_names,
+            encoder=self._encoder,
+            learner=type(self).__name__,
+            parameters=self._plain_parameters(),
+            family="certified",
+            evidence={**self._told(fitted), **(evidence or {})},
+            calibration=fitted.calibration,
+        )
+        if warn:
+            self._warn_of_gap(found.certificates)
+
+    def _told(self, fitted: Fitted) -> dict[str, Any]:
+        """Return the evidence of a fit."""
+        certificates = fitted.judgement.certificates
+        numbers = {
+            name: one_or_list(np.array([getattr(one, name) for one in certificates]))
+            for name in ("primal", "dual", "gap", "relative_gap")
+        }
+        engines = fitted.engines
+        return {
+            **numbers,
+            "tol": certificates[0].tol,
+            "converged": all(one.converged for one in certificates),
+            "passes": [int(passes) for passes in fitted.passes],
+            "engine": engines[0] if len(set(engines)) == 1 else engines,
+        }
+
+    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+        short = [k for k, one in enumerate(certificates) if not one.converged]
+        if not short:
+            return
+        worst = max((certificates[k] for k in short), key=lambda one: one.relative_gap)
+        which = (
+            "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
+        )
+        warnings.warn(
+            f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
+            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. The weights "
+            f"are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More passes "
+            "(max_iter), scaled columns (standardize=True) or a smaller C bring it closer.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    # ------------------------------------------------------------------ the model
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far from the optimum the fit is, at most; of all models together."""
+        return sum(self.certificates_[1:], self.certificates_[0])
+
+    @property
+    def certificates_(self) -> list[Certificate]:
+        """The certificate of each model: one, or one a class."""
+        check_is_fitted(self)
+        return self._certificates
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """The dual point that proves the certificate, (k, n), with the sign of the target.
+
+        Without ``standardize``, ``dual_coef_ @ X`` are the weights that it stands for.
+        """
+        check_is_fitted(self)
+        return self._dual.T
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each dense column, with ``standardize=True`` and an intercept."""
+        return self._standardized("mean_", "shift")
+
+    @property
+    def scale_(self) -> Floats:
+        """The standard deviation of each column, with ``standardize=True``; 0: constant."""
+        inverse = self._standardized("scale_", "scale")
+        return np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0)
+
+    def _standardized(self, name: str, part: str) -> Floats:
+        columns = getattr(self, "_columns", None)
+        found: Floats | None = getattr(columns, part, None)
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}: it is there after a fit with "
+                "standardize=True" + (", of dense columns." if part == "shift" else ".")
+            )
+        return found
+
+    @property
+    def model_(self) -> LinearModel:
+        """What was learned, to predict, explain and save."""
+        return self._weights_only()
+
+    def _weights_only(self) -> LinearModel:
+        check_is_fitted(self)
+        assert self._model is not None
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_model", None) is not None
+
+
+def read_rows(X: Any) -> Rows:
+    """Return X as finite rows without duplicates."""
+    rows = as_rows(X, check_values=False)
+    largest_magnitude(rows, X)
+    return rows
+
+
+def present_rows(
+    rows: Rows, target: NDArray[Any], counted: RowWeights
+) -> tuple[Rows, NDArray[Any], Floats | None, Given]:
+    """Return the rows of a weight above 0, without duplicates, targets, weights, and which."""
+    weight, given = counted.weight, Given(rows.n_rows, counted.rows)
+    if counted.rows is not None and weight is not None:
+        if len(counted.rows) == 0:
+            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+        rows, target, weight = rows.take(counted.rows), target[counted.rows], weight[counted.rows]
+    return without_duplicates(rows), target, weight, given

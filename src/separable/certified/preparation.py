@@ -1,0 +1,141 @@
+"""From checked rows to a problem: columns centred, standardised, or brought to a common scale."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.certified.problem import Columns, Problem
+from separable.data.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.certified.losses import Loss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["column_scales", "prepare", "without_duplicates"]
+
+#: Values up to 2^RANGE and down to 2^-RANGE are taken as they are; their squares fit a float32.
+RANGE = 40
+#: A column whose standard deviation is below this share of its mean is constant.
+CONSTANT = 1e-15
+#: Numbers of a block of dense rows.
+BLOCK = 1 << 18
+
+
+def without_duplicates(rows: Rows) -> Rows:
+    """Return rows in which no column stands twice, as norms need it."""
+    if not rows.is_sparse or rows.to_matrix().has_canonical_format:
+        return rows
+    matrix = rows.to_matrix().copy()
+    matrix.sum_duplicates()
+    return Rows(matrix.data, rows.n_features, matrix.indices, matrix.indptr)
+
+
+def prepare(
+    rows: Rows,
+    loss: Loss,
+    target: NDArray[np.int32] | Floats,
+    weight: Floats | None,
+    *,
+    fit_intercept: bool,
+    standardize: bool,
+) -> Problem:
+    """Return the problem of rows without duplicates.
+
+    Dense columns are centred where there is an intercept, which changes nothing but rounding.
+    """
+    shift = None
+    if fit_intercept and not rows.is_sparse:
+        shift = _means(rows, weight)
+    value = 1.0
+    scale: Floats | None = None
+    if standardize:
+        scale = _inverses(column_scales(rows, weight, shift))
+    else:
+        size = math.frexp(float(_extents(rows, shift).max(initial=0.0)) or 1.0)[1]
+        if abs(size) > RANGE:
+            unit = math.ldexp(1.0, -min(max(size, -500), 500))
+            scale, value = np.full(rows.n_features, unit), unit * unit
+    return Problem(
+        rows,
+        loss,
+        target,
+        weight,
+        fit_intercept=fit_intercept,
+        columns=Columns(shift, scale),
+        value=value,
+    )
+
+
+def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None) -> Floats:
+    """Return the standard deviation of each column, with 1/n; 0 where it is constant."""
+    if mean is None:
+        mean = _means(rows, weight)
+    total = rows.n_rows if weight is None else float(weight.sum())
+    # squares neither overflow nor vanish
+    extent = np.maximum(_extents(rows, None), np.finfo(np.float64).tiny)
+    unit = np.ldexp(1.0, np.frexp(extent)[1])
+    mean = mean / unit
+    if rows.indptr is None or rows.indices is None:
+        sums = np.zeros(rows.n_features)
+        for start, block in _blocks(rows):
+            away = block / unit - mean
+            away *= away
+            sums += (
+                away.sum(axis=0) if weight is None else weight[start : start + len(block)] @ away
+            )
+        deviation = np.sqrt(sums / total)
+    else:
+        mine = np.repeat(np.ones(rows.n_rows) if weight is None else weight, np.diff(rows.indptr))
+        apart = rows.values / unit[rows.indices] - mean[rows.indices]
+        d = rows.n_features
+        squares = np.bincount(rows.indices, weights=mine * apart**2, minlength=d)
+        absent = np.maximum(total - np.bincount(rows.indices, weights=mine, minlength=d), 0.0)
+        deviation = np.sqrt((squares + absent * mean**2) / total)
+    return np.where(deviation > CONSTANT * np.abs(mean), deviation * unit, 0.0)
+
+
+def _inverses(scales: Floats) -> Floats:
+    return np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+
+
+def _means(rows: Rows, weight: Floats | None) -> Floats:
+    total = rows.n_rows if weight is None else float(weight.sum())
+    if rows.indptr is None or rows.indices is None:
+        first = np.asarray(rows.values[0], dtype=np.float64)  # large shifts keep their digits
+        sums = np.zeros(rows.n_features)
+        for start, block in _blocks(rows):
+            away = block - first
+            sums += (
+                away.sum(axis=0) if weight is None else weight[start : start + len(block)] @ away
+            )
+        return first + sums / total
+    mine: Floats = np.asarray(rows.values, dtype=np.float64)
+    if weight is not None:
+        mine = mine * np.repeat(weight, np.diff(rows.indptr))
+    return np.bincount(rows.indices, weights=mine, minlength=rows.n_features) / total
+
+
+def _extents(rows: Rows, shift: Floats | None) -> Floats:
+    """Return the largest |x| of each column after a shift; of sparse rows that of all."""
+    if rows.values.size == 0:
+        return np.zeros(rows.n_features)
+    if rows.is_sparse:
+        return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
+    high, low = rows.values.max(axis=0), rows.values.min(axis=0)
+    if shift is not None:
+        high, low = high - shift, low - shift
+    return np.maximum(high, -low).astype(np.float64)
+
+
+def _blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
+    step = max(1, BLOCK // max(1, rows.n_features))
+    for start in range(0, rows.n_rows, step):
+        yield start, np.asarray(rows.values[start : start + step], dtype=np.float64)
