@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.certified.losses import Loss
     from separable.certified.row_products import RowProducts
-    from separable.certified.watch import Watch
+    from separable.certified.watch import Watcher
 
     Floats = NDArray[np.float64]
 
@@ -162,7 +162,7 @@ def interior_point(
     *,
     fit_intercept: bool,
     start: Floats | None,
-    watch: Watch,
+    watch: Watcher,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
 ) -> tuple[Floats, Floats]:
@@ -176,7 +176,7 @@ def interior_point(
         Targets and costs; rows of cost 0 do not count.
     start : ndarray, shape (m,), or None
         Weights.
-    watch : Watch
+    watch : Watcher
         Sees each step and says when to stop.
     max_iter : int
         Most steps.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Watch"]
+__all__ = ["Watch", "Watcher"]
 
 #: A relative gap that is rounding and no more.
 ROUNDING = 1e-15
@@ -25,6 +25,24 @@ CAUTION = 0.5
 PATIENCE = 3
 #: Where every step of a small problem is judged.
 CLOSE = 1e-3
+
+
+class Watcher(Protocol):
+    """Who sees what an engine finds."""
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a certificate as good as can be is wanted."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what was judged is good enough."""
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop, after a step that found z and weights."""
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge z and weights; return whether they are the best so far."""
 
 
 class Watch:
