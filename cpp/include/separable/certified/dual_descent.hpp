@@ -10,8 +10,8 @@
 //             1. s = w.x + lambda + rho S
 //             2. the best a_i given all others, q = |x_i|^2 + rho
 //             3. w += (change of a_i) y_i x_i and S += (change of a_i) y_i
-//             4. a_i sleeps from now on if it is held at the end of its range by more than the
-//                largest unrest of the last pass
+//             4. a_i sleeps from now on if it is held at the end of its range by more than a
+//                quarter of the largest unrest of the last pass
 //             after each pass
 //             5. lambda += rho S, which drives S = sum a_i y_i to 0, as b demands
 //   source    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
@@ -45,9 +45,12 @@ struct DualState {
     std::uint16_t* asleep;  // [row], a bit for each lane; null where the loss has no rest
     double* lambda;         // [lane]
     double* total;          // [lane], S
-    double* reach;          // [lane], the largest unrest of the last pass
+    double* reach;          // [lane], how far a row must be held to sleep
     double* asleep_loss;    // [lane], of rows when they fell asleep
 };
+
+// Of the largest unrest of the last pass: what holds a row by more lets it sleep.
+inline constexpr double kCalm = 0.25;
 
 struct DualPass {
     std::vector<double> loss, gap;  // [lane]
@@ -175,7 +178,7 @@ DualPass dual_pass(const Products<Lane>& x, const Loss& loss, const RowTargets& 
         state.lambda[l] = lambda[l] + rhos[l] * total[l];  // 5
         if (!Loss::kRests) continue;
         state.asleep_loss[l] = slept[l];
-        state.reach[l] = static_cast<double>(restless[l]);
+        state.reach[l] = kCalm * static_cast<double>(restless[l]);
     }
     return told;
 }
