@@ -181,9 +181,9 @@ class _Block:
             self._t = aligned_zeros((n, width), dtype)
             self._t += FAR
         self._rho = self._weight_of_sums()
-        self._asleep = np.zeros(n, np.uint16)  # a bit for each lane
-        self._by_lane = np.zeros((4, k))  # multiplier, sum, reach, loss of rows asleep
-        self._by_lane[2] = np.inf
+        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
+        self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
+        self._by_lane[[2, 4]] = np.inf
         self.paused = np.zeros(k, bool)
         self._awake = np.ones(k, bool)  # lanes in which no row sleeps
         self._honest = np.zeros(k)  # the gap seen when none did
@@ -235,7 +235,7 @@ class _Block:
             self._w,
             self._a,
             self._t,
-            self._asleep,
+            self._by_row,
             self._by_lane,
             sum(1 << k for k in np.flatnonzero(self.paused).tolist()),
             number,
@@ -253,7 +253,7 @@ class _Block:
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
         bits = sum(1 << k for k in np.flatnonzero(lanes).tolist())
-        self._asleep &= np.uint16(0xFFFF & ~bits)
+        self._by_row[0] &= np.uint16(0xFFFF & ~bits)
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
         self._awake |= lanes
