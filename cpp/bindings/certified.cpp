@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -100,12 +101,12 @@ using Numbers = std::vector<double>;
 std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows& rows,
                                      Const<double> squared_norm, Const<double> rho, AnyWeights w,
                                      AnyWeights a, std::optional<AnyWeights> t,
-                                     Mutable<std::uint16_t, 1> asleep, Mutable<double, 2> by_lane,
+                                     Mutable<std::uint16_t, 2> by_row, Mutable<double, 2> by_lane,
                                      std::uint32_t done, std::int64_t pass, std::uint64_t seed) {
     const std::size_t lanes = targets.strength.size();
     check(targets.n_rows() == rows.n_rows &&
               static_cast<std::int64_t>(squared_norm.size()) == rows.n_rows &&
-              static_cast<std::int64_t>(asleep.size()) == rows.n_rows,
+              by_row.shape(0) == 2 && static_cast<std::int64_t>(by_row.shape(1)) == rows.n_rows,
           "one number a row is needed");
     check(w.ndim() == 2 && a.ndim() == 2 && a.dtype() == w.dtype() && a.shape(1) == w.shape(1) &&
               static_cast<std::int64_t>(w.shape(0)) == rows.n_features &&
@@ -114,7 +115,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
     check(!t || (t->ndim() == 2 && t->dtype() == a.dtype() && t->shape(0) == a.shape(0) &&
                  t->shape(1) == a.shape(1)),
           "margins do not fit");
-    check(by_lane.shape(0) == 4 && by_lane.shape(1) == lanes && rho.size() == lanes &&
+    check(by_lane.shape(0) == 5 && by_lane.shape(1) == lanes && rho.size() == lanes &&
               lanes <= w.shape(1),
           "one number a lane is needed");
     nb::gil_scoped_release no_gil;
@@ -126,16 +127,19 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
         const DualState<Lane> state{static_cast<T*>(w.data()),
                                     static_cast<T*>(a.data()),
                                     t ? static_cast<T*>(t->data()) : nullptr,
-                                    asleep.data(),
+                                    by_row.data(),
+                                    by_row.data() + rows.n_rows,
                                     of_lanes,
                                     of_lanes + lanes,
                                     of_lanes + 2 * lanes,
-                                    of_lanes + 3 * lanes};
+                                    of_lanes + 3 * lanes,
+                                    of_lanes + 4 * lanes};
         return with_dual_loss(targets.loss, targets.eps, [&](const auto& loss) {
             check(!loss.kKeepsMargin || state.t, "this loss needs margins");
-            DualPass told = dual_pass<Lane>(*x, loss, targets.rows(), targets.plan(),
-                                            span_of(squared_norm), span_of(rho), done, state,
-                                            PassOrder(rows.n_rows, seed, pass), heartbeat);
+            DualDescent<Lane, std::decay_t<decltype(loss)>> descent(
+                *x, loss, targets.rows(), targets.plan(), span_of(squared_norm), span_of(rho), done,
+                state);
+            DualPass told = descent.pass(PassOrder(rows.n_rows, seed, pass), heartbeat);
             return std::pair(std::move(told.loss), std::move(told.gap));
         });
     });
@@ -248,12 +252,14 @@ void bind_certified(nb::module_& m) {
              nb::arg("loss"), nb::arg("eps"), nb::arg("label").none(), nb::arg("number").none(),
              nb::arg("weight").none(), nb::arg("fold").none(), nb::arg("class_of"),
              nb::arg("held_out"), nb::arg("strength"));
-    m.def("dual_pass", &run_pass, nb::arg("targets"), nb::arg("rows"), nb::arg("squared_norm"),
-          nb::arg("rho"), nb::arg("w"), nb::arg("a"), nb::arg("t").none(), nb::arg("asleep"),
-          nb::arg("by_lane"), nb::arg("done"), nb::arg("number"), nb::arg("seed"),
-          "A pass of dual coordinate descent; see certified/dual_descent.hpp. The rows of by_lane "
-          "are multipliers, sums, reach and the loss of rows asleep. Returns the loss and the gap "
-          "that the pass saw, by lane.");
+    m.def(
+        "dual_pass", &run_pass, nb::arg("targets"), nb::arg("rows"), nb::arg("squared_norm"),
+        nb::arg("rho"), nb::arg("w"), nb::arg("a"), nb::arg("t").none(), nb::arg("by_row"),
+        nb::arg("by_lane"), nb::arg("done"), nb::arg("number"), nb::arg("seed"),
+        "A pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit for "
+        "each lane in which a row sleeps, and in which it added much to the gap; by_lane "
+        "are multipliers, sums, reach, the loss of rows asleep and much of a gap. Returns the loss "
+        "and the gap that the pass saw, by lane.");
     m.def("add_rows", &sum_rows, nb::arg("rows"), nb::arg("r"), nb::arg("sums"),
           "Add the rows, each times its numbers r; see certified/row_products.hpp.");
     m.def("score_rows", &score_all<float>, nb::arg("rows"), nb::arg("w").noconvert(),

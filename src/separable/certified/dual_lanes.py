@@ -33,10 +33,11 @@ __all__ = ["LANES", "PassedRows", "Start", "descend", "most_lanes"]
 LANES = 16
 #: Where a logistic dual variable of 0 stands: its margin, far on the right side.
 FAR = 10.0
-#: The gap that a pass sees is often above that at its end: a certificate is tried early,
-HOPE = 1.0
-#: and one that misses asks passes for so many times less before the next.
-CAUTION = 0.5
+#: After a certificate that misses, passes go on until they see a gap so many times as small,
+#: about as much as was missed by.
+LEAST, MOST = 0.1, 0.9
+
+
 #: Rows that sleep are woken when the gap of the others has become so much smaller.
 NAP = 0.1
 #: The orders of rows of a phase start here; more passes than anyone makes between certificates.
@@ -118,28 +119,40 @@ def descend(
         How many each lane took part in.
     """
     block = _Block(problem, passed, lanes, start)
-    passes = np.zeros(len(lanes), np.int64)
-    wanted = np.full(len(lanes), HOPE * tol)
-    converged = np.zeros(len(lanes), bool)
-    stop = False
+    k = len(lanes)
+    passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
+    wanted = np.full(k, tol)
     for phase in itertools.count():
         block.paused = converged | (passes >= max_iter)
-        seen = np.zeros(len(lanes))
+        seen, ahead = np.full(k, np.inf), np.zeros(k)
         for step in range(max_iter):
-            awake = ~block.paused
+            awake, before = ~block.paused, seen.copy()
             seen[awake] = block.run_pass(phase * PHASE + step, seed)[awake]
             passes[awake] += 1
-            stop = on_pass is not None and bool(on_pass(int(passes.max()), float(seen.max())))
-            block.paused |= (seen <= wanted) | (passes >= max_iter)
+            ahead[awake] = _gap_after(before, seen)[awake]
+            stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
+            block.paused |= (ahead <= wanted) | (passes >= max_iter)
             if stop or block.paused.all():
                 break
         found = block.judge(tol)
-        converged = np.array([one.converged for one in found.certificates])
+        gaps = np.array([one.relative_gap for one in found.certificates])
+        converged = gaps <= tol
         if stop or (converged | (passes >= max_iter)).all():
             break
-        wanted = np.where(converged, wanted, np.minimum(wanted, seen) * CAUTION)
+        missed = np.clip(tol / np.maximum(gaps, tol), LEAST, MOST)
+        wanted = np.where(converged, wanted, missed * ahead)
         block.wake(~converged)
     return replace(found, weights=found.weights.astype(np.float64)), passes
+
+
+def _gap_after(before: Floats, seen: Floats) -> Floats:
+    """Return the gap at the end of a pass, by guess, from that seen in it and in the one before.
+
+    Rows see it fall while the pass goes on: on the whole, as it was half a pass ago.
+    """
+    known = np.isfinite(before) & (before > 0)
+    fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
+    return seen * np.sqrt(np.clip(fall, LEAST, 1.0))
 
 
 def most_lanes(dtype: np.dtype[Any]) -> int:
@@ -168,9 +181,9 @@ class _Block:
             self._t = aligned_zeros((n, width), dtype)
             self._t += FAR
         self._rho = self._weight_of_sums()
-        self._asleep = np.zeros(n, np.uint16)  # a bit for each lane
-        self._by_lane = np.zeros((4, k))  # multiplier, sum, reach, loss of rows asleep
-        self._by_lane[2] = np.inf
+        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
+        self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
+        self._by_lane[[2, 4]] = np.inf
         self.paused = np.zeros(k, bool)
         self._awake = np.ones(k, bool)  # lanes in which no row sleeps
         self._honest = np.zeros(k)  # the gap seen when none did
@@ -222,7 +235,7 @@ class _Block:
             self._w,
             self._a,
             self._t,
-            self._asleep,
+            self._by_row,
             self._by_lane,
             sum(1 << k for k in np.flatnonzero(self.paused).tolist()),
             number,
@@ -240,7 +253,7 @@ class _Block:
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
         bits = sum(1 << k for k in np.flatnonzero(lanes).tolist())
-        self._asleep &= np.uint16(0xFFFF & ~bits)
+        self._by_row[0] &= np.uint16(0xFFFF & ~bits)
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
         self._awake |= lanes

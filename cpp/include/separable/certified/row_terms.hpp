@@ -125,11 +125,20 @@ void make_feasible(const Loss& loss, const RowTargets& rows, const LanePlan& pla
         }
 }
 
+template <class Loss>
+void slopes_of(const Loss& loss, std::size_t n, const double* __restrict s,
+               const double* __restrict y, const double* __restrict c, double* __restrict first,
+               double* __restrict second) {
+    for (std::size_t k = 0; k < n; ++k) loss.slopes(s[k], y[k], c[k], first[k], second[k]);
+}
+
 // Newton's method on the slope, kept within a bracket that every step narrows; all lanes at once.
+// A step below kSmall leaves an error of its square; any b near the best one proves as much.
 template <class Loss>
 std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
                                       const LanePlan& plan, std::int64_t n_rows,
                                       std::int64_t stride, const double* scores) {
+    constexpr double kSmall = 1e-8;
     const int lanes = plan.size();
     std::vector<double> low(lanes, std::numeric_limits<double>::infinity()), high(lanes), b(lanes);
     for (int l = 0; l < lanes; ++l) high[l] = -low[l];
@@ -151,8 +160,8 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
             for (std::int64_t i = 0; i < n; ++i)
                 for (int l = 0; l < lanes; ++l)
                     s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
-            for (std::size_t k = 0; k < numbers; ++k)
-                loss.slopes(s[k], tiles.y[k], tiles.c[k], first[k], second[k]);
+            slopes_of(loss, numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                      second.data());
             slope.add(first.data(), n), curve.add(second.data(), n);
         });
         for (int l = 0; l < lanes; ++l) {
@@ -162,8 +171,9 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
             const bool inside = curve.total[l] > 0 && low[l] < newton && newton < high[l];
             const double next = inside ? newton : 0.5 * (low[l] + high[l]);
             const double scale = std::max(std::abs(low[l]), std::abs(high[l]));
-            const bool stays = std::abs(next - b[l]) <= 1e-15 * (1 + std::abs(b[l]));
-            if (slope.total[l] == 0 || stays || high[l] - low[l] <= 4e-16 * scale)
+            const bool small = inside && std::abs(next - b[l]) <= kSmall * (1 + std::abs(b[l]));
+            if (small) b[l] = next;
+            if (slope.total[l] == 0 || small || high[l] - low[l] <= 4e-16 * scale)
                 done[l] = true, --left;
             else
                 b[l] = next;
