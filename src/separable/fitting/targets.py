@@ -193,7 +193,7 @@ def _class_factors(
     classes, label = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str):  # balanced: n / (K times the rows of the class)
         counts = np.bincount(label[present], minlength=len(classes)).astype(np.float64)
-        factors = counts.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1))
+        factors = counts.sum() / np.maximum(np.count_nonzero(counts) * counts, 1)
     else:
         factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], dtype=np.float64)
     if not (np.isfinite(factors) & (factors >= 0)).all():
