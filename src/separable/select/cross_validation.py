@@ -150,12 +150,13 @@ def run_folds(
     notices: Notices,
     scorers: list[Scorer],
     weight: Floats | None,
+    number: Callable[[int], int] = int,
 ) -> list[Found]:
-    """Fit, ask and score each fold."""
+    """Fit, ask and score each fold; its number in notices may be another."""
     fits, found = fits_of(problem, splits), []
     for k in range(len(splits)):
         fit = partial(fits.fit, k)
-        with notices.of_fold(k), noting(k, len(splits)):
+        with notices.of_fold(number(k)), noting(k, len(splits)):
             found.append(score_fold(problem, splits[k], fit, scorers, weight))
     return found
 

@@ -178,6 +178,7 @@ def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str,
 
 
 def shown_number(value: float) -> str:
+    """Return a number with six digits; nothing for NaN."""
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
