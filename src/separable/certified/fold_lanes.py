@@ -20,7 +20,7 @@ from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare, without_duplicates
 from separable.certified.problem import Lane, Problem
 from separable.certified.solve import Request, Solver
-from separable.fitting.splits import runs_of
+from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import (
     check_class_weight,
     check_labels,
@@ -36,11 +36,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.fitting.splits import Split
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FoldLanes", "Learned", "Material", "read_material"]
+__all__ = ["FoldLanes", "Learned", "Material", "all_rows", "has_lanes", "read_material"]
+
+
+def has_lanes(learner: Any) -> bool:
+    """Say whether models of many C are learned side by side: one by calibration is not."""
+    certified = isinstance(learner, CertifiedEstimator) and "C" in learner.get_params(deep=False)
+    return certified and not getattr(learner, "probability", False)
+
+
+def all_rows(n_rows: int) -> Split:
+    """Return the fold that trains on all rows and holds out none."""
+    return Split(n_rows, np.empty(0, np.intp), np.arange(n_rows))
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,9 @@ class Material:
 def read_material(learner: CertifiedEstimator, X: Any, y: Any, sample_weight: Any) -> Material:
     """Check rows, target and weights of a certified learner."""
     rows = without_duplicates(read_rows(X))
-    name, target, classes = type(learner).__name__, None, None
+    name = type(learner).__name__
+    target: NDArray[np.int32] | Floats
+    classes: NDArray[Any] | None = None
     if is_classifier(learner):
         labels = check_labels(y, rows.n_rows, name)
         classes = np.unique(labels)
@@ -116,7 +128,9 @@ class Learned:
         """Return the classes that the fold learned from."""
         return None if material.classes is None else material.classes[self.codes]
 
-    def give(self, learner: CertifiedEstimator, material: Material, X: Any) -> CertifiedEstimator:
+    def give(
+        self, learner: CertifiedEstimator, material: Material, X: Any, *, warn: bool = False
+    ) -> CertifiedEstimator:
         """Return the learner, which was not fitted, as if it had been fitted to the fold.
 
         Parameters
@@ -126,11 +140,13 @@ class Learned:
         material : Material
         X : Any
             What the columns are named after.
+        warn : bool, default False
+            Of models that did not converge, as a fit does.
         """
         lesson = Lesson(material.rows, material.target, None, self.classes(material), Given(0))
         learner._check_parameters()
         learner._remember_columns(X)
-        learner._keep(self.fitted, lesson, warn=False)
+        learner._keep(self.fitted, lesson, warn=warn)
         return learner
 
 
@@ -183,8 +199,9 @@ class FoldLanes:
         given = None if self.material.weight is None else self.material.weight[train]
         counted = self._weights(train, given)
         plain = counted is None and times.max() == 1
-        weight = None if plain else np.bincount(train, weights=counted, minlength=n)
-        if weight is not None:
+        weight: Floats | None = None
+        if not plain:
+            weight = np.bincount(train, weights=counted, minlength=n).astype(np.float64)
             weight[times == 0] = 1.0  # these have cost 0 by their fold
         if not self.learner.standardize:
             return replace(self._shared, fold=fold, weight=weight)
@@ -203,7 +220,8 @@ class FoldLanes:
 
     def _weights(self, rows: Any, sample_weight: Floats | None) -> Floats | None:
         class_weight = getattr(self.learner, "class_weight", None)
-        return weigh_rows(sample_weight, class_weight, self.material.labels[rows]).weight
+        labels = self.material.labels[rows]
+        return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
 
     def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
         return prepare(
@@ -247,7 +265,9 @@ class FoldLanes:
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
         """Return the classes of the rows that a fold trains on; refuse one alone."""
-        used = problem.fold != place
+        used = np.ones(len(self.material.target), np.bool_)
+        if problem.fold is not None:
+            used = problem.fold != place
         if problem.weight is not None:
             used &= problem.weight > 0
         if not used.any():

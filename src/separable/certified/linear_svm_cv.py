@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.linear_svm import LOSSES, LinearSVM
-from separable.certified.strength_search import StrengthSearch
+from separable.certified.strength_search import FINITE_STRENGTHS, StrengthSearch
 from separable.model.parameters import Requirement, one_of
 from separable.model.probability import classes_of
 
@@ -85,6 +85,7 @@ class LinearSVMCV(StrengthSearch):
 
     _requirements: ClassVar[dict[str, Requirement]] = {
         **StrengthSearch._requirements,
+        "Cs": FINITE_STRENGTHS,
         "loss": one_of(*LOSSES),
     }
 

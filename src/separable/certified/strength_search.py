@@ -25,7 +25,7 @@ from separable.fitting.choice import (
 from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.splits import CV, read_splits
-from separable.model.parameters import BOOL, Requirement, one_of
+from separable.model.parameters import BOOL, COUNT, Requirement, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["STRENGTHS", "StrengthSearch", "strengths_of"]
+__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
 
 #: Folds without ``cv``.
 FOLDS = 5
@@ -49,8 +49,8 @@ MOST_PATHS = 10_000_000
 
 
 def _is_strengths(value: Any) -> bool:
-    if isinstance(value, Integral):
-        return not isinstance(value, bool) and int(value) >= 1
+    if isinstance(value, Integral | np.bool_):
+        return COUNT.holds(value)
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -58,7 +58,14 @@ def _is_strengths(value: Any) -> bool:
     return numbers.ndim == 1 and len(numbers) > 0 and bool((numbers > 0).all())
 
 
+def _is_finite(value: Any) -> bool:
+    return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+
+
 STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", _is_strengths)
+FINITE_STRENGTHS = Requirement(
+    "an int >= 1 or a sequence of finite floats > 0", lambda v: _is_strengths(v) and _is_finite(v)
+)
 
 
 def strengths_of(Cs: Any) -> Floats:
