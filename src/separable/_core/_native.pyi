@@ -331,5 +331,10 @@ def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.
     """
 
+def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Score rows and add them up by curvature times score; see certified/row_products.hpp.
+    """
+
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
