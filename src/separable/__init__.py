@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from separable.certified.linear_svm import LinearSVM
+    from separable.certified.linear_svm_cv import LinearSVMCV
+    from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
+    from separable.certified.logistic_regression_cv import LogisticRegressionCV
     from separable.features.table_encoder import TableEncoder
     from separable.model.explanation import Explanation
     from separable.model.file import load
@@ -49,7 +53,11 @@ _HOMES = {
     "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
     "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
     "LinearModel": "separable.model.linear_model",
+    "LinearSVM": "separable.certified.linear_svm",
+    "LinearSVMCV": "separable.certified.linear_svm_cv",
+    "LinearSVR": "separable.certified.linear_svr",
     "LogisticRegression": "separable.certified.logistic_regression",
+    "LogisticRegressionCV": "separable.certified.logistic_regression_cv",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
     "Perceptron": "separable.online.perceptron",
@@ -76,7 +84,11 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearGaussianNB",
     "LinearModel",
+    "LinearSVM",
+    "LinearSVMCV",
+    "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "Moments",
     "MultinomialNB",
     "Perceptron",

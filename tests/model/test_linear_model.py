@@ -229,3 +229,58 @@ def test_encoder_brings_its_names(toy_encoder: Any) -> None:
 
 def test_repr_is_short() -> None:
     assert repr(model()) == "LinearModel(Perceptron, 2 features, 2 classes, link='score')"
+
+
+def calibrated(**changes):
+    given = {
+        "weights": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
+        "intercept": [0.0, 0.5, -0.5],
+        "classes": ["a", "b", "c"],
+        "link": "score",
+        "calibration": [[2.0, 0.0], [1.0, -1.0], [0.0, 0.5]],
+    }
+    return LinearModel(**{**given, **changes})
+
+
+def test_a_calibration_makes_probabilities_of_scores():
+    model = calibrated()
+    X = np.array([[1.0, -1.0], [0.0, 3.0]])
+    odds = model.decision_function(X) * [2.0, 1.0, 0.0] + [0.0, -1.0, 0.5]
+    shares = 1 / (1 + np.exp(-odds))
+    np.testing.assert_allclose(
+        model.predict_proba(X), shares / shares.sum(axis=1, keepdims=True), rtol=1e-14
+    )
+    two = calibrated(weights=[[1.0, 2.0]], intercept=[0.0], classes=[0, 1], calibration=[[3, -1]])
+    expected = 1 / (1 + np.exp(-(3 * 5.0 - 1)))
+    np.testing.assert_allclose(two.predict_proba([[1, 2]]), [[1 - expected, expected]], rtol=1e-9)
+    assert two.predict([[1, 2]]).tolist() == [1]
+    assert np.isfinite(calibrated(calibration=[[1e300, 0]] * 3).predict_proba([[-1e9, -1e9]])).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"calibration": [[1.0, 0.0]]}, r"slope and offset of each of 3 scores, shape \(3, 2\)"),
+        ({"calibration": [[1, 0], [-1, 0], [1, 0]]}, "slopes >= 0: a larger score is more likely"),
+        ({"calibration": [[1, np.nan]] * 3}, "calibration must be finite"),
+        ({"link": "logistic"}, "calibration is for scores, link 'score'. The link is 'logistic'"),
+        ({"classes": None, "link": "identity"}, "The link is 'identity'"),
+    ],
+)
+def test_calibrations_that_cannot_be(changes, message):
+    with pytest.raises(ValueError, match=message):
+        calibrated(**changes)
+
+
+def test_a_calibration_is_saved_pickled_and_not_merged(tmp_path):
+    from separable import load
+
+    model = calibrated(family="online")
+    model.save(tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.calibration, model.calibration)
+        np.testing.assert_array_equal(
+            again.predict_proba(np.eye(2)), model.predict_proba(np.eye(2))
+        )
+    with pytest.raises(ValueError, match="Models with a calibration cannot be merged"):
+        model.merge(model, weights=[1, 1])

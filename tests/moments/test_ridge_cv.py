@@ -23,17 +23,17 @@ from sklearn.model_selection import (
 
 import separable
 from separable import LeastSquares, Ridge, RidgeCV
+from separable.fitting.choice import GridEdgeWarning
 from separable.model.parameters import ParameterError
 from separable.moments import ridge_folds
 from separable.moments.rank_warning import RankWarning
-from separable.moments.ridge_cv import GridEdgeWarning
 from tests.moments.leaving_out import refits
 from tests.reference import ridge as refit
 from tests.reference import ridge_cv as reference
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.filterwarnings("ignore::separable.moments.ridge_cv.GridEdgeWarning"),
+    pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning"),
 ]
 
 ALPHAS = np.logspace(-3, 3, 7)
@@ -262,7 +262,7 @@ def test_errors_that_overflow_are_named():
 # ------------------------------------------------------------------ choosing
 
 
-@pytest.mark.filterwarnings("error::separable.moments.ridge_cv.GridEdgeWarning")
+@pytest.mark.filterwarnings("error::separable.fitting.choice.GridEdgeWarning")
 def test_a_best_alpha_at_the_edge_is_told():
     X, y = problem(200, 3)
     with pytest.warns(GridEdgeWarning, match=r"The best alpha, 1e\+08, is the smallest .* smaller"):

@@ -31,15 +31,15 @@ class CertifiedClassifier(ClassifierMixin, CertifiedEstimator):
         rows = read_rows(X)
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         check_class_weight(self.class_weight, np.unique(labels))
-        counted = weigh_rows(sample_weight, self.class_weight, labels)
-        rows, labels, weight = present_rows(rows, labels, counted)
+        counted = weigh_rows(sample_weight, self.class_weight, labels, balance_weights=True)
+        rows, labels, weight, given = present_rows(rows, labels, counted)
         classes = np.unique(labels)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
                 f"holds only one class: {classes.tolist()[0]!r}."
             )
-        return Lesson(rows, find_classes(labels, classes), weight, classes)
+        return Lesson(rows, find_classes(labels, classes), weight, classes, given)
 
     # ------------------------------------------------------------------ predicting
 

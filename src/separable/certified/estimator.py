@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.dual_lanes import Start
-from separable.certified.judge import Judgement
+from separable.certified.judge import Judgement, feasible
 from separable.certified.preparation import prepare, without_duplicates
 from separable.certified.problem import Lane, Problem
 from separable.certified.solve import Request, Solver
@@ -46,6 +47,7 @@ __all__ = [
     "N_JOBS",
     "CertifiedEstimator",
     "Fitted",
+    "Given",
     "Lesson",
     "present_rows",
     "read_rows",
@@ -56,6 +58,34 @@ N_JOBS = Requirement(
     "None or an int that is not 0",
     lambda v: v is None or (isinstance(v, int | np.integer) and not isinstance(v, bool) and v != 0),
 )
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where the rows that count stand among those given.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of all rows given.
+    counted : ndarray of int or None
+        The rows of a weight above 0; None: all.
+    """
+
+    n_rows: int
+    counted: NDArray[np.int64] | None = None
+
+    def spread(self, values: Floats) -> Floats:
+        """Return values of the rows that count, shape (m, k), as values of all, 0 elsewhere."""
+        if self.counted is None:
+            return values
+        every = np.zeros((self.n_rows, values.shape[1]))
+        every[self.counted] = values
+        return every
+
+    def take(self, values: Floats) -> Floats:
+        """Return of values of all rows, shape (n, k), those of the rows that count."""
+        return values if self.counted is None else values[self.counted]
 
 
 @dataclass(frozen=True)
@@ -71,12 +101,20 @@ class Lesson:
     weight : ndarray, shape (n,), or None
     classes : ndarray or None
         Sorted; None in regression.
+    given : Given
+        Which rows of those given these are.
     """
 
     rows: Rows
     target: NDArray[np.int32] | Floats
     weight: Floats | None
     classes: NDArray[Any] | None
+    given: Given
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """The number of each row's class."""
+        return self.target.astype(np.int32, copy=False)
 
     @property
     def models(self) -> list[int]:
@@ -96,12 +134,18 @@ class Fitted:
     judgement : Judgement
     passes : ndarray, shape (k,)
     engines : list of str
+    is_penalised : bool
+        Whether C is finite.
+    calibration : ndarray, shape (k, 2), or None
+        Slope and offset of each model's scores.
     """
 
     problem: Problem
     judgement: Judgement
     passes: NDArray[np.int64]
     engines: list[str]
+    is_penalised: bool = True
+    calibration: Floats | None = None
 
 
 class CertifiedEstimator(LinearEstimator):
@@ -122,6 +166,7 @@ class CertifiedEstimator(LinearEstimator):
         "standardize": BOOL,
         "tol": TOLERANCE,
         "max_iter": COUNT,
+        "warm_start": BOOL,
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
         "callback": CALLBACK,
@@ -181,8 +226,14 @@ class CertifiedEstimator(LinearEstimator):
 
     def _fit_lanes(self, solver: Solver, lesson: Lesson, strength: float) -> Fitted:
         """Learn the models of all classes with one strength from all rows."""
-        lanes = [Lane(float(strength), target) for target in lesson.models]
-        solved = list(solver.solve(lanes, self._start(solver.problem, lesson)))
+        return self._solve(solver, lesson, self._lanes(lesson, strength))
+
+    def _lanes(self, lesson: Lesson, strength: float) -> list[Lane]:
+        return [Lane(float(strength), target) for target in lesson.models]
+
+    def _solve(self, solver: Solver, lesson: Lesson, lanes: list[Lane]) -> Fitted:
+        """Learn lanes; those of all rows come first, in the order of the models."""
+        solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
         order = np.argsort([place for some in solved for place in some.places])
         whole = Judgement.side_by_side([some.judgement for some in solved])
         return Fitted(
@@ -190,29 +241,48 @@ class CertifiedEstimator(LinearEstimator):
             Judgement.side_by_side([whole.lane(k) for k in order]),
             np.concatenate([some.passes for some in solved])[order],
             [[engine for some in solved for engine in some.engines][k] for k in order],
+            math.isfinite(lanes[0].strength),
         )
 
-    def _start(self, problem: Problem, lesson: Lesson) -> Start | None:
-        """Return where a warm start goes on: the dual points of the last fit to as many rows."""
-        last: Judgement | None = getattr(self, "_last", None)
-        if not getattr(self, "warm_start", False) or last is None:
+    def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
+        """Return where a warm start goes on from: dual points of the last fit, made feasible."""
+        if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
-        if last.dual.shape != (problem.rows.n_rows, len(lesson.models)):
+        last, k = self._dual, len(lesson.models)
+        if last.shape != (lesson.given.n_rows, k) or self.n_features_in_ != lesson.rows.n_features:
             return None
-        if self.n_features_in_ != problem.rows.n_features:
-            return None
-        return Start(last.dual, last.intercept)
+        z = lesson.given.take(last) / problem.value
+        dual = [
+            feasible(
+                problem.loss,
+                problem.targets(lane),
+                problem.costs(lane),
+                z[:, place % k],
+                fit_intercept=problem.fit_intercept,
+            )
+            for place, lane in enumerate(lanes)
+        ]
+        raw = self._weights_only()
+        shift = problem.columns.shift
+        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
+        return Start(np.stack(dual, axis=1), np.resize(b, len(lanes)))
 
-    def _keep(self, fitted: Fitted, lesson: Lesson, evidence: dict[str, Any] | None = None) -> None:
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
         found, columns = fitted.judgement, fitted.problem.columns
         weights, intercept = columns.raw(found.weights, found.intercept)
-        if self.standardize:
-            self.scale_ = _inverse(columns.scale)
-            self.mean_ = columns.shift
+        self._columns = columns if self.standardize else None
         self._certificates = found.certificates
         self._passes = fitted.passes
-        self._last = found if getattr(self, "warm_start", False) else None
+        unit = fitted.problem.value if fitted.is_penalised else 1.0
+        self._dual = lesson.given.spread(found.dual * unit)
         self._model = LinearModel(
             weights=np.ascontiguousarray(weights.T),
             intercept=intercept,
@@ -224,8 +294,10 @@ class CertifiedEstimator(LinearEstimator):
             parameters=self._plain_parameters(),
             family="certified",
             evidence={**self._told(fitted), **(evidence or {})},
+            calibration=fitted.calibration,
         )
-        self._warn_of_gap(found.certificates)
+        if warn:
+            self._warn_of_gap(found.certificates)
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
@@ -274,10 +346,34 @@ class CertifiedEstimator(LinearEstimator):
         return self._certificates
 
     @property
-    def n_iter_(self) -> NDArray[np.int64]:
-        """Passes over the rows, of each model."""
+    def dual_coef_(self) -> Floats:
+        """The dual point that proves the certificate, (k, n), with the sign of the target.
+
+        Without ``standardize``, ``dual_coef_ @ X`` are the weights that it stands for.
+        """
         check_is_fitted(self)
-        return self._passes
+        return self._dual.T
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each dense column, with ``standardize=True`` and an intercept."""
+        return self._standardized("mean_", "shift")
+
+    @property
+    def scale_(self) -> Floats:
+        """The standard deviation of each column, with ``standardize=True``; 0: constant."""
+        inverse = self._standardized("scale_", "scale")
+        return np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0)
+
+    def _standardized(self, name: str, part: str) -> Floats:
+        columns = getattr(self, "_columns", None)
+        found: Floats | None = getattr(columns, part, None)
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}: it is there after a fit with "
+                "standardize=True" + (", of dense columns." if part == "shift" else ".")
+            )
+        return found
 
     @property
     def model_(self) -> LinearModel:
@@ -293,12 +389,6 @@ class CertifiedEstimator(LinearEstimator):
         return getattr(self, "_model", None) is not None
 
 
-def _inverse(scale: Floats | None) -> Floats | None:
-    return (
-        None if scale is None else np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    )
-
-
 def read_rows(X: Any) -> Rows:
     """Return X as finite rows without duplicates."""
     rows = as_rows(X, check_values=False)
@@ -308,11 +398,11 @@ def read_rows(X: Any) -> Rows:
 
 def present_rows(
     rows: Rows, target: NDArray[Any], counted: RowWeights
-) -> tuple[Rows, NDArray[Any], Floats | None]:
-    """Return the rows of a weight above 0, without duplicates, their targets and weights."""
-    weight = counted.weight
+) -> tuple[Rows, NDArray[Any], Floats | None, Given]:
+    """Return the rows of a weight above 0, without duplicates, targets, weights, and which."""
+    weight, given = counted.weight, Given(rows.n_rows, counted.rows)
     if counted.rows is not None and weight is not None:
         if len(counted.rows) == 0:
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
         rows, target, weight = rows.take(counted.rows), target[counted.rows], weight[counted.rows]
-    return without_duplicates(rows), target, weight
+    return without_duplicates(rows), target, weight, given

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.losses import Logistic
-from separable.model.parameters import BOOL, POSITIVE_OR_INF, Requirement
+from separable.model.parameters import POSITIVE_OR_INF, Requirement
 from separable.model.probability import log_probabilities
 
 if TYPE_CHECKING:
@@ -19,13 +20,35 @@ if TYPE_CHECKING:
     from separable.certified.losses import Loss
     from separable.model.linear_model import Link
 
-__all__ = ["LogisticRegression"]
+__all__ = ["LogisticRegression", "Logits"]
 
 #: Which penalties there are.
 L2_ONLY = Requirement("0, the l2 penalty (l1 and elastic net are not built)", lambda v: v == 0)
 
 
-class LogisticRegression(CertifiedClassifier):
+class Logits(CertifiedClassifier):
+    """A classifier whose scores are logits, one model a class."""
+
+    def _loss(self) -> Loss:
+        return Logistic()
+
+    def _link(self) -> Link:
+        return "logistic"
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, (n, K)."""
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        scores = self.decision_function(X)
+        if len(self.classes_) > 2:
+            with np.errstate(divide="ignore"):
+                return np.log(self.predict_proba(X))
+        return log_probabilities(scores.reshape(len(scores), -1), 2)
+
+
+class LogisticRegression(Logits):
     """Logistic regression whose every fit says how far from the optimum it is.
 
     Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
@@ -68,6 +91,8 @@ class LogisticRegression(CertifiedClassifier):
         objective below ``dual``. Of all models together; ``certificates_`` has one each.
     coef_, intercept_, classes_ : ndarray
         Views of the model.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target.
     n_iter_ : ndarray
         Passes over the rows, of each model.
     mean_, scale_ : ndarray
@@ -91,7 +116,6 @@ class LogisticRegression(CertifiedClassifier):
         "C": POSITIVE_OR_INF,
         "l1_ratio": L2_ONLY,
         **CertifiedClassifier._requirements,
-        "warm_start": BOOL,
     }
 
     def __init__(
@@ -121,20 +145,8 @@ class LogisticRegression(CertifiedClassifier):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def _loss(self) -> Loss:
-        return Logistic()
-
-    def _link(self) -> Link:
-        return "logistic"
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, (n, K)."""
-        return self._weights_only().predict_proba(self._finite_rows(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        scores = self.decision_function(X)
-        if len(self.classes_) > 2:
-            with np.errstate(divide="ignore"):
-                return np.log(self.predict_proba(X))
-        return log_probabilities(scores.reshape(len(scores), -1), 2)
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes over the rows, of each model."""
+        check_is_fitted(self)
+        return self._passes

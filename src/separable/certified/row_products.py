@@ -124,7 +124,7 @@ class DenseProducts:
         self, problem: Problem, blocks: Callable[[], Blocks], centre: Floats | None
     ) -> None:
         n, self.size = problem.rows.shape
-        self._scale, self._centre, self._n = problem.columns.scale, centre, n
+        self._scale, self.centre, self._n = problem.columns.scale, centre, n
         self._made = blocks
         self._kept: list[tuple[int, Floats]] | None = None
         if n * self.size <= KEPT:
@@ -138,7 +138,7 @@ class DenseProducts:
             yield from self._kept
             return
         for start, block in self._made():
-            yield start, block if self._centre is None else block - self._centre
+            yield start, block if self.centre is None else block - self.centre
 
     def scores(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""

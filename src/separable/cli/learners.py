@@ -63,6 +63,9 @@ LEARNERS = {
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),
     "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
+    "linear-svm": classifier("separable.certified.linear_svm:LinearSVM"),
+    "linear-svr": regressor("separable.certified.linear_svr:LinearSVR"),
+    "logistic-regression": classifier("separable.certified.logistic_regression:LogisticRegression"),
     "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "ridge": regressor("separable.moments.ridge:Ridge"),

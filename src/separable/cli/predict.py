@@ -42,9 +42,9 @@ def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
     """Predict the rows of DATA, a CSV file with a header line (- is standard input), with MODEL.
 
     Writes one line for each row: the prediction; of a class its score too, with three or more
-    classes the score of each; and where the scores are log-odds, as a logistic model's, the
-    probability of each class. With two classes a score above 0 is the second of them. A number
-    that is predicted has no other score.
+    classes the score of each; and where the scores are log-odds, as a logistic model's, or were
+    calibrated, the probability of each class. With two classes a score above 0 is the second of
+    them. A number that is predicted has no other score.
 
     Columns that the model does not use, the target too, may be there or not. What was missing or
     not met in training is counted on standard error. An error leaves no file behind; on standard

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from separable.cli.output import json_bytes
-from separable.model.probability import probabilities
+from separable.model.probability import model_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ def prediction_columns(model: Model, rows: Rows) -> Columns:
     """Return the predictions of some rows and what belongs to them, by name.
 
     Classes: ``prediction``; ``score``, or with three or more classes ``score_<class>`` for each;
-    and ``probability_<class>`` for each where the link gives probabilities. Numbers:
+    and ``probability_<class>`` for each where the model gives probabilities. Numbers:
     ``prediction`` alone, or with several targets ``prediction_0`` and so on.
 
     Parameters
@@ -45,8 +45,8 @@ def prediction_columns(model: Model, rows: Rows) -> Columns:
         return _named("prediction", range(scores.shape[1]), scores)
     labels = model.classes.tolist()
     columns = {"prediction": explanation.predicted.tolist(), **_named("score", labels, scores)}
-    if model.link in ("logistic", "softmax"):
-        chances = probabilities(scores, len(labels), model.link)
+    chances = model_probabilities(model, scores)
+    if chances is not None:
         for label, chance in zip(labels, chances.T, strict=True):
             columns[f"probability_{label}"] = chance.tolist()
     return columns

@@ -120,10 +120,22 @@ def _model_text(training: Training) -> str:
     ]
     if chosen:
         lines.append(f"  {', '.join(chosen)}")
+    if "relative_gap" in evidence:
+        lines.append(f"  {_certificate(model)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
+
+
+def _certificate(model: Model) -> str:
+    """Return how far from the optimum the weights are, at most."""
+    gaps: Any = model.evidence["relative_gap"]
+    asked = f"(asked {model.evidence['tol']:.0e})"
+    if not isinstance(gaps, list):
+        return f"certificate: relative gap {gaps:.1e} {asked}"
+    models = f"in each of {len(gaps)} one-vs-rest models"
+    return f"certificate: relative gap at most {max(gaps):.1e} {models} {asked}"
 
 
 def _end(model: Model) -> str:

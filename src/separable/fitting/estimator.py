@@ -130,6 +130,8 @@ class LinearEstimator(BaseEstimator):
         parameters = {name: self._as_learned(name) for name in self.get_params(deep=False)}
         if not isinstance(parameters.get("random_state"), int | np.integer | None):
             parameters["random_state"] = None
+        if not isinstance(parameters.get("cv"), int | None):  # splitters
+            parameters["cv"] = None
         for name, value in parameters.items():
             if callable(value):
                 parameters[name] = None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
+
+from separable.model.parameters import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +20,18 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.intp]
 
-__all__ = ["Split", "read_splits", "runs_of"]
+__all__ = ["CV", "Split", "read_splits", "runs_of"]
+
+
+def _is_cv(value: Any) -> bool:
+    if isinstance(value, Integral):
+        return int(value) >= 2  # True is 1
+    if isinstance(value, str):
+        return False
+    return value is None or hasattr(value, "split") or isinstance(value, Iterable)
+
+
+CV = Requirement("None, an int >= 2, a splitter or a list of splits", _is_cv)
 
 
 @dataclass(frozen=True)

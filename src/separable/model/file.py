@@ -1,9 +1,9 @@
 """Model files: everything a model needs, written wholly or not at all, checked whole on loading.
 
-A file is safetensors. Weights, intercept, classes, names and the arrays and texts of encoder and
-training state are tensors; so are the voters of a ``VotedModel`` and the training rows behind them.
-The rest is one JSON document in the metadata, sealed with a SHA-256 over everything. NaN and
-infinities in it survive. Nothing in a file is ever run.
+A file is safetensors. Weights, intercept, calibration, classes, names and the arrays and texts of
+encoder and training state are tensors; so are the voters of a ``VotedModel`` and the training rows
+behind them. The rest is one JSON document in the metadata, sealed with a SHA-256 over everything.
+NaN and infinities in it survive. Nothing in a file is ever run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelFileError", "load", "save"]
 
 COMMON = {"classes", "feature_names"}
-LINEAR = {"weights", "intercept"}
+LINEAR = {"weights", "intercept", "calibration"}
 
 
 class ModelFileError(ValueError):
@@ -153,6 +153,7 @@ def _model_from_bytes(data: bytes) -> Model:
         intercept=intercept,
         link=document.link,
         threshold=document.threshold,
+        calibration=_numbers(own, "calibration") if "calibration" in own else None,
         **common,
     )
 
@@ -179,6 +180,8 @@ def _own_parts(model: Model) -> dict[str, Any]:
         parts = {**voted_parts(model.mistaken, model.voters)}
     else:
         parts = {"weights": model.weights, "intercept": model.intercept}
+        if model.calibration is not None:
+            parts["calibration"] = model.calibration
     if model.classes is not None:
         is_text = model.classes.dtype.kind == "U"
         parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes

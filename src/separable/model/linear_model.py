@@ -21,7 +21,7 @@ from separable.model.arrays import (
 from separable.model.checks import check_score_count, check_words, names_of_features
 from separable.model.inputs import model_rows
 from separable.model.json_values import JSON, plain
-from separable.model.probability import classes_of, probabilities
+from separable.model.probability import classes_of, model_probabilities
 from separable.model.scores import linear_scores
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class LinearModel:
     threshold : float, optional
         The weights are for indicators: 1 where a value is above the threshold, 0 elsewhere. None:
         for the values themselves.
+    calibration : array-like, shape (k, 2), optional
+        Slope (>= 0) and offset of each score: sigma(slope s + offset) is a probability. Only with
+        classes and the link "score", whose scores are none by themselves.
 
     Examples
     --------
@@ -124,6 +127,7 @@ class LinearModel:
     evidence: Mapping[str, JSON] = field(default_factory=dict)
     state: TrainingState | None = None
     threshold: float | None = None
+    calibration: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)
@@ -139,6 +143,7 @@ class LinearModel:
             "parameters": plain(self.parameters, "parameters"),
             "evidence": plain(self.evidence, "evidence"),
             "threshold": checked_threshold(self.threshold),
+            "calibration": _checked_calibration(self, len(weights)),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -195,10 +200,11 @@ class LinearModel:
         return scores[:, 0] if len(self.weights) == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, where the link is one of probabilities.
+        """Return the probability of each class, where the link or a calibration gives them.
 
         Logistic: the sigmoid of the score; for more than two classes the sigmoids divided by
-        their sum. Softmax: the softmax of the scores.
+        their sum. Softmax: the softmax of the scores. With a calibration: as logistic, of slope
+        times score plus offset.
 
         Parameters
         ----------
@@ -208,7 +214,7 @@ class LinearModel:
         -------
         ndarray of float64, shape (n, number of classes)
         """
-        if self.classes is None or self.link not in ("logistic", "softmax"):
+        if self.classes is None or (self.link == "score" and self.calibration is None):
             use = (
                 "predict"
                 if self.classes is None
@@ -218,7 +224,9 @@ class LinearModel:
                 f"This {self.learner} model has no predict_proba: its link is {self.link!r}, "
                 f"whose scores are not probabilities. Use {use}, or train a logistic model."
             )
-        return probabilities(self._scores(X), len(self.classes), self.link)
+        shares = model_probabilities(self, self._scores(X))
+        assert shares is not None
+        return shares
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return what each feature adds to each score.
@@ -317,6 +325,28 @@ class LinearModel:
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return linear_scores(model_rows(self, X), self.weights, self.intercept)
+
+
+def _checked_calibration(model: LinearModel, k: int) -> NDArray[np.float64] | None:
+    """Return slopes and offsets that can make probabilities of scores."""
+    if model.calibration is None:
+        return None
+    pairs = checked_numbers(model.calibration, "calibration", ndim=2)
+    if pairs.shape != (k, 2):
+        raise ValueError(
+            f"calibration must hold slope and offset of each of {k} scores, shape {(k, 2)}. "
+            f"Got shape {pairs.shape}."
+        )
+    if (pairs[:, 0] < 0).any():
+        raise ValueError(
+            f"calibration must have slopes >= 0: a larger score is more likely. Got {pairs[:, 0]}."
+        )
+    if model.link != "score":
+        raise ValueError(
+            f"calibration is for scores, link 'score'. The link is {model.link!r}, which has a "
+            "meaning of its own."
+        )
+    return pairs
 
 
 def _check_shapes(

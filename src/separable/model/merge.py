@@ -54,6 +54,12 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
         raise ValueError(f"This {first.learner} model cannot be merged. {REFUSALS[first.family]}")
     for number, model in enumerate(models[1:], start=2):
         _check_same(first, model, number)
+    if any(model.calibration is not None for model in models):
+        raise ValueError(
+            "Models with a calibration cannot be merged: it was measured for the scores of one "
+            "model, not for those of an average. Merge replace(model, calibration=None) and "
+            "calibrate the result."
+        )
     shares = _shares(_rows_seen(models) if weights is None else weights, len(models))
     evidence: dict[str, Any] = {"merged_from": len(models), "approximate": True}
     if all(_is_count(model.evidence.get("rows_seen")) for model in models):

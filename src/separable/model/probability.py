@@ -9,9 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.model.kinds import Model
+
 __all__ = [
+    "calibrated",
     "classes_of",
     "log_probabilities",
+    "model_probabilities",
     "one_vs_rest",
     "probabilities",
     "sigmoid",
@@ -48,6 +52,36 @@ def probabilities(
     if n_classes == 2:
         return sigmoid(scores * [-1.0, 1.0])
     return softmax(scores) if link == "softmax" else one_vs_rest(scores)
+
+
+def calibrated(
+    scores: NDArray[np.float64], calibration: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return slope s + offset: log-odds from scores of shape (n, k) that are not.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, k)
+    calibration : ndarray, shape (k, 2)
+        Slope and offset of each score.
+    """
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(scores * calibration[:, 0] + calibration[:, 1])
+
+
+def model_probabilities(model: Model, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the probability of each class from a model's scores, shape (n, k), or None.
+
+    Probabilities are there for a link that means them, and for scores with a calibration.
+    """
+    if model.classes is None:
+        return None
+    calibration: NDArray[np.float64] | None = getattr(model, "calibration", None)
+    if calibration is not None:
+        return probabilities(calibrated(scores, calibration), len(model.classes), "logistic")
+    if model.link == "logistic" or model.link == "softmax":
+        return probabilities(scores, len(model.classes), model.link)
+    return None
 
 
 def log_probabilities(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

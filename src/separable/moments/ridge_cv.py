@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from separable.fitting.splits import read_splits
+from separable.fitting.choice import warn_of_edge
+from separable.fitting.scoring import SCORING
+from separable.fitting.splits import CV, read_splits
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["GridEdgeWarning", "RidgeCV"]
+__all__ = ["RidgeCV"]
 
 #: The default grid, in units of the mean squared length of the centred columns.
 STEPS = 10.0 ** (np.arange(-18, 10) / 3)
@@ -54,26 +54,9 @@ def _is_alphas(value: Any) -> bool:
     return whole and bool((np.isfinite(numbers) & (numbers >= 0)).all())
 
 
-def _is_cv(value: Any) -> bool:
-    if isinstance(value, Integral):
-        return int(value) >= 2  # True is 1
-    if isinstance(value, str):
-        return False
-    return value is None or hasattr(value, "split") or isinstance(value, Iterable)
-
-
 ALPHAS = Requirement(
     "None or a sequence of finite floats >= 0", lambda v: v is None or _is_alphas(v)
 )
-CV = Requirement("None, an int >= 2, a splitter or a list of splits", _is_cv)
-SCORING = Requirement(
-    "None, the name of a scorer or a callable",
-    lambda v: v is None or isinstance(v, str) or callable(v),
-)
-
-
-class GridEdgeWarning(UserWarning):
-    """The best alpha is the smallest or the largest that was tried."""
 
 
 class RidgeCV(SquaresRegressor):
@@ -291,13 +274,7 @@ class RidgeCV(SquaresRegressor):
             )
         alpha = float(scores.alphas[scores.best])
         if scores.edge is not None and self.alphas is not None and alpha > 0:  # 0 is the least
-            way = "smaller" if scores.edge == "smallest" else "larger"
-            warnings.warn(
-                f"The best alpha, {alpha:g}, is the {scores.edge} that was tried. The best of all "
-                f"may be {way}: try {way} ones.",
-                GridEdgeWarning,
-                stacklevel=4,
-            )
+            warn_of_edge("alpha", alpha, scores.edge, stacklevel=4)
         return alpha
 
     def _told_solution(self, solution: Solution, alpha: float, scores: Scores | None) -> Solution:
@@ -362,14 +339,10 @@ class RidgeCV(SquaresRegressor):
         self._choice = float(alpha), None
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as a file keeps them; splitters and callables it cannot."""
+        """Return the parameters as a file keeps them."""
         plain = super()._plain_parameters()
         if plain["alphas"] is not None:
             plain["alphas"] = np.asarray(plain["alphas"], dtype=np.float64).tolist()
-        if not isinstance(plain["cv"], int | None):
-            plain["cv"] = None
-        if not isinstance(plain["scoring"], str | None):
-            plain["scoring"] = None
         return plain
 
 

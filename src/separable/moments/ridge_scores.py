@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from separable.fitting.choice import best_place, edge_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 __all__ = ["Scores", "score_predictions"]
-
-#: Scores closer than this, relative to the best, are the same.
-TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,17 +40,12 @@ class Scores:
     @property
     def best(self) -> int:
         """The place of the best alpha; of those that tie, the largest."""
-        top = self.mean.max()
-        tied = np.flatnonzero(self.mean >= top - TIE * abs(top))
-        return int(tied[np.argmax(self.alphas[tied])])
+        return best_place(self.mean, self.alphas)
 
     @property
     def edge(self) -> str | None:
         """Whether the best alpha is the smallest or the largest of several."""
-        alpha, low, high = self.alphas[self.best], self.alphas.min(), self.alphas.max()
-        if low == high or low < alpha < high:
-            return None
-        return "smallest" if alpha == low else "largest"
+        return edge_of(self.alphas, self.best)
 
 
 class _Told(RegressorMixin, BaseEstimator):

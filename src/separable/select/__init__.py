@@ -1,15 +1,22 @@
-"""How good a learner is on rows it has not seen: hold-out, k-fold, leave-one-out."""
+"""How good a learner is on rows it has not seen, and which parameters are best."""
 
 from separable.select.cross_validation import cross_validate
 from separable.select.holding_out import HoldOut, hold_out
 from separable.select.leaving_one_out import leave_one_out
+from separable.select.paths import Path, path
 from separable.select.results import CrossValidation, LeaveOneOutValidation
+from separable.select.search_results import Search
+from separable.select.searching import search
 
 __all__ = [
     "CrossValidation",
     "HoldOut",
     "LeaveOneOutValidation",
+    "Path",
+    "Search",
     "cross_validate",
     "hold_out",
     "leave_one_out",
+    "path",
+    "search",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,16 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from separable.certified.fold_lanes import FoldLanes, has_lanes, read_material
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
+from separable.fitting.answers import Answers, answers_of, ask
+from separable.fitting.indexing import take
 from separable.fitting.splits import runs_of
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
 from separable.moments.complements import each_complement
 from separable.moments.estimator import MomentEstimator
-from separable.select.answers import Answers, answers_of, ask
-from separable.select.indexing import take
 from separable.select.notices import held_back
 
 if TYPE_CHECKING:
@@ -28,13 +30,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.fold_lanes import Learned
     from separable.fitting.splits import Split
     from separable.moments.data import Data
     from separable.moments.estimator import RowSums
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FittedFold", "Problem", "Refits", "fits_of", "prepared", "refit", "solved_from_rows"]
+__all__ = [
+    "FittedFold",
+    "FromSums",
+    "Lanes",
+    "Problem",
+    "Refits",
+    "fits_of",
+    "prepared",
+    "refit",
+    "solved_from_rows",
+]
 
 EPS = float(np.finfo(np.float64).eps)
 #: The error that sums may leave in what is not explained of y, relative to that.
@@ -127,7 +140,22 @@ class FromSums(Refits):
 
     def fit(self, fold: int) -> FittedFold:
         """Return a fold; to be called for one after the other."""
-        sums = next(self._sums)
+        return self.fit_from(next(self._sums), fold)
+
+    def beside(self, problem: Problem) -> FromSums:
+        """Return the same for an estimator that differs in what does not change the sums."""
+        made = copy(self)
+        made._problem, made._base = problem, clone(problem.estimator)
+        made._base._check_parameters()
+        made._base._remember_columns(problem.X)
+        return made
+
+    def each_sums(self) -> Iterator[RowSums | None]:
+        """Return the sums of what the folds train on, one after the other."""
+        return self._sums
+
+    def fit_from(self, sums: RowSums | None, fold: int) -> FittedFold:
+        """Return a fold from its sums."""
         made = None if sums is None else _solved(self._base, sums)
         if made is None:
             return super().fit(fold)
@@ -183,8 +211,60 @@ class FromSums(Refits):
         return bool((most <= ALLOWED * np.sqrt(left)).all())
 
 
+class FromLanes(Refits):
+    """Learns all folds side by side, as lanes of one problem."""
+
+    def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
+        super().__init__(problem, splits)
+        lanes = Lanes(problem, splits, [problem.estimator])
+        self._lanes, self._learned = lanes, {each.fold: each for each in lanes.learn()}
+
+    def fit(self, fold: int) -> FittedFold:
+        """Return a fold."""
+        return self._lanes.fold(self._learned.pop(fold))
+
+
+class Lanes:
+    """Folds x estimators that differ in C alone, as lanes.
+
+    Parameters
+    ----------
+    problem : Problem
+    splits : sequence of Split
+    estimators : list of CertifiedEstimator
+        Not fitted.
+    """
+
+    def __init__(self, problem: Problem, splits: Sequence[Split], estimators: list[Any]) -> None:
+        self._problem, self._splits, self._estimators = problem, splits, estimators
+        for each in estimators:
+            each._check_parameters()
+        self._material = read_material(estimators[0], problem.X, problem.y, problem.weight)
+
+    def learn(self) -> Iterator[Learned]:
+        """Yield the models of each fold and estimator, some at a time."""
+        first, strengths = self._estimators[0], np.array([each.C for each in self._estimators])
+        return FoldLanes(
+            first, self._material, self._splits, strengths.astype(np.float64), first._request()
+        ).learn()
+
+    def fold(self, learned: Learned) -> FittedFold:
+        """Return what was learned as a fold."""
+        made = self.estimator(learned)
+        scores, classes = learned.scores, learned.classes(self._material)
+        X_test = take(self._problem.X, self._splits[learned.fold].test)
+        return FittedFold(made, "lanes", answers_of(made, scores, classes), X_test)
+
+    def estimator(self, learned: Learned) -> Any:
+        """Return the estimator as fitted to a fold."""
+        made = clone(self._estimators[learned.place])
+        return learned.give(made, self._material, self._problem.X, warn=True)
+
+
 def fits_of(problem: Problem, splits: Sequence[Split]) -> Refits:
-    """Return what fits the folds: from sums if the estimator can, else row by row."""
+    """Return what fits the folds: lanes or sums if the estimator can, else row by row."""
+    if has_lanes(problem.estimator):
+        return FromLanes(problem, splits)
     if not isinstance(problem.estimator, MomentEstimator) or problem.estimator._needs_rows():
         return Refits(problem, splits)
     if any(solved_from_rows(problem, split) for split in splits):

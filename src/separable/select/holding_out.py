@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separable.data.split import random_split, stratified_split
-from separable.select.indexing import paired, take
+from separable.fitting.indexing import paired, take
 
 __all__ = ["HoldOut", "hold_out"]
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from separable.fitting.answers import Answers, answers_of, ask, join
+from separable.fitting.indexing import take
+from separable.fitting.scoring import Predicted, read_scoring, score_rows
 from separable.fitting.splits import Split
 from separable.moments.estimator import MomentEstimator
-from separable.select.answers import Answers, answers_of, ask, join
 from separable.select.cross_validation import read_problem, run_folds
 from separable.select.fits import prepared, refit
-from separable.select.indexing import take
 from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
-from separable.select.scoring import Predicted, read_scoring, score_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.fitting.scoring import Scorer
     from separable.select.fits import Problem
-    from separable.select.scoring import Scorer
 
     Floats = NDArray[np.float64]
 

@@ -25,8 +25,15 @@ def held_back() -> Iterator[list[warnings.WarningMessage]]:
 
 @dataclass
 class Notices:
-    """Collects warnings fold by fold; those from the same place are one."""
+    """Collects warnings fold by fold; those from the same place are one.
 
+    Parameters
+    ----------
+    what : str, default "fold"
+        What is counted.
+    """
+
+    what: str = "fold"
     found: dict[tuple[type[Warning], str, int], tuple[Warning, set[int]]] = field(
         default_factory=dict
     )
@@ -45,7 +52,9 @@ class Notices:
     def tell(self, n_folds: int) -> None:
         """Warn of everything that was held back."""
         for (category, filename, line), (message, folds) in self.found.items():
-            many = f" [in {len(folds)} of {n_folds} folds, first in fold {min(folds)}]"
+            many = (
+                f" [in {len(folds)} of {n_folds} {self.what}s, first in {self.what} {min(folds)}]"
+            )
             if message.args == (str(message),):
                 message.args = (str(message) + many,)
             warnings.warn_explicit(message, category, filename, line)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CrossValidation", "LeaveOneOutValidation"]
+__all__ = ["CrossValidation", "LeaveOneOutValidation", "lined_up", "shown_number"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +31,8 @@ class CrossValidation:
     n_train, n_test : ndarray of int, shape (k,)
         Rows of each fold.
     how : tuple of str
-        "sums" where a fold was solved from sums of its training rows, "refit" where the estimator
-        was fitted to the rows.
+        "sums" where a fold was solved from sums of its training rows, "lanes" where it was learned
+        beside the others, "refit" where the estimator was fitted to the rows.
     rows, fold : ndarray of int, shape (m,)
         Which row each answer below is for, ascending, and the fold that held it out. Where every
         row is held out once, ``rows`` is 0, 1, ..., n - 1, and the answers stand beside y.
@@ -97,11 +97,11 @@ class CrossValidation:
         table = [["fold", "train", "test", "by", *names]]
         for k, how in enumerate(self.how):
             sizes = [str(k), str(self.n_train[k]), str(self.n_test[k]), how]
-            table.append([*sizes, *(_number(self.scores[name][k]) for name in names)])
-        table.append(["mean", "", "", "", *map(_number, self.mean.values())])
-        table.append(["std. error", "", "", "", *map(_number, self.standard_error.values())])
+            table.append([*sizes, *(shown_number(self.scores[name][k]) for name in names)])
+        table.append(["mean", "", "", "", *map(shown_number, self.mean.values())])
+        table.append(["std. error", "", "", "", *map(shown_number, self.standard_error.values())])
         folds = f"{self.n_folds} fold{'s' * (self.n_folds > 1)}"
-        return f"{self.learner}, {folds}, {len(self.rows)} held-out rows\n{_lined_up(table)}"
+        return f"{self.learner}, {folds}, {len(self.rows)} held-out rows\n{lined_up(table)}"
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -156,10 +156,10 @@ class LeaveOneOutValidation:
         """Return the scores and their standard errors."""
         table = [["score", "value", "std. error"]]
         for name, value in self.scores.items():
-            table.append([name, _number(value), _number(self.standard_error[name])])
+            table.append([name, shown_number(value), shown_number(self.standard_error[name])])
         n = len(self.predictions)
         fits = "no refit" if self.n_refits == 0 else f"{self.n_refits} refits"
-        return f"{self.learner}, each of {n} rows left out once, {fits}\n{_lined_up(table)}"
+        return f"{self.learner}, each of {n} rows left out once, {fits}\n{lined_up(table)}"
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -177,11 +177,12 @@ def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str,
     return {name: None if each is None else each.tolist() for name, each in arrays.items()}
 
 
-def _number(value: float) -> str:
+def shown_number(value: float) -> str:
+    """Return a number with six digits; nothing for NaN."""
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
-def _lined_up(table: Sequence[Sequence[str]]) -> str:
+def lined_up(table: Sequence[Sequence[str]]) -> str:
     """Return the table with its columns lined up, numbers to the right."""
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     lines = []

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.moments.estimator import MomentEstimator
+    from separable.fitting.estimator import LinearEstimator
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Answers", "answers_of", "ask", "join"]
+__all__ = ["Answers", "answers_of", "ask", "join", "spread"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +64,12 @@ def _array_of(fitted: Any, method: str, X: Any, dimensions: tuple[int, ...]) -> 
     return answer if isinstance(answer, np.ndarray) and answer.ndim in dimensions else None
 
 
-def answers_of(
-    learner: MomentEstimator[Any], scores: Floats, classes: NDArray[Any] | None
-) -> Answers:
-    """Return the answers that scores of a moment learner mean, as its own methods would.
+def answers_of(learner: LinearEstimator, scores: Floats, classes: NDArray[Any] | None) -> Answers:
+    """Return the answers that scores of a learner mean, as its own methods would.
 
     Parameters
     ----------
-    learner : MomentEstimator
+    learner : LinearEstimator
     scores : ndarray, shape (m, k)
     classes : ndarray or None
         None in regression.
@@ -91,15 +89,21 @@ def join(parts: Sequence[Answers]) -> Answers:
     A class that a fold has not learned has probability 0 there and the decision score -inf. Of two
     classes among more, the scores are 0 and the score itself; of one among two, infinite.
     """
-    predictions = np.concatenate([part.predictions for part in parts])
     known = [part.classes for part in parts if part.classes is not None]
     every = reduce(np.union1d, known) if len(known) == len(parts) else None
+    parts = [spread(part, every) for part in parts]
     return Answers(
-        predictions,
-        _stack([_spread_scores(part, every) for part in parts]),
-        _stack([_spread_shares(part, every) for part in parts]),
+        np.concatenate([part.predictions for part in parts]),
+        _stack([part.decision for part in parts]),
+        _stack([part.probabilities for part in parts]),
         every,
     )
+
+
+def spread(part: Answers, every: NDArray[Any] | None) -> Answers:
+    """Return answers with a column for each of some classes that include those it knows."""
+    scores, shares = _spread_scores(part, every), _spread_shares(part, every)
+    return Answers(part.predictions, scores, shares, every)
 
 
 def _stack(parts: list[Floats | None]) -> Floats | None:

@@ -13,12 +13,19 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
+from separable.model.parameters import Requirement
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.select.answers import Answers
+    from separable.fitting.answers import Answers
 
-__all__ = ["Predicted", "Scorer", "read_scoring", "score_rows"]
+__all__ = ["SCORING", "Predicted", "Scorer", "read_scoring", "score_rows"]
+
+SCORING = Requirement(
+    "None, the name of a scorer or a callable",
+    lambda v: v is None or isinstance(v, str) or callable(v),
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,306 @@
+"""Models of all folds and strengths: lanes of one problem where folds share it, else one a fold.
+
+Folds that hold out different rows, and train on all others, are lanes of one problem. A fold stands
+alone where it trains on other rows than those not held out, and where columns are standardised or
+classes balanced, which only the rows that it trains on may tell. Scores of held-out rows come with
+the models. What is kept of a block of lanes are those, the weights and the certificates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson, read_rows
+from separable.certified.judge import Judgement
+from separable.certified.preparation import prepare, without_duplicates
+from separable.certified.problem import Lane, Problem
+from separable.certified.solve import Request, Solver
+from separable.fitting.splits import Split, runs_of
+from separable.fitting.targets import (
+    check_class_weight,
+    check_labels,
+    check_numbers,
+    check_sample_weight,
+    find_classes,
+    weigh_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FoldLanes", "Learned", "Material", "all_rows", "has_lanes", "read_material"]
+
+
+def has_lanes(learner: Any) -> bool:
+    """Say whether models of many C are learned side by side: one by calibration is not."""
+    certified = isinstance(learner, CertifiedEstimator) and "C" in learner.get_params(deep=False)
+    return certified and not getattr(learner, "probability", False)
+
+
+def all_rows(n_rows: int) -> Split:
+    """Return the fold that trains on all rows and holds out none."""
+    return Split(n_rows, np.empty(0, np.intp), np.arange(n_rows))
+
+
+@dataclass(frozen=True)
+class Material:
+    """All rows, also those of weight 0: they teach nothing, but may be held out.
+
+    Parameters
+    ----------
+    rows : Rows
+        Finite, without duplicates.
+    target : ndarray, shape (n,)
+        int32: the number of the class; float64: the number to predict.
+    classes : ndarray or None
+        Sorted; None in regression.
+    weight : ndarray, shape (n,), or None
+        As given, without class weights.
+    """
+
+    rows: Rows
+    target: NDArray[np.int32] | Floats
+    classes: NDArray[Any] | None
+    weight: Floats | None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """What y held."""
+        return self.target if self.classes is None else self.classes[self.target]
+
+
+def read_material(learner: CertifiedEstimator, X: Any, y: Any, sample_weight: Any) -> Material:
+    """Check rows, target and weights of a certified learner."""
+    rows = without_duplicates(read_rows(X))
+    name = type(learner).__name__
+    target: NDArray[np.int32] | Floats
+    classes: NDArray[Any] | None = None
+    if is_classifier(learner):
+        labels = check_labels(y, rows.n_rows, name)
+        classes = np.unique(labels)
+        check_class_weight(getattr(learner, "class_weight", None), classes)
+        target = find_classes(labels, classes)
+    else:
+        target = check_numbers(y, rows.n_rows, name)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, target)
+    return Material(rows, target, classes, weight)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The models of one fold with one strength.
+
+    Parameters
+    ----------
+    fold, place : int
+        Which fold, and which strength.
+    fitted : Fitted
+        Its judgement has the scores of the rows held out, and no dual points.
+    codes : list of int
+        The numbers of the classes that the fold learned from; empty in regression.
+    models : list of int
+        The class that is +1, of each model.
+    """
+
+    fold: int
+    place: int
+    fitted: Fitted
+    codes: list[int]
+    models: list[int]
+
+    @property
+    def scores(self) -> Floats:
+        """Of the rows held out, one column a model."""
+        return self.fitted.judgement.scores
+
+    def classes(self, material: Material) -> NDArray[Any] | None:
+        """Return the classes that the fold learned from."""
+        return None if material.classes is None else material.classes[self.codes]
+
+    def give(
+        self, learner: CertifiedEstimator, material: Material, X: Any, *, warn: bool = False
+    ) -> CertifiedEstimator:
+        """Return the learner, which was not fitted, as if it had been fitted to the fold.
+
+        Parameters
+        ----------
+        learner : CertifiedEstimator
+            With the parameters of this fit.
+        material : Material
+        X : Any
+            What the columns are named after.
+        warn : bool, default False
+            Of models that did not converge, as a fit does.
+        """
+        lesson = Lesson(material.rows, material.target, None, self.classes(material), Given(0))
+        learner._check_parameters()
+        learner._remember_columns(X)
+        learner._keep(self.fitted, lesson, warn=warn)
+        return learner
+
+
+@dataclass(frozen=True)
+class FoldLanes:
+    """Learns the models of all folds and strengths.
+
+    Parameters
+    ----------
+    learner : CertifiedEstimator
+        Says the loss, and what is done with columns and classes.
+    material : Material
+    splits : sequence of Split
+    strengths : ndarray, shape (s,)
+    request : Request
+    """
+
+    learner: CertifiedEstimator
+    material: Material
+    splits: Sequence[Split]
+    strengths: Floats
+    request: Request
+
+    def learn(self) -> Iterator[Learned]:
+        """Yield the models of each fold and strength, in an order that depends on these alone."""
+        for run in self._runs():
+            problem = self._problem(run)
+            yield from self._learn(run, problem)
+
+    # ------------------------------------------------------------------ problems
+
+    def _runs(self) -> list[list[int]]:
+        """Return which folds share a problem."""
+        balanced = isinstance(getattr(self.learner, "class_weight", None), str)
+        if balanced or self.learner.standardize:
+            return [[k] for k in range(len(self.splits))]
+        return runs_of(self.splits)
+
+    def _problem(self, run: list[int]) -> Problem:
+        """Return the problem of some folds: held-out rows have the number of theirs in the run."""
+        n = self.material.rows.n_rows
+        fold = np.full(n, -1, np.int32)
+        if len(run) > 1:
+            for place, k in enumerate(run):
+                fold[self.splits[k].test] = place
+            return replace(self._shared, fold=fold)
+        train = self.splits[run[0]].train
+        times = np.bincount(train, minlength=n)
+        fold[times == 0] = 0
+        given = None if self.material.weight is None else self.material.weight[train]
+        counted = self._weights(train, given)
+        plain = counted is None and times.max() == 1
+        weight: Floats | None = None
+        if not plain:
+            weight = np.bincount(train, weights=counted, minlength=n).astype(np.float64)
+            weight[times == 0] = 1.0  # these have cost 0 by their fold
+        if not self.learner.standardize:
+            return replace(self._shared, fold=fold, weight=weight)
+        there = np.flatnonzero(times)
+        mine = None if weight is None else weight[there]
+        seen = self._prepared(self.material.rows.take(there), self.material.target[there], mine)
+        return replace(
+            seen, rows=self.material.rows, target=self.material.target, weight=weight, fold=fold
+        )
+
+    @cached_property
+    def _shared(self) -> Problem:
+        """The problem of all rows. Where a fold has other weights, its centre may be any."""
+        rows, target = self.material.rows, self.material.target
+        return self._prepared(rows, target, self._weights(slice(None), self.material.weight))
+
+    def _weights(self, rows: Any, sample_weight: Floats | None) -> Floats | None:
+        class_weight = getattr(self.learner, "class_weight", None)
+        labels = self.material.labels[rows]
+        return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
+
+    def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
+        return prepare(
+            rows,
+            self.learner._loss(),
+            target,
+            weight,
+            fit_intercept=bool(self.learner.fit_intercept),
+            standardize=bool(self.learner.standardize),
+        )
+
+    # ------------------------------------------------------------------ lanes
+
+    def _learn(self, run: list[int], problem: Problem) -> Iterator[Learned]:
+        codes = [self._codes(problem, place, k) for place, k in enumerate(run)]
+        models = [[1] if not some else some[1:] if len(some) == 2 else some for some in codes]
+        plan = [  # those of one fold side by side, so that few wait for each other
+            (place, s, target)
+            for place in range(len(run))
+            for s in range(len(self.strengths))
+            for target in models[place]
+        ]
+        lanes = [Lane(float(self.strengths[s]), target, place) for place, s, target in plan]
+        waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
+        for solved in Solver(problem, self.request).solve(lanes):
+            for at, number in enumerate(solved.places):
+                place, s, target = plan[number]
+                test = self.splits[run[place]].test
+                one = Fitted(
+                    problem,
+                    _kept(solved.judgement.lane(at), test),
+                    solved.passes[at : at + 1],
+                    solved.engines[at : at + 1],
+                )
+                parts = waiting.setdefault((place, s), {})
+                parts[target] = one
+                if len(parts) == len(models[place]):
+                    del waiting[place, s]
+                    whole = _joined([parts[target] for target in models[place]])
+                    yield Learned(run[place], s, whole, codes[place], models[place])
+
+    def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
+        """Return the classes of the rows that a fold trains on; refuse one alone."""
+        used = np.ones(len(self.material.target), np.bool_)
+        if problem.fold is not None:
+            used = problem.fold != place
+        if problem.weight is not None:
+            used &= problem.weight > 0
+        if not used.any():
+            raise ValueError(f"All rows that fold {k} trains on have weight 0.")
+        if self.material.classes is None:
+            return []
+        counts = np.bincount(self.material.target[used], minlength=len(self.material.classes))
+        codes = [int(code) for code in np.flatnonzero(counts)]
+        if len(codes) < 2:
+            raise ValueError(
+                f"{type(self.learner).__name__} needs at least two classes to learn a boundary, "
+                f"but the rows that fold {k} trains on hold only one class: "
+                f"{self.material.classes.tolist()[codes[0]]!r}. Use stratified or fewer folds, or "
+                "shuffle the rows."
+            )
+        return codes
+
+
+def _kept(judgement: Judgement, test: NDArray[np.intp]) -> Judgement:
+    """Return what is kept of a lane: no dual point, and the scores of the rows held out."""
+    return Judgement(
+        judgement.weights.copy(),
+        judgement.intercept.copy(),
+        judgement.scores[test],
+        judgement.certificates,
+        np.empty((0, 1)),
+    )
+
+
+def _joined(parts: list[Fitted]) -> Fitted:
+    return Fitted(
+        parts[0].problem,
+        Judgement.side_by_side([part.judgement for part in parts]),
+        np.concatenate([part.passes for part in parts]),
+        [engine for part in parts for engine in part.engines],
+    )

@@ -1,0 +1,160 @@
+"""Logistic regression that chooses its own C: folds, strengths and classes in one pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.logistic_regression import LogisticRegression, Logits
+from separable.certified.strength_search import StrengthSearch
+from separable.model.probability import probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.certified.fold_lanes import Learned, Material
+    from separable.fitting.splits import Split
+
+__all__ = ["LogisticRegressionCV"]
+
+#: Probabilities below this count as this, in the logarithm.
+LEAST = float(np.finfo(np.float64).eps)
+
+
+class LogisticRegressionCV(Logits, StrengthSearch):
+    """Logistic regression with the C that predicts best rows it has not seen.
+
+    All folds, strengths and classes are learned side by side, in one pass over the rows each time,
+    and each with its own certificate. Then all rows are learned with the best C, as
+    ``LogisticRegression`` does. Of strengths that tie, the smallest C is taken.
+
+    Parameters
+    ----------
+    Cs : int or sequence of float, default 10
+        Strengths to try; an int is so many from 1e-4 to 1e4, evenly on a logarithmic scale.
+    cv : int, splitter, list of splits or None, default None
+        None: 5. A number of folds is in the order of the rows, the same share of each class.
+    scoring : str, callable or None, default None
+        None: the log loss, negative. Otherwise a scorer of scikit-learn.
+    select : {"min", "1se"}, default "min"
+        The C of the best mean score, or the smallest whose mean score is within one standard
+        error of the best.
+    refit : bool, default True
+        Learn all rows with the C that was chosen; False: there is no model.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns; each fold is standardised by the rows it
+        trains on.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``; "balanced" by the rows that a
+        fold trains on.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-4 in the search; in the last fit as
+        ``LogisticRegression``.
+    max_iter : int, default 1000
+        Most passes over the rows.
+    random_state : int, RandomState or None, default 0
+        The order of rows in passes; not the folds.
+    n_jobs : int or None, default None
+        Threads that share out the models; None: 1, -1: all. The answer has the same bits with any
+        number.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far, for each block of models;
+        ``True`` ends its work.
+
+    Attributes
+    ----------
+    C_ : float
+        The C that was chosen.
+    best_score_ : float
+        Its mean score.
+    Cs_ : ndarray of shape (S,)
+    scores_ : ndarray of shape (F, S)
+        Of each fold and C; the larger the better.
+    cv_results_ : dict
+        ``C``, ``mean_score``, ``standard_error``, one number a C, and ``fold_scores``, (S, F).
+    certificates_path_ : ndarray of Certificate, shape (F, S, k)
+        Of each fold, C and model; None for a class that a fold has not learned.
+    coefs_paths_ : ndarray of shape (F, S, k, d + 1)
+        Weights, then intercepts; up to 10 million numbers.
+    n_iter_ : ndarray of shape (F, S)
+        Passes over the rows.
+    model_, certificate_, certificates_, coef_, intercept_, classes_
+        Of the last fit, as in ``LogisticRegression``.
+    evidence_ : dict
+        Those of ``LogisticRegression``, and ``C``, ``best_score``, ``standard_error``, ``scoring``,
+        ``validation``, ``at_edge`` (whether the best C is the "smallest" or the "largest" that was
+        tried: a ``GridEdgeWarning`` too), and ``search``: how many models there were, how many
+        converged, and the worst gap.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = LogisticRegressionCV(Cs=[0.01, 0.1, 1, 10], standardize=True).fit(X, y)
+    >>> search.C_, search.scores_.shape
+    (1.0, (5, 4))
+    >>> search.cv_results_["mean_score"].round(3)
+    array([-0.18 , -0.098, -0.081, -0.132])
+    >>> search.certificate_.converged
+    True
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        select: str = "min",
+        refit: bool = True,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.select = select
+        self.refit = refit
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _plain(self) -> LogisticRegression:
+        return LogisticRegression(
+            fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+
+    def _scoring_name(self) -> str:
+        if self.scoring is None:
+            return "neg_log_loss"
+        return self.scoring if isinstance(self.scoring, str) else "callable"
+
+    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+        """Return the log loss, negative: of a class that the fold has not learned, log(eps)."""
+        code = material.target[split.test]
+        shares = probabilities(learned.scores, len(learned.codes), "logistic")
+        place = np.searchsorted(learned.codes, code)
+        known = np.isin(code, learned.codes)
+        share = np.where(known, shares[np.arange(len(code)), np.where(known, place, 0)], 0.0)
+        weight = None if material.weight is None else material.weight[split.test]
+        return float(np.average(np.log(np.clip(share, LEAST, 1.0 - LEAST)), weights=weight))

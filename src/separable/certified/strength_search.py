@@ -1,0 +1,391 @@
+"""What learners share that choose their own C by cross-validation: folds x strengths as lanes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.classifier import CertifiedClassifier
+from separable.certified.fold_lanes import FoldLanes, read_material
+from separable.certified.solve import Solver
+from separable.fitting.answers import answers_of, spread
+from separable.fitting.choice import (
+    best_place,
+    edge_of,
+    one_error_place,
+    standard_errors,
+    warn_of_edge,
+)
+from separable.fitting.indexing import take
+from separable.fitting.scoring import SCORING, read_scoring, score_rows
+from separable.fitting.splits import CV, read_splits
+from separable.model.parameters import BOOL, COUNT, Requirement, one_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.certificate import Certificate
+    from separable.certified.estimator import CertifiedEstimator
+    from separable.certified.fold_lanes import Learned, Material
+    from separable.fitting.scoring import Scorer
+    from separable.fitting.splits import Split
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
+
+#: Folds without ``cv``.
+FOLDS = 5
+#: The relative gap asked for in the search, without ``tol``.
+TOL = 1e-4
+#: Weights of all folds and strengths are kept up to so many numbers.
+MOST_PATHS = 10_000_000
+
+
+def _is_strengths(value: Any) -> bool:
+    if isinstance(value, Integral | np.bool_):
+        return COUNT.holds(value)
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.ndim == 1 and len(numbers) > 0 and bool((numbers > 0).all())
+
+
+def _is_finite(value: Any) -> bool:
+    return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+
+
+STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", _is_strengths)
+FINITE_STRENGTHS = Requirement(
+    "an int >= 1 or a sequence of finite floats > 0", lambda v: _is_strengths(v) and _is_finite(v)
+)
+
+
+def strengths_of(Cs: Any) -> Floats:
+    """Return the strengths that ``Cs`` means: an int is so many from 1e-4 to 1e4."""
+    if isinstance(Cs, Integral):
+        return np.logspace(-4, 4, int(Cs))
+    return np.array(Cs, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a search found, F folds, S strengths and k models each.
+
+    Parameters
+    ----------
+    strengths : ndarray, shape (S,)
+    scores : ndarray, shape (F, S)
+    passes : ndarray, shape (F, S)
+        The most of any model.
+    certificates : ndarray of Certificate, shape (F, S, k)
+        None for a class that a fold has not learned.
+    paths : ndarray, shape (F, S, k, d) or (F, S, k, d + 1), or None
+        Weights, then the intercept. NaN for a class that a fold has not learned.
+    select : str
+    """
+
+    strengths: Floats
+    scores: Floats
+    passes: NDArray[np.int64]
+    certificates: NDArray[np.object_]
+    paths: Floats | None
+    select: str
+
+    @property
+    def mean(self) -> Floats:
+        """The mean score of each strength."""
+        mean: Floats = self.scores.mean(axis=0)
+        return mean
+
+    @property
+    def standard_error(self) -> Floats:
+        """Of the mean scores."""
+        return standard_errors(self.scores)
+
+    @property
+    def chosen(self) -> int:
+        """The place of the strength to take."""
+        if self.select == "1se":
+            return one_error_place(self.mean, self.standard_error, 1.0 / self.strengths)
+        return best_place(self.mean, 1.0 / self.strengths)
+
+    @property
+    def edge_place(self) -> int | None:
+        """The place of the best strength, or of the one chosen, if it is at the edge."""
+        for place in (best_place(self.mean, 1.0 / self.strengths), self.chosen):
+            if edge_of(self.strengths, place) is not None:
+                return place
+        return None
+
+    @property
+    def edge(self) -> str | None:
+        """Whether that is the "smallest" or the "largest" of several."""
+        return None if self.edge_place is None else edge_of(self.strengths, self.edge_place)
+
+    def told(self) -> list[Certificate]:
+        """Return all certificates."""
+        return [one for one in self.certificates.ravel() if one is not None]
+
+
+class StrengthSearch(CertifiedClassifier):
+    """A classifier that learns all folds and strengths as lanes, then all rows with the best C."""
+
+    Cs: Any
+    cv: Any
+    scoring: Any
+    select: str
+    refit: bool
+    warm_start = False
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "Cs": STRENGTHS,
+        "cv": CV,
+        "scoring": SCORING,
+        "select": one_of("min", "1se"),
+        "refit": BOOL,
+        **{
+            name: each
+            for name, each in CertifiedClassifier._requirements.items()
+            if name != "warm_start"
+        },
+    }
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _plain(self) -> CertifiedEstimator:
+        """Return the learner of one C with these parameters."""
+        raise NotImplementedError
+
+    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+        """Return the score of a fold without ``scoring``; the larger the better."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ searching
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from folds with every C, then from all rows with the best.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times, in learning and in scores; 0 is no row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        lesson = self._read(X, y, sample_weight)  # what cannot be learned is told before the search
+        material = read_material(self, X, y, sample_weight)
+        labels = material.labels
+        cv = FOLDS if self.cv is None else self.cv
+        splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))
+        table = self._search(material, splits, X)
+        self._remember_columns(X)
+        self._warn_of_table(table)
+        self._table, self._model = table, None
+        if self.refit:
+            request, C = self._request(), float(table.strengths[table.chosen])
+            fitted = self._fit_lanes(Solver(self._problem(lesson), request), lesson, C)
+            self._keep(fitted, lesson, self._found(table))
+        return self
+
+    def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
+        """Learn and score all folds and strengths."""
+        strengths, classes = strengths_of(self.Cs), material.classes
+        assert classes is not None
+        scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
+        request = self._request()
+        if self.tol is None:
+            request = replace(request, tol=TOL)
+        F, S = len(splits), len(strengths)
+        k = 1 if len(classes) == 2 else len(classes)
+        d = material.rows.n_features + bool(self.fit_intercept)
+        table = Table(
+            strengths,
+            np.empty((F, S)),
+            np.zeros((F, S), np.int64),
+            np.full((F, S, k), None, np.object_),
+            np.full((F, S, k, d), np.nan) if F * S * k * d <= MOST_PATHS else None,
+            self.select,
+        )
+        for learned in FoldLanes(self, material, splits, strengths, request).learn():
+            fold, place = learned.fold, learned.place
+            split = splits[fold]
+            try:
+                score = self._score(scorers, learned, material, split, X)
+            except Exception as error:
+                error.add_note(f"This was fold {fold} of {F}, counted from 0.")
+                raise
+            table.scores[fold, place] = score
+            _keep_models(table, learned, self.fit_intercept)
+        return table
+
+    def _score(
+        self,
+        scorers: list[Scorer] | None,
+        learned: Learned,
+        material: Material,
+        split: Split,
+        X: Any,
+    ) -> float:
+        """Return the score of the rows that a fold held out."""
+        weight = None if material.weight is None else material.weight[split.test]
+        if weight is not None and not weight.any():
+            raise ValueError("All held-out rows of the fold have weight 0.")
+        if scorers is None:
+            return self._default_score(learned, material, split)
+        answers = answers_of(self, learned.scores, learned.classes(material))
+        answers = spread(answers, material.classes)
+        plain, X_test = self._plain(), None
+        if scorers[0].metric is None:  # it may ask for anything
+            strength = float(strengths_of(self.Cs)[learned.place])
+            plain = learned.give(plain.set_params(C=strength), material, X)
+            X_test = take(X, split.test)
+        found = score_rows(scorers, plain, answers, X_test, material.labels[split.test], weight)
+        if len(found) > 1:
+            raise ValueError(f"The scorer gives several scores, {list(found)}. One is needed.")
+        return next(iter(found.values()))
+
+    def _warn_of_table(self, table: Table) -> None:
+        bad = np.flatnonzero(~np.isfinite(table.mean))
+        if len(bad):
+            raise ValueError(
+                f"The score with C={table.strengths[bad[0]]:g} is {table.mean[bad[0]]}. A scorer "
+                "may not be defined for so few rows: use larger folds."
+            )
+        place = table.edge_place
+        if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
+            warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
+        short = [one for one in table.told() if not one.converged]
+        if short:
+            worst = max(short, key=lambda one: one.relative_gap)
+            warnings.warn(
+                f"{type(self).__name__} stopped {len(short)} of {len(table.told())} models of its "
+                f"search before they converged, the worst with a relative gap of "
+                f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
+                "off. More passes (max_iter), scaled columns (standardize=True) or smaller Cs "
+                "bring them closer.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _found(self, table: Table) -> dict[str, Any]:
+        """Return what a model keeps of the search."""
+        error = float(table.standard_error[table.chosen])
+        told = table.told()
+        return {
+            "C": float(table.strengths[table.chosen]),
+            "best_score": float(table.mean[table.chosen]),
+            "standard_error": error if np.isfinite(error) else None,
+            "scoring": self._scoring_name(),
+            "validation": f"{len(table.scores)} folds",
+            "at_edge": table.edge,
+            "search": {
+                "models": len(told),
+                "converged": sum(one.converged for one in told),
+                "worst_relative_gap": max(one.relative_gap for one in told),
+                "tol": told[0].tol,
+            },
+        }
+
+    def _scoring_name(self) -> str:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ what was found
+
+    def _tabled(self) -> Table:
+        if getattr(self, "_table", None) is None:
+            check_is_fitted(self)
+        return self._table
+
+    def _weights_only(self) -> Any:
+        if not self.refit and getattr(self, "_table", None) is not None and self._model is None:
+            raise AttributeError(
+                f"{type(self).__name__}(refit=False) only searches: there is no model. Use "
+                f"refit=True, or fit with C={self.C_:g}."
+            )
+        return super()._weights_only()
+
+    @property
+    def C_(self) -> float:  # noqa: N802 - scikit-learn's word
+        """The C that was chosen."""
+        table = self._tabled()
+        return float(table.strengths[table.chosen])
+
+    @property
+    def Cs_(self) -> Floats:  # noqa: N802
+        """The strengths that were tried, (S,)."""
+        return self._tabled().strengths
+
+    @property
+    def scores_(self) -> Floats:
+        """The score of each fold and C, (F, S); the larger the better."""
+        return self._tabled().scores
+
+    @property
+    def best_score_(self) -> float:
+        """The mean score of the C that was chosen."""
+        table = self._tabled()
+        return float(table.mean[table.chosen])
+
+    @property
+    def cv_results_(self) -> dict[str, Floats]:
+        """The score of each C, with its standard error."""
+        table = self._tabled()
+        return {
+            "C": table.strengths,
+            "mean_score": table.mean,
+            "standard_error": table.standard_error,
+            "fold_scores": table.scores.T,
+        }
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes over the rows, of each fold and C, (F, S): the most of any class."""
+        return self._tabled().passes
+
+    @property
+    def certificates_path_(self) -> NDArray[np.object_]:
+        """The certificate of each fold, C and model, (F, S, k)."""
+        return self._tabled().certificates
+
+    @property
+    def coefs_paths_(self) -> Floats:
+        """The weights of each fold, C and model, and its intercept, (F, S, k, d + 1)."""
+        paths = self._tabled().paths
+        if paths is None:
+            raise AttributeError(
+                f"coefs_paths_ has more than {MOST_PATHS} numbers and is not kept. "
+                "separable.select.path gives the weights of all C from all rows."
+            )
+        return paths
+
+
+def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
+    """Write weights, certificates and passes of a fold and a C into the table."""
+    fold, place, fitted = learned.fold, learned.place, learned.fitted
+    k = table.certificates.shape[2]
+    rows = [0] if k == 1 else learned.models
+    table.passes[fold, place] = fitted.passes.max()
+    for row, certificate in zip(rows, fitted.judgement.certificates, strict=True):
+        table.certificates[fold, place, row] = certificate
+    if table.paths is not None:
+        weights, b = fitted.problem.columns.raw(
+            fitted.judgement.weights, fitted.judgement.intercept
+        )
+        d = len(weights)
+        table.paths[fold, place, rows, :d] = weights.T
+        if fit_intercept:
+            table.paths[fold, place, rows, d] = b

@@ -1,0 +1,79 @@
+"""Which of several strengths to take, by what each reached on rows held out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "GridEdgeWarning",
+    "best_place",
+    "edge_of",
+    "one_error_place",
+    "standard_errors",
+    "warn_of_edge",
+]
+
+#: Scores closer than this, relative to the best, are the same.
+TIE = 1e-12
+
+
+class GridEdgeWarning(UserWarning):
+    """The best strength is the smallest or the largest that was tried."""
+
+
+def best_place(mean: Floats, penalty: Floats) -> int:
+    """Return the place of the best mean score; of those that tie, the largest penalty's."""
+    top = mean.max()
+    return _most_penalised(mean >= top - TIE * abs(top), penalty)
+
+
+def one_error_place(mean: Floats, error: Floats, penalty: Floats) -> int:
+    """Return the place of the largest penalty whose mean is within a standard error of the best.
+
+    Where the best has no standard error, one fold being all there is, it is the best itself.
+    """
+    best = best_place(mean, penalty)
+    if not math.isfinite(error[best]):
+        return best
+    return _most_penalised((mean >= mean[best] - error[best]) & (penalty >= penalty[best]), penalty)
+
+
+def _most_penalised(candidates: NDArray[np.bool_], penalty: Floats) -> int:
+    places = np.flatnonzero(candidates)
+    return int(places[np.argmax(penalty[places])])
+
+
+def standard_errors(scores: Floats) -> Floats:
+    """Return the standard errors of the means of scores, shape (folds, m); NaN for one fold."""
+    if len(scores) < 2:
+        return np.full(scores.shape[1], np.nan)
+    errors: Floats = np.std(scores, axis=0, ddof=1) / math.sqrt(len(scores))
+    return errors
+
+
+def edge_of(values: Floats, place: int) -> str | None:
+    """Say whether a value is the "smallest" or the "largest" of several, or neither."""
+    value, low, high = values[place], values.min(), values.max()
+    if low == high or low < value < high:
+        return None
+    return "smallest" if value == low else "largest"
+
+
+def warn_of_edge(name: str, value: float, edge: str, stacklevel: int) -> None:
+    """Warn that the best value is the smallest or the largest that was tried."""
+    way = "smaller" if edge == "smallest" else "larger"
+    warnings.warn(
+        f"The best {name}, {value:g}, is the {edge} that was tried. The best of all may be {way}: "
+        f"try {way} ones.",
+        GridEdgeWarning,
+        stacklevel=stacklevel + 1,
+    )

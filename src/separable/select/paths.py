@@ -1,0 +1,189 @@
+"""The regularisation path: the models of many strengths, from all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from separable.certified.fold_lanes import all_rows, has_lanes
+from separable.certified.strength_search import strengths_of
+from separable.moments.ridge import Ridge
+from separable.select.cross_validation import read_problem
+from separable.select.fits import Lanes, refit
+from separable.select.notices import Notices
+from separable.select.results import lined_up, shown_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.certificate import Certificate
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Path", "path"]
+
+#: Strengths without a list of them.
+STEPS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Weights by strength: S strengths, k models each, d columns.
+
+    Parameters
+    ----------
+    learner : str
+    strength : {"C", "alpha"}
+        What was varied.
+    strengths : ndarray, shape (S,)
+        In the order given.
+    coefs : ndarray, shape (S, k, d)
+    intercepts : ndarray, shape (S, k)
+    certificates : list of list of Certificate, or None
+        By strength and model; None of learners that are solved exactly.
+    n_iter : ndarray, shape (S,), or None
+        Passes over the rows, the most of any model.
+    classes : ndarray or None
+    """
+
+    learner: str
+    strength: str
+    strengths: Floats
+    coefs: Floats
+    intercepts: Floats
+    certificates: list[list[Certificate]] | None
+    n_iter: NDArray[np.int64] | None
+    classes: NDArray[Any] | None
+
+    @property
+    def norms(self) -> Floats:
+        """The length of the weights of all models together, (S,)."""
+        norms: Floats = np.sqrt(np.einsum("skd,skd->s", self.coefs, self.coefs))
+        return norms
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        names = ("primal", "dual", "gap", "relative_gap", "converged")
+        certificates: list[Any] | None = None
+        if self.certificates is not None:
+            certificates = [
+                [{name: getattr(one, name) for name in names} for one in some]
+                for some in self.certificates
+            ]
+        return {
+            "learner": self.learner,
+            "strength": self.strength,
+            "strengths": self.strengths.tolist(),
+            "coefs": self.coefs.tolist(),
+            "intercepts": self.intercepts.tolist(),
+            "certificates": certificates,
+            "n_iter": None if self.n_iter is None else self.n_iter.tolist(),
+            "classes": None if self.classes is None else self.classes.tolist(),
+        }
+
+    def to_text(self) -> str:
+        """Return the strengths with the length of the weights and what proves them."""
+        table = [[self.strength, "|w|"]]
+        table += [
+            [shown_number(a), f"{b:.4g}"] for a, b in zip(self.strengths, self.norms, strict=True)
+        ]
+        if self.certificates is not None and self.n_iter is not None:
+            table[0] += ["objective", "relative gap", "passes"]
+            for k, some in enumerate(self.certificates):
+                whole = sum(some[1:], some[0])
+                figures = [f"{whole.primal:.6g}", f"{whole.relative_gap:.1e}", str(self.n_iter[k])]
+                table[1 + k] += figures
+        s, k, d = self.coefs.shape
+        models = f", {k} models each" if k > 1 else ""
+        return f"{self.learner}, {s} strengths{models}, {d} columns\n{lined_up(table)}"
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def path(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    Cs: Any = None,
+    *,
+    alphas: Any = None,
+    sample_weight: Any = None,
+) -> Path:
+    """Learn all rows with many strengths of the penalty.
+
+    Certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``) learn all C side by
+    side, each with its certificate. ``Ridge`` is solved exactly for each alpha.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its own C or alpha does not matter. It stays as it is.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,)
+    Cs : int or sequence of float, optional
+        An int is so many from 1e-4 to 1e4; 20 by default.
+    alphas : int or sequence of float, optional
+        The same for ``Ridge``.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> from separable.select import path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = path(LogisticRegression(standardize=True), X, y, Cs=[0.01, 1, 100])
+    >>> found.coefs.shape, found.certificates[2][0].converged
+    ((3, 1, 30), True)
+    """
+    problem, _ = read_problem(estimator, X, y, sample_weight, None)
+    name = type(estimator).__name__
+    if has_lanes(estimator):
+        strength, other, given = "C", alphas, Cs
+    elif isinstance(estimator, Ridge):
+        strength, other, given = "alpha", Cs, alphas
+    else:
+        raise TypeError(
+            f"{name} has no path here: LogisticRegression, LinearSVM and LinearSVR (without "
+            "probability=True) have one over C, Ridge over alpha. Use search for other learners."
+        )
+    if other is not None:
+        wrong, right = ("alphas", "Cs") if strength == "C" else ("Cs", "alphas")
+        raise ValueError(f"{name} has no {wrong}: give {right}.")
+    strengths = strengths_of(STEPS if given is None else given)
+    if strengths.ndim != 1 or not len(strengths):
+        raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
+    learners = [clone(estimator).set_params(**{strength: float(each)}) for each in strengths]
+    notices = Notices("fit")
+    if strength == "C":
+        lanes = Lanes(problem, [all_rows(problem.n_rows)], learners)
+        made: list[Any] = [None] * len(learners)
+        for learned in lanes.learn():
+            with notices.of_fold(learned.place):
+                made[learned.place] = lanes.estimator(learned)
+    else:
+        made = []
+        for k, each in enumerate(learners):
+            alone = type(problem)(each, problem.X, problem.y, problem.n_rows, problem.weight)
+            with notices.of_fold(k):
+                made.append(refit(alone, np.arange(problem.n_rows)))
+    notices.tell(len(learners))
+    certified = strength == "C"
+    return Path(
+        name,
+        strength,
+        strengths,
+        np.stack([each.model_.weights for each in made]),
+        np.stack([each.model_.intercept for each in made]),
+        [each.certificates_ for each in made] if certified else None,
+        np.array([int(np.max(each.n_iter_)) for each in made]) if certified else None,
+        made[0].model_.classes,
+    )
