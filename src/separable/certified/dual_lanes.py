@@ -37,7 +37,6 @@ FAR = 10.0
 #: about as much as was missed by.
 LEAST, MOST = 0.1, 0.9
 
-
 #: Rows that sleep are woken when the gap of the others has become so much smaller.
 NAP = 0.1
 #: The orders of rows of a phase start here; more passes than anyone makes between certificates.
@@ -152,7 +151,8 @@ def _gap_after(before: Floats, seen: Floats) -> Floats:
     """
     known = np.isfinite(before) & (before > 0)
     fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
-    return seen * np.sqrt(np.clip(fall, LEAST, 1.0))
+    guess: Floats = seen * np.sqrt(np.clip(fall, LEAST, 1.0))
+    return guess
 
 
 def most_lanes(dtype: np.dtype[Any]) -> int:

@@ -26,6 +26,7 @@
 // that sleeps in all is passed over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -130,33 +131,33 @@ class DualDescent {
             if (off != kAll) move(i);
             heartbeat.row();
         }
-        return tell(order.size());
+        return tell();
     }
 
    private:
-    // Rows that add kMuch times as much to the gap as the others did are taken kRounds times more,
-    // while that is less than one in kShare of the work.
-    static constexpr int kRounds = 8, kShare = 8;
-    static constexpr double kMuch = 32;
+    // Rows that added kMuch times as much to the gap as one does on average are taken kRounds times
+    // more; for that goes at most one in kShare of the work.
+    static constexpr int kRounds = 8, kShare = 2;
+    static constexpr double kMuch = 8;
 
     std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
 
     // 1: rows that were hot in the last pass.
     void take_again(const PassOrder& order, Heartbeat& heartbeat) {
         std::vector<std::int64_t> again;
-        std::int64_t counts[W] = {};
+        std::int64_t left[W];
+        std::fill_n(left, W, x_.n_rows / (kShare * kRounds) + 1);
         for (std::size_t k = 0; k < order.size(); ++k) {
-            const std::uint32_t hot = state_.hot[order[k]] & ~off_at(order[k]);
+            std::uint16_t& hot = state_.hot[order[k]];
             if (hot == 0) continue;
+            for (int l = 0; l < W; ++l)
+                if ((hot >> l & 1u) && left[l]-- <= 0)
+                    hot &= static_cast<std::uint16_t>(~(1u << l));
             again.push_back(order[k]);
-            for (int l = 0; l < W; ++l) counts[l] += hot >> l & 1u;
         }
-        std::uint32_t often = 0;  // lanes in which too many are
-        for (int l = 0; l < W; ++l)
-            often |= static_cast<std::uint32_t>(counts[l] * kRounds > x_.n_rows / kShare) << l;
         for (int round = 0; round < kRounds; ++round)
             for (const std::int64_t i : again) {
-                const std::uint32_t off = (off_at(i) | ~state_.hot[i] | often) & kAll;
+                const std::uint32_t off = (off_at(i) | ~state_.hot[i]) & kAll;
                 if (off == kAll) continue;
                 look(i, off);
                 move(i);
@@ -242,7 +243,7 @@ class DualDescent {
         if (Lane::any(step)) x_.add(i, step, state_.w);
     }
 
-    DualPass tell(std::size_t rows) {
+    DualPass tell() {
         DualPass told{std::vector<double>(lanes_), std::vector<double>(lanes_)};
         for (int l = 0; l < lanes_; ++l) {
             told.loss[l] = loss_sum_[l] + slept_[l], told.gap[l] = gap_sum_[l];
@@ -251,7 +252,7 @@ class DualDescent {
             state_.lambda[l] = lambda_[l] + static_cast<double>(rho_[l]) * total_[l];  // 6
             state_.asleep_loss[l] = slept_[l];
             state_.reach[l] = kCalm * static_cast<double>(restless_[l]);
-            state_.much[l] = kMuch * gap_sum_[l] / static_cast<double>(rows);
+            state_.much[l] = kMuch * gap_sum_[l] / static_cast<double>(x_.n_rows);
         }
         return told;
     }
