@@ -8,6 +8,7 @@ in the same fold, so that weight k is the row k times, and none is held out from
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FOLDS", "folds_of_rows", "sigmoid_of_scores"]
+__all__ = ["FOLDS", "CalibrationWarning", "folds_of_rows", "sigmoid_of_scores"]
 
 #: Parts that are held out, one after the other.
 FOLDS = 5
@@ -31,6 +32,10 @@ BLOCK = 1 << 18
 STEPS = 100
 #: Halvings of a step.
 HALVINGS = 60
+
+
+class CalibrationWarning(UserWarning):
+    """Probabilities are there, but rest on too little."""
 
 
 def folds_of_rows(rows: Rows, label: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
@@ -43,18 +48,23 @@ def folds_of_rows(rows: Rows, label: NDArray[np.int32], seed: int) -> NDArray[np
         Classes by number.
     seed : int
     """
-    rng = np.random.default_rng(seed)
+    rng, alone = np.random.default_rng(seed), []
     key = _keys(rows, rng.random(rows.n_features) - 0.5)
     fold = np.empty(rows.n_rows, np.int32)
     for k in range(int(label.max()) + 1):
         mine = np.flatnonzero(label == k)
         different, place = np.unique(key[mine], return_inverse=True)
-        if len(different) < 2:
-            raise ValueError(
-                f"probability=True holds rows out, so each class needs two that differ. Class "
-                f"number {k} has {len(different)}. Use probability=False, or drop the class."
-            )
         fold[mine] = (rng.permutation(len(different)) % FOLDS)[place]
+        if len(different) < 2:
+            alone.append(int(mine[0]))
+    if alone:
+        warnings.warn(
+            f"{len(alone)} of {int(label.max()) + 1} classes have one row only, or copies of it "
+            f"(row {alone[0]}), so no model that was learned without it knows the class. Its "
+            "probabilities mean little: give it more rows, or use probability=False.",
+            CalibrationWarning,
+            stacklevel=2,
+        )
     return fold
 
 

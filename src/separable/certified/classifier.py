@@ -31,7 +31,7 @@ class CertifiedClassifier(ClassifierMixin, CertifiedEstimator):
         rows = read_rows(X)
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         check_class_weight(self.class_weight, np.unique(labels))
-        counted = weigh_rows(sample_weight, self.class_weight, labels)
+        counted = weigh_rows(sample_weight, self.class_weight, labels, balance_weights=True)
         rows, labels, weight, given = present_rows(rows, labels, counted)
         classes = np.unique(labels)
         if len(classes) < 2:

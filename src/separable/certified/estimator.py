@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -109,6 +110,11 @@ class Lesson:
     weight: Floats | None
     classes: NDArray[Any] | None
     given: Given
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """The number of each row's class."""
+        return self.target.astype(np.int32, copy=False)
 
     @property
     def models(self) -> list[int]:
@@ -271,7 +277,8 @@ class CertifiedEstimator(LinearEstimator):
         self._columns = columns if self.standardize else None
         self._certificates = found.certificates
         self._passes = fitted.passes
-        self._dual = lesson.given.spread(found.dual * fitted.problem.value)
+        unit = fitted.problem.value if math.isfinite(getattr(self, "C", 1.0)) else 1.0
+        self._dual = lesson.given.spread(found.dual * unit)
         self._model = LinearModel(
             weights=np.ascontiguousarray(weights.T),
             intercept=intercept,

@@ -38,6 +38,8 @@ __all__ = ["interior_point"]
 
 #: How far a step goes of what the box allows.
 STEP_BACK = 0.995
+#: Most corrections of a step towards equal products.
+CORRECTIONS = 3
 #: Steps shorter than this lead nowhere.
 SHORTEST = 1e-9
 #: The relative gap below which bounds are guessed, and the most unknowns of that.
@@ -55,31 +57,56 @@ class Box:
         How a variable enters z, and q.
     most : ndarray, shape (n,)
         c, above 0.
+    unit : float
+        The size that scores have.
     """
 
     sign: Floats
     linear: Floats
     most: Floats
+    unit: float
 
     @classmethod
-    def of(cls, loss: Loss, y: Floats, c: Floats) -> Box:
-        """Return the variables of a loss."""
+    def of(cls, loss: Loss, y: Floats, c: Floats, scores: Floats) -> Box:
+        """Return the variables of a loss, for a start at some scores."""
         if isinstance(loss, Insensitive):
-            up = np.ones_like(y)
-            return cls(np.stack([up, -up]), np.stack([loss.epsilon - y, loss.epsilon + y]), c)
-        return cls(y[None, :], np.full((1, len(y)), -1.0), c)
+            up, off = np.ones_like(y), float(np.abs(y - scores).mean())
+            linear = np.stack([loss.epsilon - y, loss.epsilon + y])
+            return cls(np.stack([up, -up]), linear, c, off + loss.epsilon or 1.0)
+        return cls(y[None, :], np.full((1, len(y)), -1.0), c, 1.0)
 
-    def on_path(self, scores: Floats, unit: float) -> State:
+    def on_path(self, scores: Floats) -> State:
         """Return values with s - t = r and a s = (c - a) t = mu, for mu = unit mean(c)."""
         r = self.sign * scores + self.linear
-        k = unit * float(self.most.mean()) / self.most
+        mu = self.unit * float(self.most.mean())
+        k = mu / self.most
         # the smaller of a and c - a, so that no digits are lost: |r| x^2 - (|r| + 2k) x + k = 0
         size = np.abs(r)
         share = 2 * k / (size + 2 * k + np.hypot(size, 2 * k))
         near, far = self.most * share, self.most * (1 - share)
         a, room = np.where(r > 0, near, far), np.where(r > 0, far, near)
-        mu = unit * float(self.most.mean())
         return State(a, room, mu / a, mu / room)
+
+
+@dataclass
+class Step:
+    """A change of all unknowns."""
+
+    a: Floats
+    s: Floats
+    t: Floats
+    w: Floats
+    b: float
+
+    def plus(self, share: float, other: Step) -> Step:
+        """Return this step and a share of another."""
+        return Step(
+            self.a + share * other.a,
+            self.s + share * other.s,
+            self.t + share * other.t,
+            self.w + share * other.w,
+            self.b + share * other.b,
+        )
 
 
 @dataclass
@@ -95,23 +122,23 @@ class State:
         """Return the mean of the products."""
         return float(np.vdot(self.a, self.s) + np.vdot(self.room, self.t)) / (2 * self.a.size)
 
-    def reach(self, da: Floats, ds: Floats, dt: Floats) -> float:
+    def reach(self, step: Step) -> float:
         """Return how much of a step, at most 1, leaves all values above 0."""
-        worst = max(
-            float((-da / self.a).max()),
-            float((da / self.room).max()),
-            float((-ds / self.s).max()),
-            float((-dt / self.t).max()),
+        lowest = min(
+            float((step.a / self.a).min()),
+            -float((step.a / self.room).max()),
+            float((step.s / self.s).min()),
+            float((step.t / self.t).min()),
         )
-        return 1.0 / max(1.0, worst)
+        return 1.0 / max(1.0, -lowest)
 
-    def after(self, length: float, da: Floats, ds: Floats, dt: Floats) -> State:
+    def after(self, length: float, step: Step) -> State:
         """Return the values after a step."""
         return State(
-            self.a + length * da,
-            self.room - length * da,
-            self.s + length * ds,
-            self.t + length * dt,
+            self.a + length * step.a,
+            self.room - length * step.a,
+            self.s + length * step.s,
+            self.t + length * step.t,
         )
 
 
@@ -148,13 +175,12 @@ def interior_point(
     """
     rows = _Used(x, c > 0)
     y, c = y[rows.used], c[rows.used]
-    box = Box.of(loss, y, c)
-    sign, q = box.sign, box.linear
     w = np.zeros(x.size) if start is None else start
     b = loss.best_intercept(y, rows.scores(w, 0.0), c) if fit_intercept else 0.0
     scores = rows.scores(w, b)
-    unit = float(np.abs(sign * scores + q).mean()) or 1.0
-    now = box.on_path(scores, unit)  # 0
+    box = Box.of(loss, y, c, scores)
+    sign, q = box.sign, box.linear
+    now = box.on_path(scores)  # 0
     z = (sign * now.a).sum(axis=0)
     for _ in range(max_iter):
         away = sign * scores + q - now.s + now.t  # 1
@@ -168,40 +194,74 @@ def interior_point(
             break
         missing, total = along - w, float(z.sum())
 
-        def solve(push: Floats) -> tuple[Floats, Floats, float]:
-            """Return the steps of a, w and b for a right-hand side."""
+        def solve(
+            lower: Floats, upper: Floats, away: Floats | float, missing: Floats | float, total: float
+        ) -> Step:
+            """Return the step that changes a s by ``lower``, (c - a) t by ``upper``, and ends the rest."""
+            push = lower / now.a - upper / now.room - away  # noqa: B023
             moved = (sign * inverse * push).sum(axis=0)  # noqa: B023
-            dw, db = equations.solve(  # noqa: B023
-                missing + rows.along(moved),  # noqa: B023
-                total + float(moved.sum()),  # noqa: B023
-            )
-            return inverse * (push - sign * rows.scores(dw, db)), dw, db  # noqa: B023
+            dw, db = equations.solve(missing + rows.along(moved), total + float(moved.sum()))  # noqa: B023
+            da = inverse * (push - sign * rows.scores(dw, db))  # noqa: B023
+            ds, dt = (lower - now.s * da) / now.a, (upper + now.t * da) / now.room  # noqa: B023
+            return Step(da, ds, dt, dw, db)
 
-        da, _, _ = solve(-away - now.s + now.t)  # 3
-        ds, dt = -now.s - now.s / now.a * da, -now.t + now.t / now.room * da
         mu = now.mu()
-        target = mu * (now.after(now.reach(da, ds, dt), da, ds, dt).mu() / mu) ** 3
-        ps, pt = (target - da * ds) / now.a, (target + da * dt) / now.room
-        da, dw, db = solve(-away + (ps - now.s) - (pt - now.t))
-        ds, dt = ps - now.s - now.s / now.a * da, pt - now.t + now.t / now.room * da
-        reach = now.reach(da, ds, dt)
-        length = min(1.0, STEP_BACK * reach) if reach < 1 else 1.0  # 4
+        if not mu > 0:
+            break
+        step = solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
+        reach = now.reach(step)
+        target = mu * (now.after(reach, step).mu() / mu) ** 3
+        more = solve(target - step.a * step.s, target + step.a * step.t, 0.0, 0.0, 0.0)
+        step, reach = _best_share(now, step, more, reach**2)
+        for _ in range(CORRECTIONS):  # 4
+            if reach > 0.95:
+                break
+            further = now.after(min(1.0, max(1.3 * reach, reach + 0.1)), step)
+            more = solve(
+                _towards(further.a * further.s, target),
+                _towards(further.room * further.t, target),
+                0.0, 0.0, 0.0,
+            )
+            tried, longer = _best_share(now, step, more, reach)
+            if longer < 1.02 * reach:
+                break
+            step, reach = tried, longer
+        length = min(1.0, STEP_BACK * reach) if reach < 1 else 1.0  # 5
         if not length > SHORTEST:
             break
-        now = now.after(length, da, ds, dt)
-        w, b = w + length * dw, b + length * db
+        now = now.after(length, step)
+        w, b = w + length * step.w, b + length * step.b
         scores = rows.scores(w, b)
         z = (sign * now.a).sum(axis=0)
         seen = _gap(loss, y, c, scores, z, w, (1 - length) * missing)
         if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
             break
         if watch.wants_more and seen < GUESS_FROM:  # 5
-            exact = _solve_free(rows, box, now, unit, fit_intercept=fit_intercept)
+            exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
             if exact is not None:
                 watch.consider(rows.full(exact[0]), x.weights(exact[1]))
                 if watch.is_done:
                     break
     return rows.full(z), w
+
+
+def _towards(products: Floats, target: float) -> Floats:
+    """Return what is missing to products that are neither much smaller nor much larger than wanted."""
+    change = np.clip(products, 0.1 * target, 10 * target) - products
+    return np.maximum(change, -10 * target)
+
+
+def _best_share(now: State, step: Step, more: Step, least: float) -> tuple[Step, float]:
+    """Return step + share more that reaches furthest, share between ``least`` and 1."""
+    best, furthest = step, 0.0
+    for share in np.linspace(1.0, least, 4):
+        tried = step.plus(float(share), more)
+        reach = now.reach(tried)
+        if reach > furthest:
+            best, furthest = tried, reach
+        if reach > 0.9:
+            break
+    return best, furthest
 
 
 class _Used:
@@ -243,15 +303,15 @@ def _gap(
 
 
 def _solve_free(
-    rows: _Used, box: Box, now: State, unit: float, *, fit_intercept: bool
+    rows: _Used, box: Box, now: State, *, fit_intercept: bool
 ) -> tuple[Floats, Floats] | None:
     """Return z and w if the variables that seem to be at a bound are there; None: too many free.
 
     Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
     corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
     """
-    low = now.a * unit <= now.s * box.most
-    high = now.room * unit <= now.t * box.most
+    low = now.a * box.unit <= now.s * box.most
+    high = now.room * box.unit <= now.t * box.most
     free = ~(low | high)
     fixed = np.where(high, box.sign * box.most, 0.0).sum(axis=0)
     chosen = np.flatnonzero(free.any(axis=0))

@@ -174,13 +174,14 @@ class LinearSVM(CertifiedClassifier):
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
 
     def _fit_lanes(self, solver: Solver, lesson: Lesson, strength: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""
         if not self.probability:
             return super()._fit_lanes(solver, lesson, strength)
-        fold = folds_of_rows(lesson.rows, lesson.target, solver.request.seed)
+        fold = folds_of_rows(lesson.rows, lesson.label, solver.request.seed)
         solver = replace(solver, problem=replace(solver.problem, fold=fold))
         lanes = self._lanes(lesson, strength)
         k = len(lanes)

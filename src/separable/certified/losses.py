@@ -99,7 +99,7 @@ class SquaredHinge:
     def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
         used = c > 0
         a = (y * z)[used]
-        return float((a - a**2 / (4 * c[used])).sum())
+        return float((a * (1.0 - a / (4 * c[used]))).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
         m, a = y * s, y * z

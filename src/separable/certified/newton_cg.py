@@ -1,9 +1,171 @@
-"""Provisional."""
+"""Newton's method with steps by conjugate gradients: for smooth losses and many columns."""
 
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.judge import Judgement, judge
+from separable.certified.newton import linear_dual, shorten
+from separable.certified.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.losses import SmoothLoss
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["newton_cg"]
+
+#: How much of the gradient a step may leave: far from the optimum, and at most.
+LOOSE = 0.25
+#: How much of the gap asked for may come from what a step leaves.
+SHARE = 0.25
+#: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
+MEMORY = 0.3
+#: A step that is cut to less than this has met rounding.
+SHORTEST = 1e-10
 
 
 def newton_cg(
-    problem: Any, lane: Any, *, tol: float, max_iter: int, start: Any = None, on_step: Any = None
-) -> Any:
-    raise NotImplementedError
+    problem: Problem,
+    lane: Lane,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Floats | None = None,
+    on_step: Callable[[int, float], Any] | None = None,
+) -> tuple[Judgement, int]:
+    """Minimise 1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b) over u and b.
+
+    Steps: 1. slope and curvature of every row's loss; 2. conjugate gradients on the quadratic
+    model, scaled by its diagonal, until what is left is a small part of the gradient or of the gap
+    asked for; 3. the dual point of the step: the weights of its end but for what is left; 4. half
+    of the way as often as the objective does not fall.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a smooth loss.
+    lane : Lane
+        With a finite strength.
+    tol : float
+        The relative gap asked for.
+    max_iter : int
+        Most products with the rows there and back.
+    start : ndarray, shape (d,), optional
+        Weights of the problem's columns.
+    on_step : callable, optional
+        Called with the number of products so far and the relative gap; True ends the work.
+
+    Returns
+    -------
+    judgement : Judgement
+        Of the one lane.
+    products : int
+    """
+    loss = cast("SmoothLoss", problem.loss)
+    y, c = problem.targets(lane), problem.costs(lane)
+    watch = Watch(_judge(problem, lane, tol), tol=tol, to_rounding=False)
+    count = _Count(max_iter, watch, on_step)
+    u = np.zeros(problem.rows.n_features) if start is None else start
+    s = problem.scores(u[:, None])[:, 0]
+    b = loss.best_intercept(y, s, c) if problem.fit_intercept else 0.0
+    s += b
+    value = 0.5 * float(u @ u) + loss.total(y, s, c)
+    kept = np.zeros_like(s)
+    while True:
+        slope, curve = loss.slopes(y, s, c)  # 1
+        if loss.name == "squared_hinge":
+            curve = kept = np.maximum(curve, MEMORY * kept)
+        gradient = problem.along(slope[:, None])[:, 0] + u
+        total = float(slope.sum()) if problem.fit_intercept else 0.0
+        few = np.sqrt(2 * SHARE * tol * value)
+        du, db, ds, left = _step(problem, curve, gradient, total, few, count)  # 2
+        end = u + du
+        z, seen = linear_dual(loss, y, c, s, ds, slope, curve, 1.0, end)  # 3
+        if watch(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
+            break
+        decrease = -float(gradient @ du) - total * db
+        length, new = shorten(loss, y, c, 1.0, u, du, s, ds, value, decrease)  # 4
+        if length < SHORTEST or not np.isfinite(new):
+            break
+        u, b, value = u + length * du, b + length * db, new
+        s = problem.scores(u[:, None])[:, 0] + b
+    return watch.end(-loss.slopes(y, s, c)[0], u), count.products
+
+
+@dataclass
+class _Count:
+    """Products so far, and whether to stop."""
+
+    most: int
+    watch: Watch
+    on_step: Callable[[int, float], Any] | None
+    products: int = 0
+    stopped: bool = False
+
+    def one(self) -> None:
+        """Count one, and ask whether to go on."""
+        self.products += 1
+        asked = self.on_step is not None and bool(self.on_step(self.products, self.watch.reached))
+        self.stopped = asked or self.products >= self.most
+
+
+def _judge(problem: Problem, lane: Lane, tol: float) -> Callable[[Floats, Floats], Judgement]:
+    return lambda z, weights: judge(problem, [lane], z[:, None], tol, weights[:, None])
+
+
+def _step(
+    problem: Problem, curve: Floats, gradient: Floats, total: float, few: float, count: _Count
+) -> tuple[Floats, float, Floats, float]:
+    """Return a step of weights, intercept and scores, and the size of what it leaves."""
+    corner = float(curve.sum()) if problem.fit_intercept else 0.0
+    diagonal = np.append(1.0 + _squares(problem, curve), corner if corner > 0 else 1.0)
+    x, moved = np.zeros(len(diagonal)), np.zeros(len(curve))
+    left = -np.append(gradient, total)
+    scaled = left / diagonal
+    size = float(left @ scaled)
+    enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+    p = scaled
+    while not count.stopped:
+        scores = problem.scores(p[:-1, None])[:, 0]
+        if corner > 0:
+            scores += p[-1]
+        pushed = curve * scores
+        image = np.append(problem.along(pushed[:, None])[:, 0] + p[:-1], float(pushed.sum()))
+        if corner == 0:
+            image[-1] = p[-1]
+        count.one()
+        length = size / float(p @ image)
+        if not np.isfinite(length):
+            break
+        x += length * p
+        moved += length * scores
+        left = left - length * image
+        scaled = left / diagonal
+        new = float(left @ scaled)
+        if (float(left[:-1] @ left[:-1]) <= few**2 and abs(left[-1]) * few <= few**2) or new <= enough:
+            break
+        p = scaled + (new / size) * p
+        size = new
+    return x[:-1], float(x[-1]), moved, float(np.linalg.norm(left[:-1]))
+
+
+def _squares(problem: Problem, c: Floats) -> Floats:
+    """Return the diagonal of Z'CZ."""
+    sums = np.zeros(problem.rows.n_features)
+    if problem.rows.is_sparse:
+        native.add_squares(problem.core, c, sums)
+    else:
+        for start, block in problem.blocks():
+            sums += np.einsum("i,ij,ij->j", c[start : start + len(block)], block, block)
+    scale = problem.columns.scale
+    return sums if scale is None else sums * scale**2

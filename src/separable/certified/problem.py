@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "Lane", "Problem"]
 
 #: Numbers of a block of dense rows that is centred at a time.
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,15 @@ class Problem:
         return scores
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
-        """Yield blocks of dense rows, shifted but not scaled, in float64, and where they start."""
+        """Yield blocks of dense rows, shifted but not scaled, in float64, and where they start.
+
+        A block may be written over when the next is asked for.
+        """
         n, d = self.rows.shape
         step = max(1, BLOCK // max(1, d))
+        kept = np.empty((step if self.columns.shift is not None else 0, d))
         for start in range(0, n, step):
             block = np.asarray(self.rows.values[start : start + step], dtype=np.float64)
-            yield start, block if self.columns.shift is None else block - self.columns.shift
+            if self.columns.shift is not None:
+                block = np.subtract(block, self.columns.shift, out=kept[: len(block)])
+            yield start, block

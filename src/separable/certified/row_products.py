@@ -244,9 +244,7 @@ class SparseProducts:
         return weights
 
 
-def _scaled(
-    scale: Floats | None, products: Floats, sums: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _scaled(scale: Floats | None, products: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:
     if scale is not None:
         products *= scale
         products *= scale[:, None]

@@ -122,11 +122,11 @@ class Solver:
             Where all lanes start.
         """
         blocks = list(self._blocks(lanes))
+        ended = Event()
         if self.request.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
-                yield self._learn(lanes, block, start, Event())
+                yield self._learn(lanes, block, start, ended)
             return
-        ended = Event()
         with ThreadPoolExecutor(self.request.n_jobs) as pool:
             work = [pool.submit(self._learn, lanes, block, start, ended) for block in blocks]
             try:
@@ -170,12 +170,14 @@ class Solver:
         told = self.request.callback
 
         def on_pass(number: int, gap: float) -> bool:
-            return ended.is_set() or (told is not None and bool(told(number, gap)))
+            if told is not None and not ended.is_set() and told(number, gap):
+                ended.set()  # for all lanes
+            return ended.is_set()
 
         first = None if start is None else Start(start.dual[:, block], start.intercept[block])
         if self.has_few or math.isinf(mine[0].strength):
             return self._learn_chain(mine, block, first, on_pass)
-        return self._learn_side_by_side(mine, block, first, on_pass)
+        return self._learn_side_by_side(mine, block, first, on_pass, ended)
 
     def _learn_chain(
         self, lanes: list[Lane], block: list[int], start: Start | None, on_pass: OnPass
@@ -193,7 +195,12 @@ class Solver:
         return Solved(block, Judgement.side_by_side(found), passes, engines)
 
     def _learn_side_by_side(
-        self, lanes: list[Lane], block: list[int], start: Start | None, on_pass: OnPass
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        ended: Event,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
         most = self.request.max_iter
@@ -209,7 +216,7 @@ class Solver:
         )
         engines = ["descent"] * len(lanes)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if left and self._can_take_over and most > PATIENCE and not on_pass(PATIENCE, math.inf):
+        if left and self._can_take_over and most > PATIENCE and not ended.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)

@@ -50,7 +50,11 @@ def judge_unpenalised(
     gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
     certificate = Certificate(primal, lowest, gap, tol)
     return Judgement(
-        weights[:, None], np.array([b]), s[:, None], [certificate], np.ascontiguousarray(dual[:, None])
+        weights[:, None],
+        np.array([b]),
+        s[:, None],
+        [certificate],
+        np.ascontiguousarray(dual[:, None]),
     )
 
 

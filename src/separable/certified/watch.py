@@ -110,5 +110,5 @@ class Watch:
             self.consider(z, weights)
         assert self._best is not None
         if not self.reached <= 1:  # no dual point is known that is better than 0
-            self.consider(np.zeros_like(z), self._best.weights[:, 0])
+            self.consider(np.zeros_like(z), weights)
         return self._best

@@ -151,13 +151,19 @@ class RowWeights(NamedTuple):
         return n_rows if self.weight is None else float(np.ceil(self.weight).sum())
 
 
-def weigh_rows(sample_weight: Any, class_weight: Any, y: NDArray[Any]) -> RowWeights:
-    """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out."""
+def weigh_rows(
+    sample_weight: Any, class_weight: Any, y: NDArray[Any], *, balance_weights: bool = False
+) -> RowWeights:
+    """Combine ``sample_weight`` and ``class_weight``; a weight of 0 leaves the row out.
+
+    "balanced" makes classes equal in the number of their rows, or in their weight.
+    """
     if sample_weight is None and class_weight is None:
         return RowWeights()
     weight = np.ones(len(y)) if sample_weight is None else check_sample_weight(sample_weight, y)
     if class_weight is not None:
-        weight = weight * _class_factors(class_weight, y, weight > 0)
+        counted = weight if balance_weights else (weight > 0).astype(np.float64)
+        weight = weight * _class_factors(class_weight, y, counted)
     if not (weight <= MOST_WEIGHT).all():
         row = int(np.argmax(weight))
         raise ValueError(f"The weight of row {row} is {weight[row]:g}; at most 2^53 is possible.")
@@ -187,13 +193,14 @@ def check_sample_weight(sample_weight: Any, y: NDArray[Any]) -> NDArray[np.float
 
 
 def _class_factors(
-    class_weight: Any, y: NDArray[Any], present: NDArray[np.bool_]
+    class_weight: Any, y: NDArray[Any], counted: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weight of each row's class; a class that the dict leaves out has weight 1."""
     classes, label = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str):  # balanced: n / (K times the rows of the class)
-        counts = np.bincount(label[present], minlength=len(classes)).astype(np.float64)
-        factors = counts.sum() / np.maximum(np.count_nonzero(counts) * counts, 1)
+        counts = np.bincount(label, counted, len(classes))
+        shares = np.count_nonzero(counts) * counts
+        factors = np.divide(counts.sum(), shares, out=np.ones_like(counts), where=shares > 0)
     else:
         factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], dtype=np.float64)
     if not (np.isfinite(factors) & (factors >= 0)).all():

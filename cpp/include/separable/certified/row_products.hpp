@@ -32,19 +32,35 @@ void add_rows(const F& x, std::int64_t lanes, const double* r, double* sums, Pol
     }
 }
 
+// One score, as four sums side by side.
+template <Row R>
+double score_row(const R& row, const double* w) {
+    double sum[4] = {};
+    std::int64_t k = 0;
+    for (; k + 4 <= row.size(); k += 4)
+        for (int p = 0; p < 4; ++p)
+            sum[p] += w[row.index(k + p)] * static_cast<double>(row.value(k + p));
+    for (; k < row.size(); ++k) sum[0] += w[row.index(k)] * static_cast<double>(row.value(k));
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 template <RowFormat F, class Poll>
 void score_rows(const F& x, std::int64_t lanes, const double* w, double* scores, Poll&& poll) {
     std::int64_t since = 0;
     for (std::int64_t i = 0; i < x.n_rows; ++i) {
         const auto row = x.row(i);
         double* s = scores + i * lanes;
+        if ((since += row.size() * lanes) > kWorkBetweenPolls) poll(), since = 0;
+        if (lanes == 1) {
+            *s = score_row(row, w);
+            continue;
+        }
         std::fill_n(s, lanes, 0.0);
         for (std::int64_t k = 0; k < row.size(); ++k) {
             const double* mine = w + row.index(k) * lanes;
             const double value = row.value(k);
             for (std::int64_t l = 0; l < lanes; ++l) s[l] += mine[l] * value;
         }
-        if ((since += row.size() * lanes) > kWorkBetweenPolls) poll(), since = 0;
     }
 }
 

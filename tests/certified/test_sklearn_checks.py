@@ -1,0 +1,33 @@
+"""scikit-learn's own checks on every certified learner: all of them."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from separable import LinearSVM, LinearSVR, LogisticRegression
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::separable.certified.calibration.CalibrationWarning"),
+]
+
+
+# Classifiers have their intercept: a check of class weights cannot be met without one.
+@parametrize_with_checks(
+    [
+        LogisticRegression(),
+        LogisticRegression(100.0),
+        LogisticRegression(standardize=True, class_weight="balanced"),
+        LinearSVM(),
+        LinearSVM(0.1, standardize=True),
+        LinearSVM(probability=True, loss="squared_hinge"),
+        LinearSVM(loss="squared_hinge"),
+        LinearSVR(),
+        LinearSVR(epsilon=0.1, fit_intercept=False),
+        LinearSVR(standardize=True),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
