@@ -6,8 +6,6 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import MEAN_WEIGHTS, counted, file_name
 from separable.data.table import missing_counts
