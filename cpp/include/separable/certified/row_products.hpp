@@ -209,7 +209,7 @@ void add_curved(const F& x, const double* c, const double* w, double b, double* 
     std::int64_t since = 0;
     for (std::int64_t i = 0; i < x.n_rows; ++i) {
         const auto row = x.row(i);
-        scores[i] = score_row(row, w) + b;
+        scores[i] = dot_in_double(row, w) + b;
         if ((since += row.size()) > kWorkBetweenPolls) poll(), since = 0;
         const double step = c[i] * scores[i];
         if (step == 0) continue;
