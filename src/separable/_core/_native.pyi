@@ -20,6 +20,9 @@ class Rows:
     def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
         """|x|^2 of each row."""
 
+    def has_repeats(self) -> bool:
+        """Whether a row has a column more than once."""
+
     @property
     def n_rows(self) -> int: ...
 
