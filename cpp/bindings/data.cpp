@@ -105,8 +105,11 @@ void write_squared_norms(const BoundRows& bound,
         throw std::invalid_argument("one number a row is needed");
     std::visit(
         [&](const auto& rows) {
+            const std::vector<bool>& repeats = bound.repeats();
             for (std::int64_t i = 0; i < bound.n_rows; ++i)
-                out.data()[i] = squared_norm(rows.row(i));
+                out.data()[i] = repeats.empty() || !repeats[static_cast<std::size_t>(i)]
+                                    ? sum_of_squares(rows.row(i))
+                                    : squared_norm(rows.row(i));
         },
         bound.rows);
 }

@@ -33,9 +33,7 @@ def problem(name, X, y, *, intercept=True, sparse=False, centred=False, weight=N
         scale=None if power == 1 else np.full(X.shape[1], power),
     )
     rows = as_rows(csr_array(X) if sparse else np.ascontiguousarray(X))
-    return Problem(
-        rows, LOSSES[name], target, weight, fold, intercept, columns, power**2
-    )
+    return Problem(rows, LOSSES[name], target, weight, fold, intercept, columns, power**2)
 
 
 def check(name, X, y, made, lane, judgement, *, tol):

@@ -186,12 +186,29 @@ def test_no_penalty_is_for_the_logistic_loss():
         solve(problem("hinge", X, y), np.inf)
 
 
-def test_many_rows_start_from_some():
-    X, y = data(11, n=30_000, d=40, noise=3.0)
-    made = problem("log_loss", X, y, centred=True)
-    judgement, steps = solve(made, 1.0)
-    check("log_loss", X, y, made, lane(1.0), judgement, tol=1e-6)
-    assert steps <= 3
+@ALL
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_rows_start_from_some(name, sparse):
+    X, y = targets(name, 11, n=30_000, d=40, noise=3.0)
+    if sparse:
+        X[np.abs(X) < 1.2] = 0.0
+    fold = np.repeat(np.arange(6), 5000).astype(np.int32)
+    made = problem(name, X, y, sparse=sparse, centred=not sparse, fold=fold)
+    judgement, steps = FewColumns(made).solve(lane(1.0, fold=2), tol=1e-6, max_iter=200)
+    check(name, X, y, made, lane(1.0, fold=2), judgement, tol=1e-6)
+    assert steps <= (4 if name in ("log_loss", "squared_hinge") else 60)
+
+
+@pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
+def test_many_rows_stop_when_told(name):
+    X, y = targets(name, 13, n=30_000, d=40, noise=3.0)
+    made = problem(name, X, y, centred=True)
+    for most in (1, 4, 20):
+        judgement, steps = solve(made, 1.0, on_step=lambda k, gap, most=most: k == most)
+        assert steps == most
+        assert 0 <= judgement.certificates[0].relative_gap <= 1 + 1e-12
+    judgement, steps = solve(made, 1.0, max_iter=3)
+    assert steps == 3
 
 
 @ALL

@@ -40,9 +40,7 @@ def test_start_and_stop(name):
     X, y = data(2, n=50, d=80)
     made = problem(name, X, y, sparse=True)
     best, products = newton_cg(made, lane(1.0), tol=1e-8, max_iter=2000)
-    again, fewer = newton_cg(
-        made, lane(1.0), tol=1e-6, max_iter=2000, start=best.weights[:, 0]
-    )
+    again, fewer = newton_cg(made, lane(1.0), tol=1e-6, max_iter=2000, start=best.weights[:, 0])
     assert again.certificates[0].converged
     assert fewer < products
     told = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from separable import Perceptron, SGDClassifier
+from separable import LinearSVM, LogisticRegression, Perceptron, SGDClassifier
 from separable._core import native
 
 pytestmark = [
@@ -89,3 +89,19 @@ def test_a_smooth_loss_widens_the_margin(loss):
         assert 0 < margin(first, X, y) <= 1.2 * margin(smooth, X, y)
         wider += margin(smooth, X, y) > margin(first, X, y)
     assert wider >= 9
+
+
+def test_the_svm_has_the_widest_margin_of_all():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = np.arange(60) % 2
+        X = rng.normal(size=(60, 2))
+        X[:, 0] = np.abs(X[:, 0]) + 1
+        X[y == 0, 0] *= -1
+        widest = LinearSVM(1e6).fit(X, y)
+        assert widest.certificate_.converged
+        # |w| = 1 / margin at the optimum, so a gap in |w|^2 / 2 is one in the margin
+        assert margin(widest, X, y) == pytest.approx(1 / np.linalg.norm(widest.coef_), rel=1e-5)
+        others = [Perceptron(), SGDClassifier("log_loss", max_iter=200, tol=None)]
+        for other in (*others, LogisticRegression(), LogisticRegression(1e4)):
+            assert margin(other.fit(X, y), X, y) <= margin(widest, X, y) * (1 + 1e-6)

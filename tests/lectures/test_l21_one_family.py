@@ -1,4 +1,4 @@
-"""L21: one family. Naive Bayes, too, returns w and b, and explains itself by them."""
+"""L21: one family. Perceptron, naive Bayes, SVM, logistic regression: all return w and b."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from separable import BernoulliNB, ComplementNB, LinearModel, MultinomialNB, Perceptron, load
+from separable import (
+    BernoulliNB,
+    ComplementNB,
+    LinearModel,
+    LinearSVM,
+    LogisticRegression,
+    MultinomialNB,
+    Perceptron,
+    load,
+)
 
 pytestmark = pytest.mark.native
 
@@ -16,7 +25,10 @@ X = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 1.0, 1.0]
 Y = np.array(["spam", "spam", "ham", "ham"])
 
 
-@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, ComplementNB, Perceptron])
+FAMILY = [MultinomialNB, BernoulliNB, ComplementNB, Perceptron, LogisticRegression, LinearSVM]
+
+
+@pytest.mark.parametrize("make", FAMILY)
 def test_every_learner_ends_in_weights(make, tmp_path):
     fitted = make().fit(X, Y)
     model = fitted.model_
@@ -54,3 +66,22 @@ def test_bernoulli_explains_words_that_are_there():
     terms = model.explain([[7, 0, 0]], feature_names=WORDS).terms(0)
     assert [(term.feature, term.value) for term in terms.shown] == [("free", 1.0)]
     assert terms.score == pytest.approx(model.decision_function([[1, 0, 0]])[0])
+
+
+def test_they_differ_in_what_they_ask_of_w_and_b():
+    """Each is the best of all by its own measure, and the certified ones prove it."""
+    sign = np.where(Y == "spam", 1, -1)
+
+    def hinge(w, b):
+        return w @ w / 2 + np.maximum(0, 1 - sign * (X @ w + b)).sum()
+
+    def logistic(w, b):
+        return w @ w / 2 + np.logaddexp(0, -sign * (X @ w + b)).sum()
+
+    for make, objective in ((LinearSVM, hinge), (LogisticRegression, logistic)):
+        best = make().fit(X, Y)
+        least = best.certificate_.dual
+        assert objective(best.coef_[0], best.intercept_[0]) == pytest.approx(least, rel=1e-6)
+        for other in FAMILY:
+            model = other().fit(X, Y).model_
+            assert objective(model.weights[0], model.intercept[0]) >= least * (1 - 1e-9)

@@ -1,6 +1,6 @@
 """The compiled core of separable."""
 
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -285,14 +285,14 @@ def residual_sums(rows: Rows, y: Annotated[NDArray[numpy.float64], dict(shape=(N
     Residuals of least squares in twice the digits; see moments/residual.hpp. Returns their sum and the sum of their squares.
     """
 
-class DualProblem:
-    """Rows and what each lane learns from them."""
+class LaneTargets:
+    """Targets and costs of rows in each lane."""
 
-    def __init__(self, rows: Rows, loss: str, eps: float, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], class_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, loss: str, eps: float, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, class_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-def dual_passes(problem: DualProblem, w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], t: Annotated[NDArray, dict(order='C', device='cpu')] | None, multiplier: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], first_pass: int, n_passes: int, seed: int) -> list[tuple[list[float], list[float]]]:
+def dual_pass(targets: LaneTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], t: Annotated[NDArray, dict(order='C', device='cpu')] | None, by_row: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
     """
-    Passes of dual coordinate descent; see certified/dual_descent.hpp. Returns the loss and the gap that each pass saw, by lane.
+    A pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit for each lane in which a row sleeps, and in which it added much to the gap; by_lane are multipliers, sums, reach, the loss of rows asleep and much of a gap. Returns the loss and the gap that the pass saw, by lane.
     """
 
 def add_rows(rows: Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
@@ -300,9 +300,30 @@ def add_rows(rows: Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     Add the rows, each times its numbers r; see certified/row_products.hpp.
     """
 
-def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+@overload
+def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Score the rows with the weights of many models; see certified/row_products.hpp.
+    """
+
+@overload
+def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def lane_norms(w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]:
+    """|w|^2, |v|^2 and |w - v|^2 of each lane."""
+
+@overload
+def lane_norms(w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[list[float], list[float], list[float]]: ...
+
+def make_feasible(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], balance: bool) -> None:
+    """
+    Bring dual points into their range, with sums of 0; see certified/row_terms.hpp.
+    """
+
+def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fit_intercept: bool) -> tuple[list[float], list[float], list[float], list[float]]:
+    """
+    The best intercepts, and sums of losses, dual values and gaps, by lane; see certified/row_terms.hpp.
     """
 
 def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.losses import Loss
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate"]
 
 
 @dataclass(frozen=True)
@@ -67,38 +57,3 @@ class Certificate:
             self.gap + other.gap,
             max(self.tol, other.tol),
         )
-
-
-def certify(
-    loss: Loss,
-    y: Floats,
-    c: Floats,
-    z: Floats,
-    v: Floats,
-    w: Floats,
-    scores: Floats,
-    tol: float,
-    *,
-    fit_intercept: bool,
-) -> tuple[Certificate, float]:
-    """Return the certificate of the weights w, and their best intercept.
-
-    Parameters
-    ----------
-    loss : Loss
-    y, c : ndarray, shape (n,)
-        Targets and costs; rows of cost 0 do not count.
-    z : ndarray, shape (n,)
-        A feasible dual point, signed: v = sum z_i x_i and, with an intercept, sum z_i = 0.
-    v : ndarray, shape (d,)
-        Its weights.
-    w, scores : ndarray, shapes (d,) and (n,)
-        The weights to certify, v or others, and their scores w.x_i.
-    """
-    b = loss.best_intercept(y, scores, c) if fit_intercept else 0.0
-    s = scores + b
-    primal = 0.5 * float(w @ w) + loss.total(y, s, c)
-    dual = loss.dual_total(y, c, z) - 0.5 * float(v @ v)
-    away = w - v
-    gap = float(np.maximum(loss.gap(y, s, c, z), 0.0).sum()) + 0.5 * float(away @ away)
-    return Certificate(primal, dual, gap, tol), b

@@ -6,7 +6,8 @@ The passing weights tell when a certificate is worth its price; they are not wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from separable._core import native
 from separable.certified.judge import Judgement, judge
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
+from separable.fitting.aligned import aligned_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,37 +27,48 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LANES", "PassedRows", "Start", "descend"]
+__all__ = ["LANES", "PassedRows", "Start", "descend", "most_lanes"]
 
-#: Models side by side, float32; one model alone takes width 1.
+#: Models side by side, float32; half as many in float64. One model alone takes width 1.
 LANES = 16
 #: Where a logistic dual variable of 0 stands: its margin, far on the right side.
 FAR = 10.0
-#: A certificate that misses asks for this many times fewer before the next.
-CAUTION = 0.5
+#: After a certificate that misses, passes go on until they see a gap so many times as small,
+#: about as much as was missed by.
+LEAST, MOST = 0.1, 0.9
+
+
+#: Rows that sleep are woken when the gap of the others has become so much smaller.
+NAP = 0.1
+#: The orders of rows of a phase start here; more passes than anyone makes between certificates.
+PHASE = 1 << 32
 
 
 @dataclass(frozen=True)
 class PassedRows:
-    """Rows as passes read them: in the problem's columns, float32."""
+    """Rows as passes read them: in the problem's columns, all of one float type."""
 
     core: native.Rows
     squared_norm: Floats
+    dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, problem: Problem) -> PassedRows:
-        """Copy the rows of a problem; sparse rows share their indices."""
-        rows, columns = problem.rows, problem.columns
+    def of(cls, problem: Problem, dtype: Any = np.float32) -> PassedRows:
+        """Take the rows of a problem; only values that have to change are copied."""
+        rows, columns, dtype = problem.rows, problem.columns, np.dtype(dtype)
         values: Any = rows.values
         if columns.shift is not None:
             values = values - columns.shift
         if columns.scale is not None:
             values = values * columns.scale[rows.indices if rows.is_sparse else slice(None)]
-        values = np.ascontiguousarray(values, dtype=np.float32)
-        core = core_rows(Rows(values, rows.n_features, rows.indices, rows.indptr))
+        if values is rows.values and values.dtype == dtype:
+            core = problem.core
+        else:
+            values = np.ascontiguousarray(values, dtype=dtype)
+            core = core_rows(Rows(values, rows.n_features, rows.indices, rows.indptr))
         squared_norm = np.empty(rows.n_rows)
         core.squared_norms(squared_norm)
-        return cls(core, squared_norm)
+        return cls(core, squared_norm, dtype)
 
 
 @dataclass(frozen=True)
@@ -79,12 +92,17 @@ def descend(
 ) -> tuple[Judgement, NDArray[np.int64]]:
     """Learn one block of lanes.
 
+    A lane pauses when its passes see a gap that is worth a certificate, until all lanes of the
+    block do; those whose certificate misses go on together, with orders of rows of the next phase.
+    So what a lane does depends on itself alone, not on its neighbours.
+
     Parameters
     ----------
     problem : Problem
     passed : PassedRows
+        Its float type is that of the passes.
     lanes : sequence of Lane
-        At most `LANES`.
+        At most `most_lanes` of that type.
     tol, max_iter : float, int
         The relative gap asked for, and the most passes.
     seed : int
@@ -98,34 +116,51 @@ def descend(
     -------
     judgement : Judgement
     passes : ndarray, shape (k,)
-        After how many passes each lane was judged.
+        How many each lane took part in.
     """
-    state = _State(problem, passed, lanes, start)
-    best: list[Judgement | None] = [None] * len(lanes)
-    passes = np.zeros(len(lanes), np.int64)
-    wanted = np.full(len(lanes), CAUTION * tol)
-    for number in range(1, max_iter + 1):
-        seen = state.run_pass(number - 1, seed)
-        waiting = np.array([one is None or not one.certificates[0].converged for one in best])
-        stop = on_pass is not None and bool(on_pass(number, float(seen[waiting].max())))
-        last = stop or number == max_iter
-        ripe = np.flatnonzero(waiting & (last | (seen <= wanted)))
-        if len(ripe) < waiting.sum() and not last and len(ripe) < len(lanes) / 2:
-            continue  # certificates of many lanes cost little more than of one
-        if not len(ripe):
-            continue
-        found = judge(problem, [lanes[k] for k in ripe], state.dual(ripe), tol)
-        for place, k in enumerate(ripe):
-            best[k] = found.lane(place)
-            passes[k] = number
-            if not found.certificates[place].converged:
-                wanted[k] = min(wanted[k], seen[k]) * CAUTION
-        if last or all(one is not None and one.certificates[0].converged for one in best):
+    block = _Block(problem, passed, lanes, start)
+    k = len(lanes)
+    passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
+    wanted = np.full(k, tol)
+    for phase in itertools.count():
+        block.paused = converged | (passes >= max_iter)
+        seen, ahead = np.full(k, np.inf), np.zeros(k)
+        for step in range(max_iter):
+            awake, before = ~block.paused, seen.copy()
+            seen[awake] = block.run_pass(phase * PHASE + step, seed)[awake]
+            passes[awake] += 1
+            ahead[awake] = _gap_after(before, seen)[awake]
+            stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
+            block.paused |= (ahead <= wanted) | (passes >= max_iter)
+            if stop or block.paused.all():
+                break
+        found = block.judge(tol)
+        gaps = np.array([one.relative_gap for one in found.certificates])
+        converged = gaps <= tol
+        if stop or (converged | (passes >= max_iter)).all():
             break
-    return Judgement.side_by_side([one for one in best if one is not None]), passes
+        missed = np.clip(tol / np.maximum(gaps, tol), LEAST, MOST)
+        wanted = np.where(converged, wanted, missed * ahead)
+        block.wake(~converged)
+    return replace(found, weights=found.weights.astype(np.float64)), passes
 
 
-class _State:
+def _gap_after(before: Floats, seen: Floats) -> Floats:
+    """Return the gap at the end of a pass, by guess, from that seen in it and in the one before.
+
+    Rows see it fall while the pass goes on: on the whole, as it was half a pass ago.
+    """
+    known = np.isfinite(before) & (before > 0)
+    fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
+    return seen * np.sqrt(np.clip(fall, LEAST, 1.0))
+
+
+def most_lanes(dtype: np.dtype[Any]) -> int:
+    """Return how many lanes of a float type fill a cache line."""
+    return LANES * 4 // dtype.itemsize
+
+
+class _Block:
     """What passes change: weights, dual variables, margins and multipliers of a block of lanes."""
 
     def __init__(
@@ -135,67 +170,97 @@ class _State:
         lanes: Sequence[Lane],
         start: Start | None,
     ) -> None:
-        (n, d), k = problem.rows.shape, len(lanes)
-        self._lanes, self._problem = lanes, problem
-        width = 1 if k == 1 else LANES
-        strength = np.array([lane.strength / problem.value for lane in lanes])
-        norm = float(passed.squared_norm.mean()) or 1.0
-        total = strength * (n if problem.weight is None else float(problem.weight.sum()))
-        rho = np.clip(400.0 / total, 0.003, 1.0) * norm if problem.fit_intercept else np.zeros(k)
-        label, number = (None, problem.target) if problem.is_regression else (problem.target, None)
-        self._native = native.DualProblem(
-            passed.core,
-            problem.loss.name,
-            getattr(problem.loss, "epsilon", 0.0),
-            label,
-            number,
-            problem.weight,
-            problem.fold,
-            passed.squared_norm,
-            np.array([lane.target for lane in lanes], np.int32),
-            np.array([lane.fold for lane in lanes], np.int32),
-            strength,
-            rho,
-        )
-        self._w = np.zeros((d, width), np.float32)
-        self._a = np.zeros((n, width), np.float32)
-        self._t: NDArray[np.float32] | None = None
+        (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
+        self._lanes, self._problem, self._passed = lanes, problem, passed
+        self._targets = problem.in_lanes(lanes)
+        width = 1 if k == 1 else most_lanes(dtype)
+        self._w = aligned_zeros((d, width), dtype)
+        self._a = aligned_zeros((n, width), dtype)
+        self._t: NDArray[Any] | None = None
         if problem.loss.name == "log_loss":
-            self._t = np.full((n, width), FAR, np.float32)
-        self._multiplier, self._total = np.zeros(k), np.zeros(k)
+            self._t = aligned_zeros((n, width), dtype)
+            self._t += FAR
+        self._rho = self._weight_of_sums()
+        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
+        self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
+        self._by_lane[[2, 4]] = np.inf
+        self.paused = np.zeros(k, bool)
+        self._awake = np.ones(k, bool)  # lanes in which no row sleeps
+        self._honest = np.zeros(k)  # the gap seen when none did
         if start is not None:
             self._go_on(start)
 
+    def _weight_of_sums(self) -> Floats:
+        """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
+        problem, n = self._problem, self._problem.rows.n_rows
+        if not problem.fit_intercept:
+            return np.zeros(len(self._lanes))
+        strength = np.array([lane.strength / problem.value for lane in self._lanes])
+        total = strength * (n if problem.weight is None else float(problem.weight.sum()))
+        norm = float(self._passed.squared_norm.mean()) or 1.0
+        return np.clip(400.0 / total, 0.003, 1.0) * norm
+
     def _go_on(self, start: Start) -> None:
+        problem, k = self._problem, len(self._lanes)
+        self._w[:, :k] = problem.along(start.dual)
+        self._by_lane[0] = start.intercept
+        self._by_lane[1] = start.dual.sum(axis=0)
+        a = self._with_sign(start.dual)
+        self._a[:, :k] = a
+        if self._t is None:
+            return
+        for place, lane in enumerate(self._lanes):
+            c, mine = problem.costs(lane), a[:, place]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t = np.log(c - mine) - np.log(mine)
+            self._t[:, place] = np.where(c > 0, np.clip(t, -FAR, FAR), FAR)
+
+    def _with_sign(self, numbers: Floats) -> Floats:
+        """Return numbers by row and lane times the targets, if these are signs."""
         problem = self._problem
-        self._w[:, : len(self._lanes)] = problem.along(start.dual)
-        self._multiplier[:] = start.intercept
-        self._total[:] = start.dual.sum(axis=0)
-        for k, lane in enumerate(self._lanes):
-            a = start.dual[:, k]
-            if not problem.is_regression:
-                a = a * problem.targets(lane)
-            self._a[:, k] = a
-            if self._t is not None:
-                c = problem.costs(lane)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    t = np.log(c - a) - np.log(a)
-                self._t[:, k] = np.where(c > 0, np.clip(t, -FAR, FAR), FAR)
+        if problem.is_regression:
+            return numbers
+        classes = np.array([lane.target for lane in self._lanes])
+        signs = np.where(np.asarray(problem.target)[:, None] == classes, 1.0, -1.0)
+        return numbers * signs
 
     def run_pass(self, number: int, seed: int) -> Floats:
         """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
-        ((loss, gap),) = native.dual_passes(
-            self._native, self._w, self._a, self._t, self._multiplier, self._total, number, 1, seed
+        passed = self._passed
+        loss, gap = native.dual_pass(
+            self._targets,
+            passed.core,
+            passed.squared_norm,
+            self._rho,
+            self._w,
+            self._a,
+            self._t,
+            self._by_row,
+            self._by_lane,
+            sum(1 << k for k in np.flatnonzero(self.paused).tolist()),
+            number,
+            seed,
         )
         k = len(self._lanes)
         norms = np.einsum("jl,jl->l", self._w, self._w)[:k].astype(np.float64)
-        primal = np.array(loss[:k]) + 0.5 * norms
-        return np.divide(gap[:k], primal, out=np.zeros(k), where=primal > 0)
+        primal = np.array(loss) + 0.5 * norms
+        seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
+        np.copyto(self._honest, seen, where=self._awake)
+        self._awake[:] = False
+        self.wake((seen < NAP * self._honest) & ~self.paused)
+        return seen
 
-    def dual(self, chosen: NDArray[np.intp]) -> Floats:
-        """Return the dual points of lanes, with the sign of the target."""
-        z = self._a[:, chosen].astype(np.float64)
-        if not self._problem.is_regression:
-            for place, k in enumerate(chosen):
-                z[:, place] *= self._problem.targets(self._lanes[k])
-        return z
+    def wake(self, lanes: NDArray[np.bool_]) -> None:
+        """Let all rows take part again in these lanes."""
+        bits = sum(1 << k for k in np.flatnonzero(lanes).tolist())
+        self._by_row[0] &= np.uint16(0xFFFF & ~bits)
+        self._by_lane[2, lanes] = np.inf
+        self._by_lane[3, lanes] = 0.0
+        self._awake |= lanes
+
+    def judge(self, tol: float) -> Judgement:
+        """Certify all lanes as they are."""
+        k = len(self._lanes)
+        z = self._a.astype(np.float64)
+        z[:, :k] = self._with_sign(z[:, :k])
+        return judge(self._problem, self._lanes, z, tol, self._w)

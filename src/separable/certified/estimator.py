@@ -134,6 +134,8 @@ class Fitted:
     judgement : Judgement
     passes : ndarray, shape (k,)
     engines : list of str
+    is_penalised : bool
+        Whether C is finite.
     calibration : ndarray, shape (k, 2), or None
         Slope and offset of each model's scores.
     """
@@ -142,6 +144,7 @@ class Fitted:
     judgement: Judgement
     passes: NDArray[np.int64]
     engines: list[str]
+    is_penalised: bool = True
     calibration: Floats | None = None
 
 
@@ -238,6 +241,7 @@ class CertifiedEstimator(LinearEstimator):
             Judgement.side_by_side([whole.lane(k) for k in order]),
             np.concatenate([some.passes for some in solved])[order],
             [[engine for some in solved for engine in some.engines][k] for k in order],
+            math.isfinite(lanes[0].strength),
         )
 
     def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
@@ -277,7 +281,7 @@ class CertifiedEstimator(LinearEstimator):
         self._columns = columns if self.standardize else None
         self._certificates = found.certificates
         self._passes = fitted.passes
-        unit = fitted.problem.value if math.isfinite(getattr(self, "C", 1.0)) else 1.0
+        unit = fitted.problem.value if fitted.is_penalised else 1.0
         self._dual = lesson.given.spread(found.dual * unit)
         self._model = LinearModel(
             weights=np.ascontiguousarray(weights.T),

@@ -11,12 +11,16 @@ import numpy as np
 from separable.certified.interior_point import interior_point
 from separable.certified.judge import Judgement, judge
 from separable.certified.newton import newton
-from separable.certified.problem import Lane
-from separable.certified.row_products import RowProducts, row_products
+from separable.certified.row_products import (
+    DenseProducts,
+    RowProducts,
+    SparseProducts,
+    row_products,
+)
 from separable.certified.row_space import RowSpace
 from separable.certified.unpenalised import judge_unpenalised
 from separable.certified.watch import Watch
-from separable.data.rows import as_rows
+from separable.certified.working_rows import near_corners, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.losses import SmoothLoss
-    from separable.certified.problem import Problem
+    from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
 
@@ -35,7 +39,7 @@ SMALL = 1_000_000
 #: Most rows of a problem that is solved in their space.
 FEW_ROWS = 2000
 #: One row of so many makes the first guess, where that leaves as many times as many as columns.
-SAMPLE, ENOUGH = 8, 40
+SAMPLE, ENOUGH = 8, 20
 #: The relative gap of the first guess.
 GUESS = 1e-3
 
@@ -103,7 +107,7 @@ class FewColumns:
         problem, x = self._problem, self._rows
         penalised = bool(np.isfinite(lane.strength))
         y, c = self._targets_and_costs(lane)
-        if start is None and self._is_smooth and penalised:
+        if start is None and penalised:
             start = self._guess(lane, max_iter)
         first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
@@ -119,18 +123,32 @@ class FewColumns:
                     watch=watch,
                     max_iter=max_iter,
                 )
-            else:
-                z, u = interior_point(
-                    x,
-                    problem.loss,
-                    y,
-                    c,
-                    fit_intercept=problem.fit_intercept,
-                    start=first,
-                    watch=watch,
-                    max_iter=max_iter,
-                )
+                return watch.end(z, x.weights(u)), watch.steps
+            if first is not None and self._has_many_rows:
+                u = near_corners(problem, x, y, c, first, watch=watch, max_iter=max_iter)
+                if watch.is_done or watch.is_stopped:
+                    return watch.end(np.zeros_like(c), x.weights(u)), watch.steps
+            z, u = interior_point(
+                x,
+                problem.loss,
+                y,
+                c,
+                fit_intercept=problem.fit_intercept,
+                start=None,
+                watch=watch,
+                max_iter=max_iter - watch.steps,
+            )
             return watch.end(z, x.weights(u)), watch.steps
+
+    @property
+    def _has_many_rows(self) -> bool:
+        """Whether rows are many for their columns, and seen as they are: parts of them help."""
+        n, d = self._problem.rows.shape
+        x = self._rows
+        plain = isinstance(x, SparseProducts) or (
+            isinstance(x, DenseProducts) and x.centre is None and not self._problem.rows.is_sparse
+        )
+        return n * d > SMALL and n >= ENOUGH * SAMPLE * d and plain
 
     def _targets_and_costs(self, lane: Lane) -> tuple[Floats, Floats]:
         """Return y and c; without a penalty c is the weight of a row."""
@@ -171,18 +189,9 @@ class FewColumns:
 
     def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
         """Return weights of some of the rows, for a start; None: too few rows for that."""
-        problem = self._problem
-        n, d = problem.rows.shape
-        if n * d <= SMALL or n < ENOUGH * SAMPLE * d:
+        if not self._has_many_rows:
             return None
-        some = slice(None, None, SAMPLE)
-        part = replace(
-            problem,
-            rows=as_rows(problem.rows.to_matrix()[some], check_values=False),
-            target=np.ascontiguousarray(problem.target[some]),
-            weight=None if problem.weight is None else np.ascontiguousarray(problem.weight[some]),
-            fold=None if problem.fold is None else np.ascontiguousarray(problem.fold[some]),
-        )
+        part = part_of(self._problem, slice(None, None, SAMPLE))
         same = replace(lane, strength=lane.strength * SAMPLE)
         if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
             return None

@@ -220,7 +220,8 @@ class FoldLanes:
 
     def _weights(self, rows: Any, sample_weight: Floats | None) -> Floats | None:
         class_weight = getattr(self.learner, "class_weight", None)
-        return weigh_rows(sample_weight, class_weight, self.material.labels[rows]).weight
+        labels = self.material.labels[rows]
+        return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
 
     def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
         return prepare(

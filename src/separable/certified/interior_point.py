@@ -8,10 +8,12 @@ steps     0. start on the path: r = sign score + q = s - t,  a s = (c - a) t = m
           1. residuals of  sign (Uw + b) + q - s + t = 0,  a s = mu,  (c - a) t = mu
           2. eliminate all but w and b: (I + U'D^-1 U) dw = ..., d x d, by Cholesky's method
           3. predict with mu = 0, then correct with the mu that this allows
-          4. step as far as the box allows
-          5. guess which variables are at a bound, and solve for the others as if they were free
+          4. correct again, towards products a s and (c - a) t of one size, while steps grow longer
+          5. step as far as the box allows
+          6. guess which variables are at a bound, and solve for the others as if they were free
 source    M. C. Ferris, T. S. Munson, Interior-point methods for massive support vector machines,
-          SIAM J. Optim. 13 (2003); S. Mehrotra, SIAM J. Optim. 2 (1992)
+          SIAM J. Optim. 13 (2003); S. Mehrotra, SIAM J. Optim. 2 (1992); M. Colombo, J. Gondzio,
+          Further development of multiple centrality correctors, Comput. Optim. Appl. 41 (2008)
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.certified.losses import Loss
     from separable.certified.row_products import RowProducts
-    from separable.certified.watch import Watch
+    from separable.certified.watch import Watcher
 
     Floats = NDArray[np.float64]
 
@@ -40,6 +42,8 @@ __all__ = ["interior_point"]
 STEP_BACK = 0.995
 #: Most corrections of a step towards equal products.
 CORRECTIONS = 3
+#: Steps that go so far need no correction.
+LONG = 0.9
 #: Steps shorter than this lead nowhere.
 SHORTEST = 1e-9
 #: The relative gap below which bounds are guessed, and the most unknowns of that.
@@ -142,6 +146,14 @@ class State:
         )
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """What rows that are not looked at add to the weights U'z and to the sum of z."""
+
+    weights: Floats | float = 0.0
+    total: float = 0.0
+
+
 def interior_point(
     x: RowProducts,
     loss: Loss,
@@ -150,8 +162,9 @@ def interior_point(
     *,
     fit_intercept: bool,
     start: Floats | None,
-    watch: Watch,
+    watch: Watcher,
     max_iter: int,
+    fixed: Fixed = Fixed(),  # noqa: B008
 ) -> tuple[Floats, Floats]:
     """Minimise 1/2 |w|^2 + sum_i c_i loss(y_i, w.x_i + b) over w and b.
 
@@ -163,10 +176,12 @@ def interior_point(
         Targets and costs; rows of cost 0 do not count.
     start : ndarray, shape (m,), or None
         Weights.
-    watch : Watch
+    watch : Watcher
         Sees each step and says when to stop.
     max_iter : int
         Most steps.
+    fixed : Fixed
+        Rows besides, whose z is not to change.
 
     Returns
     -------
@@ -179,64 +194,27 @@ def interior_point(
     b = loss.best_intercept(y, rows.scores(w, 0.0), c) if fit_intercept else 0.0
     scores = rows.scores(w, b)
     box = Box.of(loss, y, c, scores)
-    sign, q = box.sign, box.linear
     now = box.on_path(scores)  # 0
-    z = (sign * now.a).sum(axis=0)
+    z = (box.sign * now.a).sum(axis=0)
     for _ in range(max_iter):
-        away = sign * scores + q - now.s + now.t  # 1
-        inverse = 1.0 / (now.s / now.a + now.t / now.room)
-        curve = inverse.sum(axis=0)
-        products, mixed, along = rows.products(curve, z)  # 2
-        products[np.diag_indices(x.size)] += 1.0
+        mu = now.mu()
         try:
-            equations = Bordered(products, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+            system = _System(rows, box, now, z, fit_intercept=fit_intercept)
         except LinAlgError:
             break
-        missing, total = along - w, float(z.sum())
-
-        def solve(
-            lower: Floats, upper: Floats, away: Floats | float, missing: Floats | float, total: float
-        ) -> Step:
-            """Return the step that changes a s by ``lower``, (c - a) t by ``upper``, and ends the rest."""
-            push = lower / now.a - upper / now.room - away  # noqa: B023
-            moved = (sign * inverse * push).sum(axis=0)  # noqa: B023
-            dw, db = equations.solve(missing + rows.along(moved), total + float(moved.sum()))  # noqa: B023
-            da = inverse * (push - sign * rows.scores(dw, db))  # noqa: B023
-            ds, dt = (lower - now.s * da) / now.a, (upper + now.t * da) / now.room  # noqa: B023
-            return Step(da, ds, dt, dw, db)
-
-        mu = now.mu()
-        if not mu > 0:
-            break
-        step = solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
-        reach = now.reach(step)
-        target = mu * (now.after(reach, step).mu() / mu) ** 3
-        more = solve(target - step.a * step.s, target + step.a * step.t, 0.0, 0.0, 0.0)
-        step, reach = _best_share(now, step, more, reach**2)
-        for _ in range(CORRECTIONS):  # 4
-            if reach > 0.95:
-                break
-            further = now.after(min(1.0, max(1.3 * reach, reach + 0.1)), step)
-            more = solve(
-                _towards(further.a * further.s, target),
-                _towards(further.room * further.t, target),
-                0.0, 0.0, 0.0,
-            )
-            tried, longer = _best_share(now, step, more, reach)
-            if longer < 1.02 * reach:
-                break
-            step, reach = tried, longer
-        length = min(1.0, STEP_BACK * reach) if reach < 1 else 1.0  # 5
+        missing, total = system.along + fixed.weights - w, float(z.sum()) + fixed.total
+        step, reach = _directed(system, box, now, mu, scores, missing, total)
+        length = STEP_BACK * reach if reach < 1 else 1.0  # 5
         if not length > SHORTEST:
             break
         now = now.after(length, step)
         w, b = w + length * step.w, b + length * step.b
         scores = rows.scores(w, b)
-        z = (sign * now.a).sum(axis=0)
+        z = (box.sign * now.a).sum(axis=0)
         seen = _gap(loss, y, c, scores, z, w, (1 - length) * missing)
         if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
             break
-        if watch.wants_more and seen < GUESS_FROM:  # 5
+        if watch.wants_more and seen < GUESS_FROM:  # 6
             exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
             if exact is not None:
                 watch.consider(rows.full(exact[0]), x.weights(exact[1]))
@@ -245,8 +223,73 @@ def interior_point(
     return rows.full(z), w
 
 
+class _System:
+    """The equations of a step, reduced to those of w and b (step 2)."""
+
+    def __init__(
+        self, rows: _Used, box: Box, now: State, z: Floats, *, fit_intercept: bool
+    ) -> None:
+        self._rows, self._sign, self._now = rows, box.sign, now
+        self._inverse = 1.0 / (now.s / now.a + now.t / now.room)
+        curve = self._inverse.sum(axis=0)
+        products, mixed, self.along = rows.products(curve, z)
+        products[np.diag_indices(len(mixed))] += 1.0
+        total = float(curve.sum())
+        self._equations = Bordered(products, mixed, total, fit_intercept=fit_intercept)
+
+    def solve(
+        self,
+        lower: Floats,
+        upper: Floats,
+        away: Floats | float = 0.0,
+        missing: Floats | float = 0.0,
+        total: float = 0.0,
+    ) -> Step:
+        """Return the step that adds to a s and (c - a) t what is said, and ends what else is."""
+        now = self._now
+        push = lower / now.a - upper / now.room - away
+        moved = (self._sign * self._inverse * push).sum(axis=0)
+        dw, db = self._equations.solve(
+            missing + self._rows.along(moved), total + float(moved.sum())
+        )
+        da = self._inverse * (push - self._sign * self._rows.scores(dw, db))
+        return Step(da, (lower - now.s * da) / now.a, (upper + now.t * da) / now.room, dw, db)
+
+
+def _directed(
+    system: _System,
+    box: Box,
+    now: State,
+    mu: float,
+    scores: Floats,
+    missing: Floats,
+    total: float,
+) -> tuple[Step, float]:
+    """Return a step, predicted and corrected, and how much of it the box allows."""
+    if not mu > 0:
+        return Step(now.a, now.s, now.t, missing, 0.0), 0.0
+    away = box.sign * scores + box.linear - now.s + now.t  # 1
+    step = system.solve(-now.a * now.s, -now.room * now.t, away, missing, total)  # 3
+    reach = now.reach(step)
+    target = mu * (now.after(reach, step).mu() / mu) ** 3
+    more = system.solve(target - step.a * step.s, target + step.a * step.t)
+    step, reach = _best_share(now, step, more, reach**2)
+    for _ in range(CORRECTIONS):  # 4
+        if reach > LONG:
+            break
+        further = now.after(min(1.0, max(1.3 * reach, reach + 0.1)), step)
+        more = system.solve(
+            _towards(further.a * further.s, target), _towards(further.room * further.t, target)
+        )
+        tried, longer = _best_share(now, step, more, reach)
+        if longer < 1.02 * reach:
+            break
+        step, reach = tried, longer
+    return step, reach
+
+
 def _towards(products: Floats, target: float) -> Floats:
-    """Return what is missing to products that are neither much smaller nor much larger than wanted."""
+    """Return what products lack that are much smaller or larger than wanted."""
     change = np.clip(products, 0.1 * target, 10 * target) - products
     return np.maximum(change, -10 * target)
 
@@ -259,7 +302,7 @@ def _best_share(now: State, step: Step, more: Step, least: float) -> tuple[Step,
         reach = now.reach(tried)
         if reach > furthest:
             best, furthest = tried, reach
-        if reach > 0.9:
+        if reach > LONG:
             break
     return best, furthest
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.certificate import Certificate, certify
+from separable._core import native
+from separable.certified.certificate import Certificate
+from separable.certified.losses import Insensitive
+from separable.certified.problem import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +31,7 @@ class Judgement:
 
     Parameters
     ----------
-    weights : ndarray, shape (d, k)
+    weights : ndarray of float32 or float64, shape (d, k)
         Of the problem's columns.
     intercept : ndarray, shape (k,)
     scores : ndarray, shape (n, k)
@@ -38,7 +41,7 @@ class Judgement:
         The feasible dual points that prove it, with the sign of the target.
     """
 
-    weights: Floats
+    weights: NDArray[Any]
     intercept: Floats
     scores: Floats
     certificates: list[Certificate]
@@ -74,15 +77,21 @@ def feasible(loss: Loss, y: Floats, c: Floats, z: Floats, *, fit_intercept: bool
 
     Where the sum is not 0, the values of the heavier sign are scaled down.
     """
-    z = loss.cut(y, c, z)
-    if fit_intercept:
-        up, down = float(z[z > 0].sum()), -float(z[z < 0].sum())
-        least = min(up, down)
-        if up > least:
-            z = np.where(z > 0, z * (least / up), z)
-        elif down > least:
-            z = np.where(z < 0, z * (least / down), z)
-    return z
+    numbers = isinstance(loss, Insensitive)
+    targets = native.LaneTargets(
+        loss.name,
+        getattr(loss, "epsilon", 0.0),
+        None if numbers else (y > 0).astype(np.int32),
+        np.ascontiguousarray(y) if numbers else None,
+        np.ascontiguousarray(c),
+        None,
+        np.ones(1, np.int32),
+        np.full(1, -1, np.int32),
+        np.ones(1),
+    )
+    dual = np.array(z, dtype=np.float64)[:, None]
+    native.make_feasible(targets, dual, fit_intercept)
+    return dual[:, 0]
 
 
 def judge(
@@ -99,26 +108,32 @@ def judge(
     problem : Problem
     lanes : sequence of Lane
     z : ndarray, shape (n, k)
-        A dual point of each lane, with the sign of the target; made feasible here.
+        A dual point of each lane, with the sign of the target; made feasible here. Columns beyond
+        the number of lanes do not count.
     tol : float
         The relative gap asked for.
-    weights : ndarray, shape (d, k), or None
-        Weights to certify; None: those of the dual points, Z'z.
+    weights : ndarray of float32 or float64, shape (d, k), or None
+        Weights to certify, as many columns as z; None: those of the dual points, Z'z.
     """
-    loss, intercept = problem.loss, problem.fit_intercept
-    held = [(problem.targets(lane), problem.costs(lane)) for lane in lanes]
-    dual = np.empty(z.shape)
-    for k, (y, c) in enumerate(held):
-        dual[:, k] = feasible(loss, y, c, z[:, k], fit_intercept=intercept)
+    k = len(lanes)
+    targets = problem.in_lanes(lanes)
+    dual = in_lines(np.array(z, dtype=np.float64, order="C"))
+    dual[:, k:] = 0.0
+    native.make_feasible(targets, dual, problem.fit_intercept)
     v = problem.along(dual)
-    u = v if weights is None else weights
+    u = v if weights is None else in_lines(weights)
     scores = problem.scores(u)
-    found = [
-        certify(
-            loss, y, c, dual[:, k], v[:, k], u[:, k], scores[:, k], tol, fit_intercept=intercept
+    b, loss, value, gap = (
+        np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
+    )
+    norm, dual_norm, away = (np.array(sums)[:k] for sums in native.lane_norms(u, v))
+    primal, bound, gap = 0.5 * norm + loss, value - 0.5 * dual_norm, gap + 0.5 * away
+    certificates = [
+        Certificate(float(primal[lane]), float(bound[lane]), float(gap[lane]), tol).times(
+            problem.value
         )
-        for k, (y, c) in enumerate(held)
+        for lane in range(k)
     ]
-    b = np.array([b for _, b in found])
-    certificates = [certificate.times(problem.value) for certificate, _ in found]
-    return Judgement(u, b, scores + b, certificates, dual)
+    scores = scores[:, :k]
+    scores += b
+    return Judgement(u[:, :k], b, scores, certificates, dual[:, :k])

@@ -152,7 +152,7 @@ def _step(
         left = left - length * image
         scaled = left / diagonal
         new = float(left @ scaled)
-        if (float(left[:-1] @ left[:-1]) <= few**2 and abs(left[-1]) * few <= few**2) or new <= enough:
+        if new <= enough or float(left @ left) <= few**2:
             break
         p = scaled + (new / size) * p
         size = new

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable._core import native
 from separable.data.core_rows import core_rows
+from separable.fitting.aligned import aligned_zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,10 +31,28 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Columns", "Lane", "Problem"]
+__all__ = ["Columns", "Lane", "Problem", "in_lines"]
 
 #: Numbers of a block of dense rows that is centred at a time.
 BLOCK = 1 << 16
+#: Doubles of a cache line.
+LINE = 8
+
+
+def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers by lane, shape (m, k), with zeros up to whole lines; one lane stays alone.
+
+    Examples
+    --------
+    >>> in_lines(np.ones((2, 3))).shape, in_lines(np.ones((2, 1))).shape
+    ((2, 8), (2, 1))
+    """
+    m, k = numbers.shape
+    if k == 1 or (k % LINE == 0 and numbers.flags.c_contiguous):
+        return np.ascontiguousarray(numbers)
+    wide = aligned_zeros((m, -(-k // LINE) * LINE), numbers.dtype)
+    wide[:, :k] = numbers
+    return wide
 
 
 @dataclass(frozen=True)
@@ -131,30 +150,49 @@ class Problem:
             c[self.fold == lane.fold] = 0.0
         return c
 
+    def in_lanes(self, lanes: Sequence[Lane]) -> native.LaneTargets:
+        """Return targets and costs of all rows in each lane, as the compiled core takes them."""
+        target: Any = self.target
+        label, number = (None, target) if self.is_regression else (target, None)
+        return native.LaneTargets(
+            self.loss.name,
+            getattr(self.loss, "epsilon", 0.0),
+            label,
+            number,
+            self.weight,
+            self.fold,
+            np.array([lane.target for lane in lanes], np.int32),
+            np.array([lane.fold for lane in lanes], np.int32),
+            np.array([lane.strength / self.value for lane in lanes]),
+        )
+
     # ------------------------------------------------------------------ products
 
     def along(self, r: Floats) -> Floats:
         """Return Z'r for r of shape (n, k), in the problem's columns."""
-        r = np.ascontiguousarray(r)
-        sums = np.zeros((self.rows.n_features, r.shape[1]))
         if self.rows.is_sparse:
-            native.add_rows(self.core, r, sums)
+            wide = in_lines(r)
+            sums = aligned_zeros((self.rows.n_features, wide.shape[1]), wide.dtype)
+            native.add_rows(self.core, wide, sums)
+            sums = sums[:, : r.shape[1]]
         else:
+            sums = np.zeros((self.rows.n_features, r.shape[1]))
             for start, block in self.blocks():
                 sums += block.T @ r[start : start + len(block)]
         return sums if self.columns.scale is None else sums * self.columns.scale[:, None]
 
-    def scores(self, u: Floats) -> Floats:
-        """Return Zu for u of shape (d, k)."""
-        w = np.ascontiguousarray(
-            u if self.columns.scale is None else u * self.columns.scale[:, None]
-        )
-        scores = np.zeros((self.rows.n_rows, w.shape[1]))
+    def scores(self, u: NDArray[Any]) -> Floats:
+        """Return Zu for u of shape (d, k), float32 or float64."""
+        w = u if self.columns.scale is None else u * self.columns.scale[:, None]
         if self.rows.is_sparse:
-            native.score_rows(self.core, w, scores)
-        else:
-            for start, block in self.blocks():
-                scores[start : start + len(block)] = block @ w
+            wide = in_lines(w)
+            scores = aligned_zeros((self.rows.n_rows, wide.shape[1]), np.dtype(np.float64))
+            native.score_rows(self.core, wide, scores)
+            return scores[:, : w.shape[1]]
+        w = np.asarray(w, dtype=np.float64)
+        scores = np.empty((self.rows.n_rows, w.shape[1]))
+        for start, block in self.blocks():
+            scores[start : start + len(block)] = block @ w
         return scores
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:

@@ -124,7 +124,7 @@ class DenseProducts:
         self, problem: Problem, blocks: Callable[[], Blocks], centre: Floats | None
     ) -> None:
         n, self.size = problem.rows.shape
-        self._scale, self._centre, self._n = problem.columns.scale, centre, n
+        self._scale, self.centre, self._n = problem.columns.scale, centre, n
         self._made = blocks
         self._kept: list[tuple[int, Floats]] | None = None
         if n * self.size <= KEPT:
@@ -138,7 +138,7 @@ class DenseProducts:
             yield from self._kept
             return
         for start, block in self._made():
-            yield start, block if self._centre is None else block - self._centre
+            yield start, block if self.centre is None else block - self.centre
 
     def scores(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""
@@ -220,12 +220,13 @@ class SparseProducts:
     def products(self, c: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
         """Return U'CU, U'c and U'r, for c >= 0."""
         problem = self._problem
-        pairs, sums = np.zeros((self.size, self.size)), np.zeros((self.size, 2))
+        pairs, sums = np.zeros((self.size, self.size)), np.zeros((2, self.size))
         native.add_outer(problem.core, c, pairs)
-        native.add_rows(problem.core, np.stack([c, r], axis=1), sums)
+        native.add_rows(problem.core, c[:, None], sums[0, :, None])
+        native.add_rows(problem.core, r[:, None], sums[1, :, None])
         products = pairs + pairs.T
         products[np.diag_indices(self.size)] *= 0.5
-        return _scaled(problem.columns.scale, products, sums.T)
+        return _scaled(problem.columns.scale, products, sums)
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows, few."""

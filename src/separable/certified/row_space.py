@@ -86,7 +86,7 @@ def _orthogonal(problem: Problem) -> tuple[Floats, Floats]:
     if problem.columns.scale is not None:
         z *= problem.columns.scale
     basis, factor = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
-    return basis, np.ascontiguousarray(factor.T)
+    return np.asarray(basis, np.float64), np.ascontiguousarray(factor.T, np.float64)
 
 
 def _root_of_products(problem: Problem) -> Floats:

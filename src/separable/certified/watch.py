@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Watch"]
+__all__ = ["Watch", "Watcher"]
 
 #: A relative gap that is rounding and no more.
 ROUNDING = 1e-15
@@ -25,6 +25,24 @@ CAUTION = 0.5
 PATIENCE = 3
 #: Where every step of a small problem is judged.
 CLOSE = 1e-3
+
+
+class Watcher(Protocol):
+    """Who sees what an engine finds."""
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a certificate as good as can be is wanted."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what was judged is good enough."""
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop, after a step that found z and weights."""
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge z and weights; return whether they are the best so far."""
 
 
 class Watch:
@@ -50,11 +68,11 @@ class Watch:
         to_rounding: bool,
         on_step: Callable[[int, float], Any] | None = None,
     ) -> None:
-        self._judge, self._tol, self._on_step = judge, tol, on_step
+        self._judge, self.tol, self._on_step = judge, tol, on_step
         self._to_rounding, self._wanted = to_rounding, tol
         self._best: Judgement | None = None
         self._idle, self._last = 0, np.inf
-        self.steps = 0
+        self.steps, self.is_stopped = 0, False
 
     @property
     def reached(self) -> float:
@@ -64,23 +82,28 @@ class Watch:
     @property
     def satisfied(self) -> bool:
         """Whether the gap asked for was certified."""
-        return self.reached <= self._tol
+        return self.reached <= self.tol
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
         """Return whether to stop, after a step that found z and weights.
 
         ``seen`` is their relative gap as the engine sees it.
         """
-        self.steps += 1
-        told = min(seen, self.reached)
-        asked = self._on_step is not None and bool(self._on_step(self.steps, told))
-        ripe = seen <= (max(CLOSE, self._tol) if self._to_rounding else self._wanted)
+        asked = self.tell(seen)
+        ripe = seen <= (max(CLOSE, self.tol) if self._to_rounding else self._wanted)
         if ripe or (asked and self._best is None):
             self.consider(z, weights())
             self._wanted = CAUTION * min(self._wanted, seen)
             self._idle = 0 if self.reached < CAUTION * self._last else self._idle + 1
             self._last = self.reached
         return asked or self.is_done
+
+    def tell(self, seen: float) -> bool:
+        """Count a step and return whether to stop, as who is told of it says."""
+        self.steps += 1
+        told = min(seen, self.reached)
+        self.is_stopped = self._on_step is not None and bool(self._on_step(self.steps, told))
+        return self.is_stopped
 
     @property
     def wants_more(self) -> bool:

@@ -6,8 +6,6 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import MEAN_WEIGHTS, counted, file_name
 from separable.data.table import missing_counts
@@ -126,7 +124,9 @@ def _model_text(training: Training) -> str:
     ]
     if chosen:
         lines.append(f"  {', '.join(chosen)}")
-    lines += _search_lines(evidence) + _certificate_lines(evidence)
+    lines += _search_lines(evidence)
+    if "relative_gap" in evidence:
+        lines.append(f"  {_certificate(model)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
@@ -153,17 +153,14 @@ def _search_lines(evidence: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _certificate_lines(evidence: Mapping[str, Any]) -> list[str]:
-    """Return the proof of how far from the optimum the fit is."""
-    if not {"primal", "gap", "tol"} <= evidence.keys():
-        return []
-    primal, gap = (float(np.sum(evidence[name])) for name in ("primal", "gap"))
-    share = gap / primal if primal > 0 else 0.0
-    end = "converged" if evidence["converged"] else f"not converged ({evidence['tol']:.0e} asked)"
-    return [
-        f"  certificate: objective {number(primal)}, at most {share:.1e} of it above the optimum, "
-        f"{end}"
-    ]
+def _certificate(model: Model) -> str:
+    """Return how far from the optimum the weights are, at most."""
+    gaps: Any = model.evidence["relative_gap"]
+    asked = f"(asked {model.evidence['tol']:.0e})"
+    if not isinstance(gaps, list):
+        return f"certificate: relative gap {gaps:.1e} {asked}"
+    models = f"in each of {len(gaps)} one-vs-rest models"
+    return f"certificate: relative gap at most {max(gaps):.1e} {models} {asked}"
 
 
 def _end(model: Model) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import native
+from separable.fitting.aligned import aligned_zeros
 from separable.online.descent import MEANS, MOST_EXAMPLES, DescentState, Steps
-from separable.online.state import Layout, ModelArray, aligned_zeros
+from separable.online.state import Layout, ModelArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

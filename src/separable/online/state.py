@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from separable._core import native
+from separable.fitting.aligned import aligned_zeros
 from separable.model.linear_model import TrainingState
 
 if TYPE_CHECKING:
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.online.runs import Lesson
 
-__all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState", "aligned_zeros"]
+__all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState"]
 
-LINE_BYTES = 64
 #: Runs that read fewer numbers end before the compiled core first asks whether to stop.
 LEAST_POLLED = 1 << 20
 
@@ -68,14 +68,6 @@ Layout: TypeAlias = dict[str, ModelArray]
 WEIGHTS: Layout = {"w": ModelArray(None), "b": ModelArray(0)}
 #: The sums u from which the mean of all weights is computed.
 AVERAGED: Layout = {**WEIGHTS, "u": ModelArray(None, double=True), "u_b": ModelArray(0, True)}
-
-
-def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that start on a cache line, so that a block of lanes is one line a feature."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.zeros(size + LINE_BYTES, dtype=np.uint8)
-    start = -memory.ctypes.data % LINE_BYTES
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 @dataclass

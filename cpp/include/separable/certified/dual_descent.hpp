@@ -2,25 +2,37 @@
 //
 //   problem   minimise 1/2 |w|^2 + sum_i c_i loss(y_i (w.x_i + b)), b not penalised; in each lane
 //             its own class, strength and fold: c_i = C x weight_i, 0 for the rows held out
-//   given     rows, labels, weights, folds; what each lane is; a start a (and t), and w = sum a y x
-//   returns   a, t, w after a number of passes, and of the last pass the loss and the gap as the
-//             passing weights saw them: a guide when to stop, not a certificate
-//   steps     for each row in the pass's order:
-//             1. s = w.x + lambda + rho S
-//             2. the best a_i given all others, q = |x_i|^2 + rho
-//             3. w += (change of a_i) y_i x_i and S += (change of a_i) y_i
+//   given     rows, their targets and what each lane learns; a start a (and t), and w = sum a y x;
+//             lanes that are done
+//   returns   a, t, w after a pass, and the loss and the gap as the passing weights saw them: a
+//             guide when to stop, not a certificate
+//   steps     1. a few times, rows that added far more to the gap than others in the last pass
+//             for each row in the pass's order that is awake in some lane:
+//             2. s = w.x + lambda + rho S
+//             3. the best a_i given all others, q = |x_i|^2 + rho
+//             4. w += (change of a_i) y_i x_i and S += (change of a_i) y_i
+//             5. a_i sleeps from now on if it is held at the end of its range by more than a
+//                quarter of the largest unrest of the last pass
 //             after each pass
-//             4. lambda += rho S, which drives S = sum a_i y_i to 0, as b demands
+//             6. lambda += rho S, which drives S = sum a_i y_i to 0, as b demands
 //   source    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
-//             large-scale linear SVM (2008); Yu, Huang, Lin (2011) for the logistic loss; the
-//             multiplier of the intercept: Hestenes (1969), Powell (1969)
+//             large-scale linear SVM (2008), 5. its section 3.3; Yu, Huang, Lin (2011) for the
+//             logistic loss; the multiplier of the intercept: Hestenes (1969), Powell (1969)
+//
+// Rows that are alike but for their label, as texts that quote each other, hold most of what is
+// left of the gap at large C: step 1 is for these.
+//
+// A lane never looks at its neighbours: whether a row sleeps is a bit for each lane, and only a row
+// that sleeps in all is passed over.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
 
+#include "separable/certified/lane_targets.hpp"
 #include "separable/data/products.hpp"
 #include "separable/math/heartbeat.hpp"
 #include "separable/math/lanes.hpp"
@@ -28,32 +40,23 @@
 
 namespace separable {
 
-// What each lane of a block learns.
-struct LanePlan {
-    std::span<const std::int32_t> class_of;  // +1 for this class, -1 for the rest
-    std::span<const std::int32_t> fold;      // rows of this fold are held out; -1: none
-    std::span<const double> strength;        // C
-    std::span<const double> rho;             // 0: no intercept
-};
-
-// What the rows are.
-struct DualRows {
-    std::span<const std::int32_t> label;  // of classes
-    std::span<const double> number;       // of regression; empty: classes
-    std::span<const double> weight;       // empty: all 1
-    std::span<const std::int32_t> fold;   // empty: none
-    std::span<const double> squared_norm;
-};
-
 template <class Lane>
 struct DualState {
     using T = typename Lane::T;
-    T* w;            // [feature][lane]
-    T* a;            // [row][lane]
-    T* t;            // [row][lane], or null where the loss keeps no margin
-    double* lambda;  // [lane]
-    double* total;   // [lane], S
+    T* w;                   // [feature][lane]
+    T* a;                   // [row][lane]
+    T* t;                   // [row][lane], or null where the loss keeps no margin
+    std::uint16_t* asleep;  // [row], a bit for each lane
+    std::uint16_t* hot;     // [row], a bit for each lane in which it added much to the gap
+    double* lambda;         // [lane]
+    double* total;          // [lane], S
+    double* reach;          // [lane], how far a row must be held to sleep
+    double* asleep_loss;    // [lane], of rows when they fell asleep
+    double* much;           // [lane], a gap that is far above that of a row on average
 };
+
+// Of the largest unrest of the last pass: what holds a row by more lets it sleep.
+inline constexpr double kCalm = 0.25;
 
 struct DualPass {
     std::vector<double> loss, gap;  // [lane]
@@ -61,7 +64,7 @@ struct DualPass {
 
 // The rows in a random order, anew in each pass: a function of (seed, pass, number of rows) alone.
 // (Windows of 1024 rows, as online learners take them, leave gaps 1e4 times as large after ten
-// passes; the same order in every pass is worse still.)
+// passes; the same order in every pass is worse still.) Those that sleep are left out.
 class PassOrder {
    public:
     PassOrder(std::int64_t n_rows, std::uint64_t seed, std::int64_t pass)
@@ -69,6 +72,11 @@ class PassOrder {
         std::iota(order_.begin(), order_.end(), std::int64_t{0});
         Shuffle shuffle(seed, static_cast<std::uint64_t>(pass) + 1);
         shuffle(std::span(order_));
+    }
+
+    template <class Leave>
+    void leave_out(Leave leave) {
+        std::erase_if(order_, leave);
     }
 
     std::size_t size() const { return order_.size(); }
@@ -81,75 +89,184 @@ class PassOrder {
     std::vector<std::int64_t> order_;
 };
 
-// y and c of a row in every lane.
-template <class Lane>
-struct RowInLanes {
-    using T = typename Lane::T;
-    static constexpr int kWidth = Lane::kWidth;
-
-    void read(const DualRows& rows, const LanePlan& plan, std::int64_t i) {
-        const bool numbers = !rows.number.empty();
-        const std::int32_t label = numbers ? 0 : rows.label[i];
-        const T number = numbers ? static_cast<T>(rows.number[i]) : T(0);
-        const std::int32_t fold = rows.fold.empty() ? -2 : rows.fold[i];
-        const double weight = rows.weight.empty() ? 1.0 : rows.weight[i];
-        const auto n = static_cast<int>(plan.strength.size());
-        for (int l = 0; l < kWidth; ++l) {
-            const bool used = l < n && plan.fold[l] != fold;
-            y[l] = numbers ? number : l < n && plan.class_of[l] == label ? T(1) : T(-1);
-            c[l] = used ? static_cast<T>(plan.strength[l] * weight) : T(0);
-        }
-    }
-
-    T y[kWidth], c[kWidth];
-};
-
 template <class Lane, class Loss>
-DualPass dual_pass(const Products<Lane>& x, const Loss& loss, const DualRows& rows,
-                   const LanePlan& plan, DualState<Lane> state, const PassOrder& order,
-                   Heartbeat& heartbeat) {
+class DualDescent {
+   public:
     using T = typename Lane::T;
-    using Score = typename Lane::Score;
-    constexpr int W = Lane::kWidth;
-    const auto n_lanes = static_cast<int>(plan.strength.size());
-    DualPass told{std::vector<double>(W, 0.0), std::vector<double>(W, 0.0)};
-    RowInLanes<Lane> row;
-    T shift[W], rho[W], q[W], s[W], change[W];
-    for (int l = 0; l < W; ++l) rho[l] = l < n_lanes ? static_cast<T>(plan.rho[l]) : T(0);
-    double total[W] = {}, lambda[W] = {};
-    for (int l = 0; l < n_lanes; ++l) total[l] = state.total[l], lambda[l] = state.lambda[l];
+    static constexpr int W = Lane::kWidth;
+    static constexpr std::uint32_t kAll = (1u << W) - 1;
 
-    for (std::size_t k = 0; k < order.size(); ++k) {
-        const std::int64_t i = order[k];
-        if (order.fetches(k)) x.prefetch(order.to_fetch(k), order[k + 1], state.w);
-        row.read(rows, plan, i);
-        T* a = state.a + i * W;
-        T* t = state.t ? state.t + i * W : nullptr;
-        const T norm = static_cast<T>(rows.squared_norm[i]);
+    DualDescent(const Products<Lane>& x, const Loss& loss, const RowTargets& rows,
+                const LanePlan& plan, std::span<const double> squared_norm,
+                std::span<const double> rho, std::uint32_t done, DualState<Lane> state)
+        : x_(x),
+          loss_(loss),
+          row_(rows, plan),
+          squared_norm_(squared_norm),
+          state_(state),
+          lanes_(plan.size()),
+          out_(done | (kAll & ~((1u << plan.size()) - 1))) {
         for (int l = 0; l < W; ++l) {
-            shift[l] = static_cast<T>(lambda[l] + rho[l] * total[l]);
-            q[l] = norm + rho[l];
-            if (!(q[l] > T(0))) q[l] = T(1);
+            const bool used = l < lanes_;
+            rho_[l] = used ? static_cast<T>(rho[l]) : T(0);
+            total_[l] = used ? state.total[l] : 0;
+            lambda_[l] = used ? state.lambda[l] : 0;
+            reach_[l] = used ? static_cast<T>(state.reach[l]) : T(0);
+            slept_[l] = used ? state.asleep_loss[l] : 0;
+            much_[l] = used ? static_cast<T>(state.much[l]) : T(0);
         }
-        Lane::store(x.dot(i, state.w), s);  // 1
-        for (int l = 0; l < W; ++l) s[l] += shift[l];
+    }
+
+    DualPass pass(PassOrder order, Heartbeat& heartbeat) {
+        order.leave_out([&](std::int64_t i) { return off_at(i) == kAll; });
+        take_again(order, heartbeat);
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            if (order.fetches(k)) x_.prefetch(order.to_fetch(k), order[k + 1], state_.w);
+            const std::int64_t i = order[k];
+            std::uint32_t off = off_at(i);
+            look(i, off);
+            if constexpr (Loss::kRests) off |= fall_asleep(i);
+            state_.hot[i] = count();
+            if (off != kAll) move(i);
+            heartbeat.row();
+        }
+        return tell(order.size());
+    }
+
+   private:
+    // Rows that add kMuch times as much to the gap as the others did are taken kRounds times more,
+    // while that is less than one in kShare of the work.
+    static constexpr int kRounds = 8, kShare = 8;
+    static constexpr double kMuch = 32;
+
+    std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
+
+    // 1: rows that were hot in the last pass.
+    void take_again(const PassOrder& order, Heartbeat& heartbeat) {
+        std::vector<std::int64_t> again;
+        std::int64_t counts[W] = {};
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            const std::uint32_t hot = state_.hot[order[k]] & ~off_at(order[k]);
+            if (hot == 0) continue;
+            again.push_back(order[k]);
+            for (int l = 0; l < W; ++l) counts[l] += hot >> l & 1u;
+        }
+        std::uint32_t often = 0;  // lanes in which too many are
+        for (int l = 0; l < W; ++l)
+            often |= static_cast<std::uint32_t>(counts[l] * kRounds > x_.n_rows / kShare) << l;
+        for (int round = 0; round < kRounds; ++round)
+            for (const std::int64_t i : again) {
+                const std::uint32_t off = (off_at(i) | ~state_.hot[i] | often) & kAll;
+                if (off == kAll) continue;
+                look(i, off);
+                move(i);
+                heartbeat.row();
+            }
+    }
+
+    // 2: targets, scores and dual variables of a row.
+    void look(std::int64_t i, std::uint32_t off) {
+        row_.read(i);
+        Lane::store(x_.dot(i, state_.w), s_);
+        const T* a = state_.a + i * W;
+        const T norm = static_cast<T>(squared_norm_[static_cast<std::size_t>(i)]);
         for (int l = 0; l < W; ++l) {
-            told.loss[l] += static_cast<double>(row.c[l] * loss.loss(s[l], row.y[l]));
-            told.gap[l] += static_cast<double>(loss.gap(s[l], row.y[l], row.c[l], a[l]));
+            s_[l] += static_cast<T>(lambda_[l] + static_cast<double>(rho_[l]) * total_[l]);
+            const T sum = norm + rho_[l];
+            q_[l] = sum > T(0) ? sum : T(1);
+            off_[l] = off >> l & 1u ? T(1) : T(0);
         }
-        loss.template step<T, W>(row.y, s, q, row.c, a, t, change);  // 2
-        const Score step = Lane::load(change);
-        if (Lane::any(step)) {
-            x.add(i, step, state.w);  // 3
-            for (int l = 0; l < W; ++l) total[l] += static_cast<double>(change[l]);
+        for (int l = 0; l < W; ++l) a_[l] = a[l];
+        if constexpr (Loss::kKeepsMargin) {
+            const T* t = state_.t + i * W;
+            for (int l = 0; l < W; ++l) t_[l] = t[l];
         }
-        heartbeat.row();
     }
-    for (int l = 0; l < n_lanes; ++l) {
-        state.total[l] = total[l];
-        state.lambda[l] = lambda[l] + plan.rho[l] * total[l];  // 4
+
+    // 5: returns the lanes in which the row sleeps from now on.
+    std::uint32_t fall_asleep(std::int64_t i) {
+        for (int l = 0; l < W; ++l) {
+            const T moves = loss_.unrest(s_[l], row_.y[l], row_.c[l], a_[l]);
+            unrest_[l] = row_.c[l] > T(0) ? moves : -std::numeric_limits<T>::infinity();
+        }
+        for (int l = 0; l < W; ++l) {
+            const T awake = off_[l] > T(0) ? T(0) : unrest_[l];
+            restless_[l] = awake > restless_[l] ? awake : restless_[l];
+            rests_[l] = -awake > reach_[l] ? T(1) : T(0);
+            off_[l] = off_[l] > rests_[l] ? off_[l] : rests_[l];
+        }
+        if (!Lane::any(Lane::load(rests_))) return 0;
+        std::uint32_t falls = 0;
+        for (int l = 0; l < W; ++l) {
+            if (!(rests_[l] > T(0))) continue;
+            falls |= 1u << l;
+            slept_[l] += static_cast<double>(row_.c[l] * loss_.loss(s_[l], row_.y[l]));
+        }
+        state_.asleep[i] |= static_cast<std::uint16_t>(falls);
+        return falls;
     }
-    return told;
-}
+
+    // Adds up losses and gaps; returns the lanes in which the row adds much.
+    std::uint16_t count() {
+        for (int l = 0; l < W; ++l) {
+            losses_[l] = row_.c[l] * loss_.loss(s_[l], row_.y[l]);
+            gaps_[l] = loss_.passing_gap(s_[l], row_.y[l], row_.c[l], a_[l], t_[l]);
+        }
+        for (int l = 0; l < W; ++l) {
+            losses_[l] = off_[l] > T(0) ? T(0) : losses_[l];
+            gaps_[l] = off_[l] > T(0) ? T(0) : gaps_[l];
+            loss_sum_[l] += static_cast<double>(losses_[l]);
+            gap_sum_[l] += static_cast<double>(gaps_[l]);
+            rests_[l] = gaps_[l] > much_[l] ? T(1) : T(0);
+        }
+        if (!Lane::any(Lane::load(rests_))) return 0;
+        std::uint32_t hot = 0;
+        for (int l = 0; l < W; ++l) hot |= static_cast<std::uint32_t>(rests_[l] > T(0)) << l;
+        return static_cast<std::uint16_t>(hot);
+    }
+
+    // 3, 4: the best a_i, in lanes that are not off.
+    void move(std::int64_t i) {
+        loss_.template step<T, W>(row_.y, s_, q_, row_.c, a_, t_, change_);
+        T* a = state_.a + i * W;
+        for (int l = 0; l < W; ++l) {
+            change_[l] = off_[l] > T(0) ? T(0) : change_[l];
+            total_[l] += static_cast<double>(change_[l]);
+        }
+        for (int l = 0; l < W; ++l) a[l] = off_[l] > T(0) ? a[l] : a_[l];
+        if constexpr (Loss::kKeepsMargin) {
+            T* t = state_.t + i * W;
+            for (int l = 0; l < W; ++l) t[l] = off_[l] > T(0) ? t[l] : t_[l];
+        }
+        const auto step = Lane::load(change_);
+        if (Lane::any(step)) x_.add(i, step, state_.w);
+    }
+
+    DualPass tell(std::size_t rows) {
+        DualPass told{std::vector<double>(lanes_), std::vector<double>(lanes_)};
+        for (int l = 0; l < lanes_; ++l) {
+            told.loss[l] = loss_sum_[l] + slept_[l], told.gap[l] = gap_sum_[l];
+            if (out_ >> l & 1u) continue;
+            state_.total[l] = total_[l];
+            state_.lambda[l] = lambda_[l] + static_cast<double>(rho_[l]) * total_[l];  // 6
+            state_.asleep_loss[l] = slept_[l];
+            state_.reach[l] = kCalm * static_cast<double>(restless_[l]);
+            state_.much[l] = kMuch * gap_sum_[l] / static_cast<double>(rows);
+        }
+        return told;
+    }
+
+    const Products<Lane>& x_;
+    const Loss loss_;
+    TargetsInLanes<T, W> row_;
+    std::span<const double> squared_norm_;
+    DualState<Lane> state_;
+    int lanes_;
+    std::uint32_t out_;
+    alignas(64) T rho_[W], reach_[W], much_[W];
+    alignas(64) T s_[W], q_[W], a_[W], t_[W] = {}, off_[W], change_[W];
+    alignas(64) T losses_[W], gaps_[W], unrest_[W], restless_[W] = {}, rests_[W];
+    alignas(64) double total_[W], lambda_[W], slept_[W], loss_sum_[W] = {}, gap_sum_[W] = {};
+};
 
 }  // namespace separable

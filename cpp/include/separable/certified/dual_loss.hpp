@@ -2,71 +2,147 @@
 //
 //   problem   P(w, b) = 1/2 |w|^2 + sum_i c_i loss(y_i (w.x_i + b)), and its dual
 //             D(a) = sum_i d(a_i, c_i) - 1/2 |v|^2,  v = sum_i a_i y_i x_i
-//   a step    maximises D over a_i alone: with s the score of the row, q = |x_i|^2 (and what the
+//   step      maximises D over a_i alone: with s the score of the row, q = |x_i|^2 (and what the
 //             intercept adds), the score after a change of a_i by h is s + q y_i h
-//   a gap     c loss(m) - d(a, c) + a m >= 0, a row's part in P - D; m = y (v.x_i + b)
+//   gap       c loss(m) - d(a, c) + a m >= 0, a row's part in P - D; m = y (v.x_i + b)
+//   unrest    how much D would gain, to first order, from a change of a_i; below 0 where a_i is
+//             held at the end of its range, by as much as the score may change until it moves
+//   cut       a, brought into the range in which D is finite
+//   intercept the b that minimises the sum of losses is where the sum of slopes crosses 0: slopes
+//             and their slopes for Newton's method, or the points at which a slope jumps
+//
 // Regression has y_i a number, a_i of either sign and v = sum a_i x_i.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "separable/math/exponential.hpp"
 
 namespace separable {
 
+template <class T>
+inline T magnitude(T x) {
+    return x < T(0) ? -x : x;
+}
+
+// a / c, and 0 for rows of cost 0, which have a = 0; without a branch.
+template <class T>
+inline T part_of(T a, T c) {
+    return a / (c + std::numeric_limits<T>::min());
+}
+
+// A place where the slope of the sum of losses by b jumps up.
+struct Jump {
+    double at, by;
+};
+
 // max(0, 1 - m): 0 <= a <= c, d = a.
 struct HingeDual {
     static constexpr const char* kName = "hinge";
-    static constexpr bool kKeepsMargin = false, kRegression = false;
+    static constexpr bool kKeepsMargin = false, kRegression = false, kRests = true, kSmooth = false;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
         for (int l = 0; l < width; ++l) {
             const T wanted = a[l] + (T(1) - y[l] * s[l]) / q[l];
-            const T after = std::min(std::max(wanted, T(0)), c[l]);
+            const T positive = wanted > T(0) ? wanted : T(0);
+            const T after = positive < c[l] ? positive : c[l];
             change[l] = y[l] * (after - a[l]);
             a[l] = after;
         }
     }
     template <class T>
+    T unrest(T s, T y, T c, T a) const {
+        const T rise = T(1) - y * s;
+        const T inside = magnitude(rise);
+        const T held = a == c ? -rise : inside;
+        return a == T(0) ? rise : held;
+    }
+    template <class T>
     T loss(T s, T y) const {
-        return std::max(T(0), T(1) - y * s);
+        const T left = T(1) - y * s;
+        return left > T(0) ? left : T(0);
+    }
+    template <class T>
+    T dual(T, T, T a) const {
+        return a;
+    }
+    template <class T>
+    T cut(T c, T a) const {
+        return std::min(std::max(a, T(0)), c);
     }
     template <class T>
     T gap(T s, T y, T c, T a) const {
-        const T m = y * s;
-        return m < T(1) ? (c - a) * (T(1) - m) : a * (m - T(1));
+        const T over = y * s - T(1);
+        return over < T(0) ? (a - c) * over : a * over;
+    }
+    template <class T>
+    T passing_gap(T s, T y, T c, T a, T) const {
+        return gap(s, y, c, a);
+    }
+    // The slope far to the left is minus the cost of the positives.
+    template <class Add>
+    double jumps(double s, double y, double c, Add add) const {
+        add(Jump{y - s, c});
+        return y > 0 ? -c : 0;
     }
 };
 
 // max(0, 1 - m)^2: a >= 0, d = a - a^2 / 4c.
 struct SquaredHingeDual {
     static constexpr const char* kName = "squared_hinge";
-    static constexpr bool kKeepsMargin = false, kRegression = false;
+    static constexpr bool kKeepsMargin = false, kRegression = false, kRests = true, kSmooth = true;
+    static constexpr double kReach = 1;  // |b + s| at the best b is not larger for every row
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
         for (int l = 0; l < width; ++l) {
             const T cost = c[l] > T(0) ? c[l] : T(1), slack = T(1) / (T(2) * cost);
             const T wanted = a[l] + (T(1) - y[l] * s[l] - a[l] * slack) / (q[l] + slack);
-            const T after = c[l] > T(0) ? std::max(wanted, T(0)) : T(0);
+            const T positive = wanted > T(0) ? wanted : T(0);
+            const T after = c[l] > T(0) ? positive : T(0);
             change[l] = y[l] * (after - a[l]);
             a[l] = after;
         }
     }
     template <class T>
-    T loss(T s, T y) const {
-        const T left = std::max(T(0), T(1) - y * s);
-        return left * left;
+    T unrest(T s, T y, T c, T a) const {
+        const T cost = c > T(0) ? c : T(1);
+        const T rise = T(1) - y * s - a / (T(2) * cost);
+        return a == T(0) ? rise : magnitude(rise);
     }
     template <class T>
+    T loss(T s, T y) const {
+        const T left = T(1) - y * s, positive = left > T(0) ? left : T(0);
+        return positive * positive;
+    }
+    template <class T>
+    T dual(T, T c, T a) const {
+        const T cost = c > T(0) ? c : T(1);
+        return a - a * a / (T(4) * cost);
+    }
+    template <class T>
+    T cut(T c, T a) const {
+        return c > T(0) ? std::max(a, T(0)) : T(0);
+    }
+    // c left^2 - a + a^2 / 4c + a m, as a square where m < 1
+    template <class T>
     T gap(T s, T y, T c, T a) const {
-        if (!(c > T(0))) return T(0);
-        const T m = y * s, left = std::max(T(0), T(1) - m);
-        // c left^2 - a + a^2 / 4c + a m, as a square where m < 1
-        const T root = left - a / (T(2) * c);
-        return m < T(1) ? c * root * root : a * a / (T(4) * c) + a * (m - T(1));
+        const T cost = c > T(0) ? c : T(1);
+        const T over = y * s - T(1), half = a / (T(2) * cost), root = over + half;
+        return over < T(0) ? c * root * root : half * a / T(2) + a * over;
+    }
+    template <class T>
+    T passing_gap(T s, T y, T c, T a, T) const {
+        return gap(s, y, c, a);
+    }
+    void slopes(double s, double y, double c, double& first, double& second) const {
+        const double left = 1 - y * s;
+        first = left > 0 ? -2 * c * y * left : 0;
+        second = left > 0 ? 2 * c : 0;
     }
 };
 
@@ -74,28 +150,44 @@ struct SquaredHingeDual {
 //
 // The best a_i solves f(t) = t - S - q c sigma(-t) = 0 with S = y s - q a_old. f is concave for
 // t > 0 and convex for t < 0, so Newton's method that starts at the inflection, or at the old t if
-// that is on the right side, never overshoots and needs no bracket.
+// that is on the right side, never overshoots and needs no bracket. |f''| <= f', so that the error
+// after a step is at most half its square: a lane stops after a step below kFine.
 struct LogisticDual {
     static constexpr const char* kName = "log_loss";
-    static constexpr bool kKeepsMargin = true, kRegression = false;
+    static constexpr bool kKeepsMargin = true, kRegression = false, kRests = false, kSmooth = true;
+    static constexpr double kReach = 40, kFine = 1.0 / 64;
     static constexpr int kSteps = 5;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T* t, T* change) const {
-        T start[width], side[width], x[width];
+        alignas(64) T start[width], side[width], x[width], h[width], go[width], room[width];
         for (int l = 0; l < width; ++l) {
             start[l] = y[l] * s[l] - q[l] * a[l];
-            side[l] = -start[l] - q[l] * c[l] / T(2) < T(0) ? T(1) : T(-1);
-            x[l] = t[l] * side[l] > T(0) ? t[l] : T(0);
+            room[l] = q[l] * c[l];
+            side[l] = -start[l] - room[l] / T(2) < T(0) ? T(1) : T(-1);
+            h[l] = part_of(a[l], c[l]);  // sigma(-t), up to rounding
+            go[l] = T(1);
         }
-        for (int k = 0; k < kSteps; ++k)
-            for (int l = 0; l < width; ++l) {
-                const T h = sigmoid(-x[l]), room = q[l] * c[l];
-                x[l] -= (x[l] - start[l] - room * h) / (T(1) + room * h * (T(1) - h));
-                x[l] = x[l] * side[l] > T(0) ? x[l] : T(0);
-            }
         for (int l = 0; l < width; ++l) {
-            const T after = c[l] * sigmoid(-x[l]);
+            const bool same = t[l] * side[l] > T(0);
+            x[l] = same ? t[l] : T(0);
+            h[l] = same ? h[l] : T(0.5);
+        }
+        for (int k = 0; k < kSteps; ++k) {
+            std::int32_t going = 0;
+            for (int l = 0; l < width; ++l) {
+                const T by =
+                    (x[l] - start[l] - room[l] * h[l]) / (T(1) + room[l] * h[l] * (T(1) - h[l]));
+                const T moved = x[l] - go[l] * by;
+                x[l] = moved * side[l] > T(0) ? moved : T(0);
+                h[l] = sigmoid(-x[l]);
+                go[l] = magnitude(by) < static_cast<T>(kFine) ? T(0) : go[l];
+                going |= go[l] > T(0) ? 1 : 0;
+            }
+            if (going == 0) break;
+        }
+        for (int l = 0; l < width; ++l) {
+            const T after = c[l] * h[l];
             change[l] = y[l] * (after - a[l]);
             a[l] = after;
             t[l] = x[l];
@@ -103,45 +195,114 @@ struct LogisticDual {
     }
     template <class T>
     T loss(T s, T y) const {
-        const T m = y * s, size = m < T(0) ? -m : m;
+        const T m = y * s, size = magnitude(m);
         return (m < T(0) ? size : T(0)) + log_one_plus(exponential(-size));
     }
-    // c KL(u || sigma(-m)), from the margin that a stands for.
+    template <class T>
+    T dual(T, T c, T a) const {
+        return -c * entropy(c, a);
+    }
+    template <class T>
+    T cut(T c, T a) const {
+        return std::min(std::max(a, T(0)), c);
+    }
+    // c KL(u || v), v = sigma(-m); as a series where u is close to v, for there logarithms cancel.
     template <class T>
     T gap(T s, T y, T c, T a) const {
+        const T m = y * s, u = part_of(a, c), v = sigmoid(-m);
+        const T away = u - v, room = v * (T(1) - v), part = room > T(0) ? away / room : T(1);
+        if (magnitude(part) < T(1e-3))
+            return std::max(T(0), c * away * part * (T(0.5) - (T(1) - T(2) * v) * part / T(6)));
+        return c * (loss(s, y) + entropy(c, a) + u * m);
+    }
+    // The same, from the margin t that a stands for: a series in m - t, or an upper bound.
+    template <class T>
+    T passing_gap(T s, T y, T c, T a, T t) const {
+        const T m = y * s, u = part_of(a, c), d = m - t, room = u * (T(1) - u);
+        const T d2 = d * d;
+        const T series =
+            room * d2 * (T(0.5) + (T(2) * u - T(1)) * d / T(6) + (T(1) - T(6) * room) * d2 / T(24));
+        const T size = magnitude(d), most = size < T(8) ? d2 / T(8) : size;
+        const T value = size < T(1) ? series : most;
+        return value > T(0) ? c * value : T(0);
+    }
+    void slopes(double s, double y, double c, double& first, double& second) const {
+        const double p = sigmoid(-y * s);
+        first = -c * y * p;
+        second = c * p * (1 - p);
+    }
+
+   private:
+    template <class T>
+    static T entropy(T c, T a) {
         if (!(c > T(0))) return T(0);
-        const T m = y * s, u = a / c, rest = T(1) - u;
-        T entropy = 0;
-        if (u > T(0)) entropy += u * std::log(u);
-        if (rest > T(0)) entropy += rest * std::log(rest);
-        return std::max(T(0), c * (loss(s, y) + entropy + u * m));
+        const T u = a / c;
+        T value = 0;
+        if (u > T(0)) value += u * std::log(u);
+        if (u < T(1)) value += (T(1) - u) * std::log1p(-u);
+        return value;
     }
 };
 
 // max(0, |y - s| - eps) for numbers y: |a| <= c, d = y a - eps |a|.
 struct InsensitiveDual {
     static constexpr const char* kName = "epsilon_insensitive";
-    static constexpr bool kKeepsMargin = false, kRegression = true;
+    static constexpr bool kKeepsMargin = false, kRegression = true, kRests = true, kSmooth = false;
     double eps = 0.1;
 
     template <class T, int width>
     void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
         for (int l = 0; l < width; ++l) {
             const T free = a[l] + (y[l] - s[l]) / q[l], band = static_cast<T>(eps) / q[l];
-            const T cut = free > band ? free - band : free < -band ? free + band : T(0);
-            const T after = std::min(std::max(cut, -c[l]), c[l]);
+            const T below = free < -band ? free + band : T(0);
+            const T cut = free > band ? free - band : below;
+            const T low = cut < -c[l] ? -c[l] : cut;
+            const T after = low < c[l] ? low : c[l];
             change[l] = after - a[l];
             a[l] = after;
         }
     }
     template <class T>
-    T loss(T s, T y) const {
-        const T left = y - s;
-        return std::max(T(0), (left < T(0) ? -left : left) - static_cast<T>(eps));
+    T unrest(T s, T y, T c, T a) const {
+        const T left = y - s, rise = left - static_cast<T>(eps), fall = left + static_cast<T>(eps);
+        const T up = a == c ? -rise : magnitude(rise);    // a > 0
+        const T down = a == -c ? fall : magnitude(fall);  // a < 0
+        const T at_rest = rise > -fall ? rise : -fall;    // a = 0
+        const T moving = a > T(0) ? up : down;
+        return a == T(0) ? at_rest : moving;
     }
     template <class T>
+    T loss(T s, T y) const {
+        const T left = magnitude(y - s) - static_cast<T>(eps);
+        return left > T(0) ? left : T(0);
+    }
+    template <class T>
+    T dual(T y, T, T a) const {
+        return y * a - static_cast<T>(eps) * magnitude(a);
+    }
+    template <class T>
+    T cut(T c, T a) const {
+        return std::min(std::max(a, -c), c);
+    }
+    // (c - a) (r - eps) where the residual r > eps lies on the side of a, and so on: no term of
+    // these is negative
+    template <class T>
     T gap(T s, T y, T c, T a) const {
-        return c * loss(s, y) + static_cast<T>(eps) * (a < T(0) ? -a : a) - a * (y - s);
+        const T left = y - s, size = magnitude(left), spent = magnitude(a);
+        const T over = size - static_cast<T>(eps);
+        const bool same = left * a >= T(0);
+        const T against = same ? T(0) : T(2) * spent * size;
+        return (over > T(0) ? (c - spent) * over : -spent * over) + against;
+    }
+    template <class T>
+    T passing_gap(T s, T y, T c, T a, T) const {
+        return gap(s, y, c, a);
+    }
+    template <class Add>
+    double jumps(double s, double y, double c, Add add) const {
+        add(Jump{y - s - eps, c});
+        add(Jump{y - s + eps, c});
+        return -c;
     }
 };
 

@@ -153,6 +153,22 @@ struct Csr {
     }
 };
 
+// |x|^2 of a row in which no column stands twice.
+template <Row R>
+double sum_of_squares(const R& row) {
+    constexpr int P = kPerLine<double>;
+    const std::int64_t n = row.size();
+    Line<double> partial = Line<double>::zero();
+    std::int64_t k = 0;
+    for (; k + P <= n; k += P) {
+        const auto x = row.template values<double>(k);
+        partial += x * x;
+    }
+    double sum = partial.sum();
+    for (; k < n; ++k) sum += static_cast<double>(row.value(k)) * static_cast<double>(row.value(k));
+    return sum;
+}
+
 // |x|^2. A column that stands twice counts once, with the sum of its values.
 template <Row R>
 double squared_norm(const R& row) {
