@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from separable.certified.newton_cg import newton_cg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -127,11 +130,18 @@ class Solver:
             for block in blocks:
                 yield self._learn(lanes, block, start, ended)
             return
+        rest = iter(blocks)
         with ThreadPoolExecutor(self.request.n_jobs) as pool:
-            work = [pool.submit(self._learn, lanes, block, start, ended) for block in blocks]
+
+            def begin(block: list[int]) -> Future[Solved]:
+                return pool.submit(self._learn, lanes, block, start, ended)
+
+            work = deque(begin(block) for block in islice(rest, self.request.n_jobs + 1))
             try:
-                for one in work:
-                    yield one.result()
+                while work:  # what is taken is forgotten, so that memory does not grow
+                    solved = work.popleft().result()
+                    work.extend(begin(block) for block in islice(rest, 1))
+                    yield solved
             finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
                 ended.set()
                 for one in work:

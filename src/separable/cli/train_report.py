@@ -133,16 +133,6 @@ def _model_text(training: Training) -> str:
     return "\n".join(lines)
 
 
-def _certificate(model: Model) -> str:
-    """Return how far from the optimum the weights are, at most."""
-    gaps: Any = model.evidence["relative_gap"]
-    asked = f"(asked {model.evidence['tol']:.0e})"
-    if not isinstance(gaps, list):
-        return f"certificate: relative gap {gaps:.1e} {asked}"
-    models = f"in each of {len(gaps)} one-vs-rest models"
-    return f"certificate: relative gap at most {max(gaps):.1e} {models} {asked}"
-
-
 def _search_lines(evidence: Mapping[str, Any]) -> list[str]:
     """Return how the strength was chosen, and whether it is at the edge of those tried."""
     if "best_score" not in evidence or "validation" not in evidence:
@@ -161,6 +151,16 @@ def _search_lines(evidence: Mapping[str, Any]) -> list[str]:
     if evidence.get("at_edge"):
         lines.append(f"  it is the {evidence['at_edge']} {name} that was tried")
     return lines
+
+
+def _certificate(model: Model) -> str:
+    """Return how far from the optimum the weights are, at most."""
+    gaps: Any = model.evidence["relative_gap"]
+    asked = f"(asked {model.evidence['tol']:.0e})"
+    if not isinstance(gaps, list):
+        return f"certificate: relative gap {gaps:.1e} {asked}"
+    models = f"in each of {len(gaps)} one-vs-rest models"
+    return f"certificate: relative gap at most {max(gaps):.1e} {models} {asked}"
 
 
 def _end(model: Model) -> str:
