@@ -18,6 +18,7 @@ from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement
 from separable.certified.losses import is_smooth
 from separable.certified.newton_cg import newton_cg
+from separable.fitting.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -126,10 +127,18 @@ class Solver:
         """
         blocks = list(self._blocks(lanes))
         ended = Event()
+        with one_blas_thread():
+            yield from self._solve(lanes, blocks, start, ended)
+
+    def _solve(
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, ended: Event
+    ) -> Iterator[Solved]:
+        """Yield what blocks learn, in their order."""
         if self.request.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
                 yield self._learn(lanes, block, start, ended)
             return
+        self._prepare()
         rest = iter(blocks)
         with ThreadPoolExecutor(self.request.n_jobs) as pool:
 
@@ -163,6 +172,13 @@ class Solver:
         together = [k for k in order if k not in alone]
         for first in range(0, len(together), LANES):
             yield together[first : first + LANES]
+
+    def _prepare(self) -> None:
+        """Make what threads share before they start."""
+        if self.has_few:
+            self._few.prepare()
+        else:
+            _ = self._passed
 
     @cached_property
     def _few(self) -> FewColumns:
