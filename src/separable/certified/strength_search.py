@@ -249,7 +249,10 @@ class StrengthSearch(CertifiedClassifier):
             np.full((F, S, k, d), np.nan) if F * S * k * d <= MOST_PATHS else None,
             self.select,
         )
-        for learned in FoldLanes(self, material, splits, strengths, request).learn():
+        lanes = FoldLanes(
+            self, material, splits, strengths, request, keep_weights=table.paths is not None
+        )
+        for learned in lanes.learn():
             fold, place = learned.fold, learned.place
             split = splits[fold]
             try:
