@@ -60,7 +60,7 @@ class Judgement:
         )
 
     def is_better_than(self, other: Judgement) -> bool:
-        """Return whether the first lane has the smaller gap, not as a share: primals may be huge."""
+        """Return whether the first lane has the smaller gap: shares of huge primals say nothing."""
         mine, theirs = self.certificates[0].gap, other.certificates[0].gap
         return mine < theirs or (math.isnan(theirs) and not math.isnan(mine))
 

@@ -140,7 +140,8 @@ class DenseProducts:
         self.centre, self._n = centre, n
         scale = problem.columns.scale
         is_far = _is_far(scale)
-        self._scale, self._first = (None, scale) if is_far else (scale, None)
+        self._scale: Floats | None = None if is_far else scale
+        self._first: Floats | None = scale if is_far else None
         self._made = blocks
         self._kept: list[tuple[int, Floats]] | None = None
         if n * self.size <= KEPT:
