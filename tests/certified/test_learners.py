@@ -209,6 +209,29 @@ def test_numbers_of_any_size(name, size):
 
 
 @EACH
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("size", [1e-200, 1e160, 1e300])
+def test_standardised_fits_see_columns_of_any_size(name, form, size):
+    X, y = data(name)
+    found, plain = MAKERS[name](standardize=True), MAKERS[name](standardize=True)
+    found.fit(form(X * size), y)
+    plain.fit(form(X), y)
+    assert found.certificate_.converged
+    np.testing.assert_allclose(found.coef_ * size, plain.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["logistic", "squared hinge"])
+@pytest.mark.parametrize("size", [1e20, 1e30, 1e100])
+def test_what_no_dual_point_proves_is_learned_all_the_same(name, size):
+    X, y = data(name)
+    plain = MAKERS[name](C=1e8).fit(X, y)  # at these sizes the penalty is nothing
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        found = MAKERS[name]().fit(X * size, y)
+    assert found.certificate_.primal <= plain.certificate_.primal * (1 + 1e-6)
+    np.testing.assert_array_equal(found.predict(X * size), plain.predict(X))
+
+
+@EACH
 def test_columns_far_from_0_lose_nothing(name):
     X, y = data(name)
     plain, far = MAKERS[name]().fit(X, y), MAKERS[name]().fit(X + 1e9, y)

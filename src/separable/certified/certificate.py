@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Certificate"]
 
@@ -22,12 +22,15 @@ class Certificate:
         Their difference, summed row by row from terms that are not negative.
     tol : float
         The relative gap that was asked for.
+    is_penalised : bool, default True
+        Whether the objective has its penalty, so that weights are known as well as it is.
     """
 
     primal: float
     dual: float
     gap: float
     tol: float
+    is_penalised: bool = True
 
     @property
     def relative_gap(self) -> float:
@@ -43,12 +46,17 @@ class Certificate:
 
     @property
     def distance(self) -> float:
-        """The optimal weights are no further than this from those found, in penalised units."""
-        return math.sqrt(2.0 * self.gap)
+        """The optimal weights are no further than this from those found, in penalised units.
+
+        Without a penalty: ``inf``, as a flat objective says nothing about weights.
+        """
+        return math.sqrt(2.0 * self.gap) if self.is_penalised else math.inf
 
     def times(self, value: float) -> Certificate:
         """Return the certificate of an objective that is so many times as large."""
-        return Certificate(value * self.primal, value * self.dual, value * self.gap, self.tol)
+        return replace(
+            self, primal=value * self.primal, dual=value * self.dual, gap=value * self.gap
+        )
 
     def __add__(self, other: Certificate) -> Certificate:
         return Certificate(
@@ -56,4 +64,5 @@ class Certificate:
             self.dual + other.dual,
             self.gap + other.gap,
             max(self.tol, other.tol),
+            self.is_penalised and other.is_penalised,
         )

@@ -323,11 +323,16 @@ class CertifiedEstimator(LinearEstimator):
         which = (
             "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
         )
+        advice = (
+            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
+            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
+            if worst.is_penalised
+            else "Without a penalty there may be no optimum: classes that can be separated have "
+            "none. A finite C has one."
+        )
         warnings.warn(
             f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
-            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. The weights "
-            f"are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More passes "
-            "(max_iter), scaled columns (standardize=True) or a smaller C bring it closer.",
+            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. {advice}",
             ConvergenceWarning,
             stacklevel=3,
         )

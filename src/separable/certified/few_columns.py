@@ -181,8 +181,7 @@ class FewColumns:
             if found.certificates[0].converged:
                 return found
             other = judge(problem, [lane], z[:, None], tol)
-            gaps = [one.certificates[0].relative_gap for one in (found, other)]
-            return other if gaps[1] < gaps[0] else found
+            return other if other.is_better_than(found) else found
 
         def unpenalised(z: Floats, weights: Floats) -> Judgement:
             loss, (y, c) = cast("SmoothLoss", problem.loss), self._targets_and_costs(lane)

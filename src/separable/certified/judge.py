@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,11 @@ class Judgement:
             self.certificates[one],
             self.dual[:, one],
         )
+
+    def is_better_than(self, other: Judgement) -> bool:
+        """Return whether the first lane has the smaller gap: shares of huge primals say nothing."""
+        mine, theirs = self.certificates[0].gap, other.certificates[0].gap
+        return mine < theirs or (math.isnan(theirs) and not math.isnan(mine))
 
     @staticmethod
     def side_by_side(parts: Sequence[Judgement]) -> Judgement:

@@ -31,6 +31,8 @@ KEPT = 1 << 22
 BLOCK = 1 << 16
 #: A sparse column whose mean is so many times its deviation is centred, and a dense one.
 SHIFTED = 100.0
+#: Columns that are scaled by more, or by less than its inverse, are scaled before they are squared.
+FAR = 2.0**100
 #: Multiplications of matrices in the time of one product of two sparse numbers.
 DENSE_IS_FASTER = 8
 
@@ -63,14 +65,25 @@ def row_products(problem: Problem) -> RowProducts:
     """Choose how to multiply the rows of a problem."""
     rows = problem.rows
     n, d = rows.shape
+    is_far = _is_far(problem.columns.scale)
     if not rows.is_sparse:
-        centre = None if problem.columns.shift is not None else _centre(problem)
-        return DenseProducts(problem, problem.blocks, centre)
+        has_centre = problem.columns.shift is not None or is_far
+        return DenseProducts(problem, problem.blocks, None if has_centre else _centre(problem))
+    if is_far:
+        return DenseProducts(problem, lambda: _spread(problem), None)
     centre = _centre(problem)
     length = np.diff(np.asarray(rows.indptr)).astype(np.float64)
     if centre is None and DENSE_IS_FASTER * float(length @ length) <= n * float(d) ** 2:
         return SparseProducts(problem)
     return DenseProducts(problem, lambda: _spread(problem), centre)
+
+
+def _is_far(scale: Floats | None) -> bool:
+    """Return whether squares of columns, as they came, may overflow or vanish."""
+    if scale is None:
+        return False
+    used = scale[scale > 0]
+    return bool(((used > FAR) | (used < 1.0 / FAR)).any())
 
 
 def _centre(problem: Problem) -> Floats | None:
@@ -124,7 +137,11 @@ class DenseProducts:
         self, problem: Problem, blocks: Callable[[], Blocks], centre: Floats | None
     ) -> None:
         n, self.size = problem.rows.shape
-        self._scale, self.centre, self._n = problem.columns.scale, centre, n
+        self.centre, self._n = centre, n
+        scale = problem.columns.scale
+        is_far = _is_far(scale)
+        self._scale: Floats | None = None if is_far else scale
+        self._first: Floats | None = scale if is_far else None
         self._made = blocks
         self._kept: list[tuple[int, Floats]] | None = None
         if n * self.size <= KEPT:
@@ -138,7 +155,8 @@ class DenseProducts:
             yield from self._kept
             return
         for start, block in self._made():
-            yield start, block if self.centre is None else block - self.centre
+            centred = block if self.centre is None else block - self.centre
+            yield start, centred if self._first is None else centred * self._first
 
     def scores(self, u: Floats, b: float) -> Floats:
         """Return Uu + b."""

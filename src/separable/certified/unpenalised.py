@@ -48,7 +48,7 @@ def judge_unpenalised(
     dual = _project(x, loss, y, c, s, z, fit_intercept=problem.fit_intercept)
     primal, lowest = loss.total(y, s, c), loss.dual_total(y, c, dual)
     gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
-    certificate = Certificate(primal, lowest, gap, tol)
+    certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
     return Judgement(
         weights[:, None],
         np.array([b]),

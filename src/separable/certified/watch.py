@@ -121,8 +121,7 @@ class Watch:
         """Judge z and weights, keep the better judgement, and return whether it is this one."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._judge(z, weights)
-        gap = found.certificates[0].relative_gap
-        is_better = self._best is None or gap < self.reached
+        is_better = self._best is None or found.is_better_than(self._best)
         if is_better:
             self._best = found
         return is_better
@@ -131,7 +130,7 @@ class Watch:
         """Return the best judgement; what the engine ended with is judged if that may help."""
         if not self.satisfied:
             self.consider(z, weights)
-        assert self._best is not None
-        if not self.reached <= 1:  # no dual point is known that is better than 0
+        if not self.satisfied:  # weights may be good where no dual point proves it: 0 always bounds
             self.consider(np.zeros_like(z), weights)
+        assert self._best is not None
         return self._best
