@@ -24,6 +24,8 @@ __all__ = ["linear_dual", "newton", "shorten"]
 SHORTEST = 1e-10
 #: What rounding may add to an objective.
 SLACK = 1e-15
+#: Steps after which an objective that no longer falls has met rounding.
+IDLE = 10
 #: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
 SEPARABLE = 1e-12
 
@@ -72,6 +74,7 @@ def newton(
     b = loss.best_intercept(y, s, c) if fit_intercept else 0.0
     s += b
     first = value = 0.5 * penalty * float(u @ u) + loss.total(y, s, c)
+    idle = 0
     for _ in range(max_iter):
         slope, curve = loss.slopes(y, s, c)  # 1
         hessian, mixed, along = x.products(curve, slope)  # 2
@@ -92,7 +95,10 @@ def newton(
             break
         u, b = u + length * du, b + length * db
         s = x.scores(u, b)
+        idle = 0 if new < value - SLACK * value else idle + 1
         value = new
+        if idle >= IDLE:
+            break
         if penalty == 0 and value < SEPARABLE * first:
             break
     return -loss.slopes(y, s, c)[0], u

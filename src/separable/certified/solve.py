@@ -247,7 +247,7 @@ class Solver:
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
                 passes[k] += steps
-                if one.certificates[0].gap < parts[k].certificates[0].gap:
+                if one.is_better_than(parts[k]):
                     parts[k], engines[k] = one, engine
             found = Judgement.side_by_side(parts)
         return Solved(block, found, passes, engines)
