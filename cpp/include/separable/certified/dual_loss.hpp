@@ -122,7 +122,7 @@ struct SquaredHingeDual {
     template <class T>
     T dual(T, T c, T a) const {
         const T cost = c > T(0) ? c : T(1);
-        return a - a * a / (T(4) * cost);
+        return a * (T(1) - a / (T(4) * cost));
     }
     template <class T>
     T cut(T c, T a) const {
