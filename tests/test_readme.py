@@ -14,5 +14,5 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(example, str(README), "exec"), {"__name__": "readme"})
     printed = capsys.readouterr().out
     assert printed.startswith("['Adelie' 'Adelie' 'Adelie']\ntowards Adelie\n")
-    assert "AveragedPerceptron predicts Adelie: score +" in printed
+    assert "LogisticRegressionCV predicts Adelie: score +" in printed
     assert [path.name for path in tmp_path.iterdir()] == ["penguins.safetensors"]

@@ -232,6 +232,20 @@ void sum_outer(const BoundRows& rows, Const<double> c, Mutable<double, 2> produc
                rows.rows);
 }
 
+void sum_curved(const BoundRows& rows, Const<double> c, Const<double> w, double b,
+                Mutable<double, 1> scores, Mutable<double, 1> sums) {
+    const auto n = static_cast<std::size_t>(rows.n_rows);
+    const auto d = static_cast<std::size_t>(rows.n_features);
+    check(c.size() == n && scores.size() == n && w.size() == d && sums.size() == d,
+          "weights, scores and sums do not fit the rows");
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& x) {
+            add_curved(x, c.data(), w.data(), b, scores.data(), sums.data(), poll_signals);
+        },
+        rows.rows);
+}
+
 void sum_squares(const BoundRows& rows, Const<double> c, Mutable<double, 1> sums) {
     check(static_cast<std::int64_t>(c.size()) == rows.n_rows &&
               static_cast<std::int64_t>(sums.size()) == rows.n_features,
@@ -279,6 +293,9 @@ void bind_certified(nb::module_& m) {
     m.def("add_outer", &sum_outer, nb::arg("rows"), nb::arg("c"), nb::arg("products"),
           "Add the outer products of rows, each pair of columns once, in either triangle; see "
           "certified/row_products.hpp.");
+    m.def("add_curved", &sum_curved, nb::arg("rows"), nb::arg("c"), nb::arg("w"), nb::arg("b"),
+          nb::arg("scores"), nb::arg("sums"),
+          "Score rows and add them up by curvature times score; see certified/row_products.hpp.");
     m.def("add_squares", &sum_squares, nb::arg("rows"), nb::arg("c"), nb::arg("sums"),
           "Add weighted squares by column; see certified/row_products.hpp.");
 }

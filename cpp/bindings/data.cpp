@@ -167,6 +167,9 @@ void bind_data(nb::module_& m) {
         .def("largest_squared_norm", &largest_norm, nb::arg("chosen") = nb::none(),
              "max |x|^2 over the chosen rows, or all.")
         .def("squared_norms", &write_squared_norms, nb::arg("out"), "|x|^2 of each row.")
+        .def(
+            "has_repeats", [](const BoundRows& rows) { return !rows.repeats().empty(); },
+            "Whether a row has a column more than once.")
         .def_ro("n_rows", &BoundRows::n_rows)
         .def_ro("n_features", &BoundRows::n_features);
 }

@@ -13,7 +13,7 @@ from separable import LinearSVMCV, LogisticRegressionCV
         LogisticRegressionCV(4, cv=3),
         LogisticRegressionCV([0.1, 1.0], cv=2, standardize=True, select="1se"),
         LinearSVMCV([0.1, 1.0], cv=3),
-        LinearSVMCV([0.1, 1.0], cv=3, loss="squared_hinge", fit_intercept=False),
+        LinearSVMCV([0.1, 1.0], cv=3, loss="squared_hinge", standardize=True),
     ]
 )
 @pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")

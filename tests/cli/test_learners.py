@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import get_args
 
+import numpy as np
 import pytest
 
-from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, Task, new_learner, options_for
+from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS, Task, new_learner, options_for
 from separable.cli.target import TARGETS, Target, target_class
 from separable.cli.train import _learners_help
 
@@ -23,8 +24,17 @@ def test_the_seed_goes_to_those_that_take_one(regressors):
     assert not hasattr(new_learner("plane", 3), "random_state")
 
 
-def test_the_default_is_a_registered_classifier():
-    assert LEARNERS[DEFAULT_LEARNER].task == "classification"
+def test_every_task_has_a_default():
+    assert set(DEFAULT_LEARNERS) == set(get_args(Task))
+    for task, name in DEFAULT_LEARNERS.items():
+        assert LEARNERS[name].task == task
+
+
+def test_too_few_rows_for_folds_are_learned_without_search():
+    few, enough = np.array(["a", "b", "b"]), np.array(["a", "b", "b", "a"])
+    assert type(new_learner("logistic-regression-cv", 3, few)).__name__ == "LogisticRegression"
+    assert type(new_learner("linear-svm-cv", 3, few)).__name__ == "LinearSVM"
+    assert type(new_learner("linear-svm-cv", 3, enough)).__name__ == "LinearSVMCV"
 
 
 def test_options_and_help_tell_the_tasks_apart(regressors):

@@ -120,7 +120,12 @@ def test_probabilities_of_more_classes_are_those_of_python(separable, table, lin
 
 def test_a_margin_is_no_probability(separable, penguins_model):
     header = separable("predict", penguins_model, PENGUINS).out.partition("\n")[0]
-    assert header == "prediction,score_Adelie,score_Chinstrap,score_Gentoo"
+    scores = "prediction,score_Adelie,score_Chinstrap,score_Gentoo"
+    assert header == scores + ",probability_Adelie,probability_Chinstrap,probability_Gentoo"
+    args = ["train", PENGUINS, "--target", "species", "-o", "margin.safetensors"]
+    assert separable(*args, "--model", "averaged-perceptron").code == 0
+    header = separable("predict", "margin.safetensors", PENGUINS).out.partition("\n")[0]
+    assert header == scores
 
 
 def test_to_a_file(separable, binary):

@@ -219,7 +219,7 @@ def test_three_rows(separable, regressors):
             lines(row7="cheap"),
             "data.csv, line 8, column 'y': 'cheap' is not a number. Correct it, or leave it empty "
             "if it is missing. This learner is a regressor, its target must be numbers: for "
-            "classes use --model averaged-perceptron.\n",
+            "classes use --model logistic-regression-cv.\n",
         ),
         (lines(row7="inf"), "data.csv, data row 7, column 'y': infinity, or a number too large"),
         (
@@ -244,15 +244,30 @@ def test_what_the_user_says_of_the_target(separable, regressors):
     result = separable(*args, "--category", "y")
     assert result.code == 2
     assert "--category y: this learner is a regressor, its target is read as numbers" in result.err
-    assert "predict categories with --model averaged-perceptron" in result.err
+    assert "predict categories with --model logistic-regression-cv" in result.err
 
 
 def test_a_classifier_names_the_regressors(separable, regressors):
-    result = separable("train", PENGUINS, "--target", "body_mass_g")
+    args = ["train", PENGUINS, "--target", "body_mass_g"]
+    result = separable(*args, "--model", "logistic-regression-cv")
     assert result.code == 1
     assert "looks like a quantity: 94 different values in 342 rows" in result.err
     assert "predict the number itself with " in result.err
     assert "--model plane or --model descent, name a column of classes" in result.err
+
+
+def test_the_target_decides_without_a_learner(separable):
+    result = separable("train", PENGUINS, "--target", "body_mass_g")
+    assert result.code == 0
+    assert "Note: The target 'body_mass_g' looks like a quantity, so its numbers are" in result.err
+    assert "RidgeCV, trained again on all 342 rows" in result.out
+    assert "by leave-one-out of these rows, encoded once: mean squared error " in result.out
+    named = separable("train", PENGUINS, "--target", "body_mass_g", "--model", "ridge-cv")
+    assert named.out == result.out
+    assert named.err == ""
+    asked = separable("train", PENGUINS, "--target", "body_mass_g", "--category", "body_mass_g")
+    assert asked.code == 1
+    assert "looks like a quantity" in asked.err
 
 
 # --- predict and explain ---
@@ -316,7 +331,8 @@ def test_dependent_columns_are_named_but_levels_of_a_category_are_no_news(separa
 
 def test_what_a_learner_chose_by_itself_is_told(separable):
     args = ["train", PENGUINS, "--target", "body_mass_g", "--model"]
-    assert re.search(r"\n  alpha [0-9.]+, condition number ", separable(*args, "ridge-cv").out)
+    told = separable(*args, "ridge-cv").out
+    assert re.search(r"\n  condition number [0-9.]+\n  alpha [0-9.]+ by leave-one-out of ", told)
     told = separable(*args, "bayesian-regression").out
     assert re.search(r"\n  alpha [0-9.e-]+, noise precision [0-9.e-]+, condition", told)
     assert "  alpha" not in separable(*args, "ridge").out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -64,13 +65,14 @@ def test_json(separable):
     assert held["accuracy"] == held["correct"] / 86 > 0.95
     assert held["constant"] == "Adelie"
     assert held["constant_accuracy"] == 38 / 86
-    assert told["evidence"]["epochs"] >= 1
+    assert told["evidence"]["C"] > 0
+    assert told["evidence"]["converged"] is True
     assert len(told["top_weights"]) > 0
 
 
 def test_held_out_figure_by_hand(separable):
     """The encoder and the model of the figure never saw the held-out rows."""
-    from separable import AveragedPerceptron
+    from separable import LogisticRegressionCV
 
     told = json.loads(separable("train", PENGUINS, "--target", "species", "--json").out)
     table = read_csv(PENGUINS)
@@ -78,20 +80,20 @@ def test_held_out_figure_by_hand(separable):
     train, test = stratified_split(y, 0.25, 0)
     columns = table.drop_columns(["species"])
     encoder = TableEncoder().fit(columns.take(train))
-    fitted = AveragedPerceptron().fit(encoder.encode(columns.take(train)), y[train])
+    fitted = LogisticRegressionCV().fit(encoder.encode(columns.take(train)), y[train])
     right = fitted.predict(encoder.encode(columns.take(test))) == y[test]
     assert told["held_out"]["correct"] == right.sum()
 
 
 def test_the_saved_model_is_trained_on_all_rows(separable):
-    from separable import AveragedPerceptron
+    from separable import LogisticRegressionCV
 
     separable("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--seed", 5)
     table = read_csv(PENGUINS)
     columns = table.drop_columns(["species"])
     encoder = TableEncoder().fit(columns)
     y = np.array(table["species"].to_pylist())
-    fitted = AveragedPerceptron(random_state=5).fit(encoder.encode(columns), y)
+    fitted = LogisticRegressionCV(random_state=5).fit(encoder.encode(columns), y)
     model = load("m.safetensors")
     np.testing.assert_array_equal(model.weights, fitted.coef_)
     assert model.evidence["train"]["target"] == "species"
@@ -134,12 +136,38 @@ def test_unconverged_is_one_line_on_standard_error(separable):
     assert result.code == 0
     assert result.err.count("\n") == 1
     assert result.err.startswith("Warning: Perceptron stopped after 10000 epochs and has not")
-    assert "may not be linearly separable: --model averaged-perceptron makes" in result.err
-    for untypeable in ("AveragedPerceptron", "pocket", "limit", "one-vs-rest"):
+    assert "may not be linearly separable: --model logistic-regression-cv makes" in result.err
+    for untypeable in ("LogisticRegressionCV", "pocket", "limit", "one-vs-rest"):
         assert untypeable not in result.err
-    assert (
-        separable("train", "data.csv", "--target", "y", "--model", "averaged-perceptron").code == 0
+    assert separable("train", "data.csv", "--target", "y").code == 0
+
+
+def test_the_default_searches_and_proves(separable):
+    result = separable("train", PENGUINS, "--target", "species")
+    assert (result.code, result.err) == (0, "")
+    assert "LogisticRegressionCV, trained again on all 344 rows" in result.out
+    found = re.search(
+        r"  C (\S+) by 5 folds of these rows, encoded once: log loss 0\.0", result.out
     )
+    assert np.isclose(float(found[1]), np.logspace(-4, 4, 10), rtol=1e-4).any()
+    assert "standard error 0.0" in result.out
+    assert re.search(r"certificate: relative gap at most \S+ in each of 3 one-vs-rest", result.out)
+    svm = separable("train", PENGUINS, "--target", "species", "--model", "linear-svm-cv")
+    assert "by 5 folds of these rows, encoded once: accuracy 0.9" in svm.out
+
+
+def test_the_edge_of_the_grid_is_told(separable):
+    apart = "\n".join(["x,y", *(f"{k % 2},{'ab'[k % 2]}" for k in range(40))])
+    result = separable("train", write(apart), "--target", "y")
+    assert (result.code, result.err) == (0, "")
+    assert "it is the largest C that was tried" in result.out
+
+
+def test_a_class_of_one_row_is_learned_without_search(separable):
+    text = "x,y\n1,a\n2,a\n3,a\n4,b\n"
+    result = separable("train", write(text), "--target", "y", "--test-size", "0")
+    assert (result.code, result.err) == (0, "")
+    assert "LogisticRegression, trained again on all 4 rows" in result.out
 
 
 def test_of_several_models_it_is_said_what_is_counted(separable):

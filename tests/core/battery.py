@@ -19,6 +19,9 @@ from separable import (
     AveragedPerceptron,
     BatchPerceptron,
     LinearGaussianNB,
+    LinearSVM,
+    LinearSVR,
+    LogisticRegression,
     Perceptron,
     SGDClassifier,
     SGDRegressor,
@@ -29,6 +32,7 @@ from separable._core import native
 from separable.data.rows import as_rows
 
 N, PAIRS = 90, 18
+MANY = np.arange(0, 14_001, 20)  # where rows of twenty values begin
 D = 2 * PAIRS + 1  # no multiple of a register, so that every loop has a rest
 FORMATS = ("dense", "csr32", "csr64")
 CLASSES = (2, 5, 20)  # one model, one block of lanes, several blocks
@@ -112,7 +116,7 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    found |= descend_all(weight) | discriminate_all(weight)
+    found |= descend_all(weight) | discriminate_all(weight) | certify_all(weight)
     return found | regress_all(weight) | sum_all(weight)
 
 
@@ -127,6 +131,36 @@ def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:
             found[key] = np.column_stack([learner.coef_, learner.intercept_])
             found[key + ", losses"] = np.array(learner.evidence_["losses"])
     return found
+
+
+def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what certified learners learn, by name: with few columns, and by passes with many."""
+    found = {}
+    learners = {
+        "logistic": LogisticRegression(),
+        "hinge": LinearSVM(),
+        "squared hinge": LinearSVM(loss="squared_hinge"),
+        "insensitive": LinearSVR(epsilon=0.1),
+    }
+    for form, dtype, k in itertools.product(FORMATS, LARGE, (2, 5)):
+        X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
+        for name, learner in learners.items():
+            learner.fit(X, y, sample_weight=weight)
+            found[f"{name}, {form}, {dtype}, {k} classes"] = certified(learner)
+    rng = np.random.default_rng(11)
+    X = csr_array((rng.random((700, 20)).ravel(), rng.integers(0, 1600, 14_000), MANY), (700, 1600))
+    y = rng.random(700)
+    for (name, learner), k in itertools.product(learners.items(), (2, 5)):
+        target = y if name == "insensitive" else (k * y).astype(int)
+        learner.set_params(tol=1e-2).fit(X, target)
+        found[f"{name}, passes, {k} classes"] = certified(learner)
+    return found
+
+
+def certified(learner) -> np.ndarray:
+    """Return weights, intercepts and gaps."""
+    gaps = [one.gap for one in learner.certificates_]
+    return np.concatenate([learner.coef_.ravel(), learner.intercept_, gaps])
 
 
 def discriminate_all(weight: np.ndarray) -> dict[str, np.ndarray]:

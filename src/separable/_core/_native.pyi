@@ -20,6 +20,9 @@ class Rows:
     def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
         """|x|^2 of each row."""
 
+    def has_repeats(self) -> bool:
+        """Whether a row has a column more than once."""
+
     @property
     def n_rows(self) -> int: ...
 
@@ -329,6 +332,11 @@ def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(sh
 def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.
+    """
+
+def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Score rows and add them up by curvature times score; see certified/row_products.hpp.
     """
 
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:

@@ -62,6 +62,10 @@ class FewColumns:
         n, d = self._problem.rows.shape
         return RowSpace(self._problem) if n < d and n <= FEW_ROWS else row_products(self._problem)
 
+    def prepare(self) -> None:
+        """Make what all lanes share, before several threads ask for it."""
+        _ = self._rows
+
     @property
     def _is_smooth(self) -> bool:
         return hasattr(self._problem.loss, "slopes")

@@ -162,6 +162,8 @@ class FoldLanes:
     splits : sequence of Split
     strengths : ndarray, shape (s,)
     request : Request
+    keep_weights : bool, default True
+        Without them a model of many columns costs no memory; held-out scores are kept always.
     """
 
     learner: CertifiedEstimator
@@ -169,6 +171,7 @@ class FoldLanes:
     splits: Sequence[Split]
     strengths: Floats
     request: Request
+    keep_weights: bool = True
 
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and strength, in an order that depends on these alone."""
@@ -252,7 +255,7 @@ class FoldLanes:
                 test = self.splits[run[place]].test
                 one = Fitted(
                     problem,
-                    _kept(solved.judgement.lane(at), test),
+                    self._kept(solved.judgement, at, test),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
                 )
@@ -262,6 +265,17 @@ class FoldLanes:
                     del waiting[place, s]
                     whole = _joined([parts[target] for target in models[place]])
                     yield Learned(run[place], s, whole, codes[place], models[place])
+
+    def _kept(self, judgement: Judgement, at: int, test: NDArray[np.intp]) -> Judgement:
+        """Return what is kept of a lane: no dual point, and the scores of the rows held out."""
+        one = slice(at, at + 1)
+        return Judgement(
+            judgement.weights[:, one].copy() if self.keep_weights else np.empty((0, 1)),
+            judgement.intercept[one].copy(),
+            judgement.scores[test, one],
+            judgement.certificates[one],
+            np.empty((0, 1)),
+        )
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
         """Return the classes of the rows that a fold trains on; refuse one alone."""
@@ -284,17 +298,6 @@ class FoldLanes:
                 "shuffle the rows."
             )
         return codes
-
-
-def _kept(judgement: Judgement, test: NDArray[np.intp]) -> Judgement:
-    """Return what is kept of a lane: no dual point, and the scores of the rows held out."""
-    return Judgement(
-        judgement.weights.copy(),
-        judgement.intercept.copy(),
-        judgement.scores[test],
-        judgement.certificates,
-        np.empty((0, 1)),
-    )
 
 
 def _joined(parts: list[Fitted]) -> Fitted:

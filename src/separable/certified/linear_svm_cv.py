@@ -35,7 +35,8 @@ class LinearSVMCV(StrengthSearch):
     loss : {"hinge", "squared_hinge"}, default "hinge"
         What a row costs that is not on its side of the margin.
     cv : int, splitter, list of splits or None, default None
-        None: 5. A number of folds is in the order of the rows, the same share of each class.
+        None: 5, or fewer where a class has fewer rows, at least 2. A number of folds is in the
+        order of the rows, with the same share of each class.
     scoring : str, callable or None, default None
         None: the accuracy. Otherwise a scorer of scikit-learn.
     select : {"min", "1se"}, default "min"

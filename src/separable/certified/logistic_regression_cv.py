@@ -34,7 +34,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     Cs : int or sequence of float, default 10
         Strengths to try; an int is so many from 1e-4 to 1e4, evenly on a logarithmic scale.
     cv : int, splitter, list of splits or None, default None
-        None: 5. A number of folds is in the order of the rows, the same share of each class.
+        None: 5, or fewer where a class has fewer rows, at least 2. A number of folds is in the
+        order of the rows, with the same share of each class.
     scoring : str, callable or None, default None
         None: the log loss, negative. Otherwise a scorer of scikit-learn.
     select : {"min", "1se"}, default "min"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["newton_cg"]
 
 #: How much of the gradient a step may leave: far from the optimum, and at most.
-LOOSE = 0.25
+LOOSE = 0.5
 #: How much of the gap asked for may come from what a step leaves.
 SHARE = 0.25
 #: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
@@ -136,13 +136,7 @@ def _step(
     enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
     p = scaled
     while not count.stopped:
-        scores = problem.scores(p[:-1, None])[:, 0]
-        if corner > 0:
-            scores += p[-1]
-        pushed = curve * scores
-        image = np.append(problem.along(pushed[:, None])[:, 0] + p[:-1], float(pushed.sum()))
-        if corner == 0:
-            image[-1] = p[-1]
+        scores, image = _curved(problem, curve, p, corner)
         count.one()
         length = size / float(p @ image)
         if not np.isfinite(length):
@@ -157,6 +151,21 @@ def _step(
         p = scaled + (new / size) * p
         size = new
     return x[:-1], float(x[-1]), moved, float(np.linalg.norm(left[:-1]))
+
+
+def _curved(problem: Problem, curve: Floats, p: Floats, corner: float) -> tuple[Floats, Floats]:
+    """Return the scores of p and what the model makes of it: p + Z'C(Zp), and the sum of C(Zp)."""
+    b = float(p[-1]) if corner > 0 else 0.0
+    if problem.rows.is_sparse:
+        scale = problem.columns.scale
+        w = np.ascontiguousarray(p[:-1]) if scale is None else p[:-1] * scale
+        scores, sums = np.empty(len(curve)), np.zeros(len(w))
+        native.add_curved(problem.core, curve, w, b, scores, sums)
+        sums = sums if scale is None else sums * scale
+    else:
+        scores = problem.scores(p[:-1, None])[:, 0] + b
+        sums = problem.along((curve * scores)[:, None])[:, 0]
+    return scores, np.append(sums + p[:-1], float(curve @ scores) if corner > 0 else p[-1])
 
 
 def _squares(problem: Problem, c: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.problem import Columns, Problem
+from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ BLOCK = 1 << 18
 
 def without_duplicates(rows: Rows) -> Rows:
     """Return rows in which no column stands twice, as norms need it."""
-    if not rows.is_sparse or rows.to_matrix().has_canonical_format:
+    if not rows.is_sparse or not core_rows(rows).has_repeats():
         return rows
     matrix = rows.to_matrix().copy()
     matrix.sum_duplicates()
@@ -132,7 +133,8 @@ def _extents(rows: Rows, shift: Floats | None) -> Floats:
     high, low = rows.values.max(axis=0), rows.values.min(axis=0)
     if shift is not None:
         high, low = high - shift, low - shift
-    return np.maximum(high, -low).astype(np.float64)
+    extents: Floats = np.maximum(high, -low).astype(np.float64)
+    return extents
 
 
 def _blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:

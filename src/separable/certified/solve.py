@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +18,11 @@ from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement
 from separable.certified.losses import is_smooth
 from separable.certified.newton_cg import newton_cg
+from separable.fitting.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -123,15 +127,30 @@ class Solver:
         """
         blocks = list(self._blocks(lanes))
         ended = Event()
+        with one_blas_thread():
+            yield from self._solve(lanes, blocks, start, ended)
+
+    def _solve(
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, ended: Event
+    ) -> Iterator[Solved]:
+        """Yield what blocks learn, in their order."""
         if self.request.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
                 yield self._learn(lanes, block, start, ended)
             return
+        self._prepare()
+        rest = iter(blocks)
         with ThreadPoolExecutor(self.request.n_jobs) as pool:
-            work = [pool.submit(self._learn, lanes, block, start, ended) for block in blocks]
+
+            def begin(block: list[int]) -> Future[Solved]:
+                return pool.submit(self._learn, lanes, block, start, ended)
+
+            work = deque(begin(block) for block in islice(rest, self.request.n_jobs + 1))
             try:
-                for one in work:
-                    yield one.result()
+                while work:  # what is taken is forgotten, so that memory does not grow
+                    solved = work.popleft().result()
+                    work.extend(begin(block) for block in islice(rest, 1))
+                    yield solved
             finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
                 ended.set()
                 for one in work:
@@ -153,6 +172,13 @@ class Solver:
         together = [k for k in order if k not in alone]
         for first in range(0, len(together), LANES):
             yield together[first : first + LANES]
+
+    def _prepare(self) -> None:
+        """Make what threads share before they start."""
+        if self.has_few:
+            self._few.prepare()
+        else:
+            _ = self._passed
 
     @cached_property
     def _few(self) -> FewColumns:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
@@ -189,7 +190,7 @@ class StrengthSearch(CertifiedClassifier):
         lesson = self._read(X, y, sample_weight)  # what cannot be learned is told before the search
         material = read_material(self, X, y, sample_weight)
         labels = material.labels
-        cv = FOLDS if self.cv is None else self.cv
+        cv = self._folds(material) if self.cv is None else self.cv
         splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))
         table = self._search(material, splits, X)
         self._remember_columns(X)
@@ -200,6 +201,34 @@ class StrengthSearch(CertifiedClassifier):
             fitted = self._fit_lanes(Solver(self._problem(lesson), request), lesson, C)
             self._keep(fitted, lesson, self._found(table))
         return self
+
+    def _folds(self, material: Material) -> Any:
+        """Return five folds with the same share of each class, fewer where one has fewer rows."""
+        there = slice(None) if material.weight is None else material.weight > 0
+        counts = np.unique(material.target[there], return_counts=True)[1]
+        if len(counts) == 2 and counts.min() < 2:
+            raise ValueError(
+                f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
+                f"a single row. Use {type(self._plain()).__name__} with a C, or add rows."
+            )
+        folds = StratifiedKFold(int(np.clip(counts.min(), 2, FOLDS)))
+        with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return list(folds.split(np.empty(len(material.target)), material.target))
+
+    def can_search(self, y: Any) -> bool:
+        """Say whether the classes in y have rows enough to hold some out.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+        """
+        counts = np.unique(np.asarray(y), return_counts=True)[1]
+        return (len(counts) > 2 and counts.max() > 1) or (len(counts) == 2 and counts.min() > 1)
+
+    def without_search(self) -> CertifiedEstimator:
+        """Return the learner of C=1 with the same parameters, to be fitted."""
+        return self._plain()
 
     def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
         """Learn and score all folds and strengths."""
@@ -220,7 +249,10 @@ class StrengthSearch(CertifiedClassifier):
             np.full((F, S, k, d), np.nan) if F * S * k * d <= MOST_PATHS else None,
             self.select,
         )
-        for learned in FoldLanes(self, material, splits, strengths, request).learn():
+        lanes = FoldLanes(
+            self, material, splits, strengths, request, keep_weights=table.paths is not None
+        )
+        for learned in lanes.learn():
             fold, place = learned.fold, learned.place
             split = splits[fold]
             try:

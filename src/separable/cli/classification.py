@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows
     from separable.data.table import ColumnType
 
-__all__ = ["SHOWN_CLASSES", "Classes"]
+__all__ = ["SHOWN_CLASSES", "Classes", "QuantityError"]
 
 #: More classes than this, and more than the share of rows below, are not classes.
 MANY_CLASSES = 20
@@ -35,6 +35,12 @@ SHOWN_CLASSES = 8
 
 #: A whole number as int64 writes it, if it is not too large.
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
+class QuantityError(TableError):
+    """What was to be classes looks like a quantity."""
+
+    is_quantity = True
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ def _refuse(target: Classes, what: str, numbers: bool) -> None:
         looks = "a quantity" if numbers else "an identifier or free text"
         regressors = options_for("regression") if numbers else ""
         predict = f"predict the number itself with {regressors}, " if regressors else ""
-        raise TableError(
+        raise (QuantityError if numbers else TableError)(
             f"{what} looks like {looks}: {len(counts)} different values in {rows} rows. This "
             f"learner is a classifier: {predict}name a column of classes, or group the values "
             "into a few."

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
-    "DEFAULT_LEARNER",
+    "DEFAULT_LEARNERS",
     "LEARNERS",
     "Learner",
     "Task",
@@ -64,8 +67,12 @@ LEARNERS = {
     ),
     "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
     "linear-svm": classifier("separable.certified.linear_svm:LinearSVM"),
+    "linear-svm-cv": classifier("separable.certified.linear_svm_cv:LinearSVMCV"),
     "linear-svr": regressor("separable.certified.linear_svr:LinearSVR"),
     "logistic-regression": classifier("separable.certified.logistic_regression:LogisticRegression"),
+    "logistic-regression-cv": classifier(
+        "separable.certified.logistic_regression_cv:LogisticRegressionCV"
+    ),
     "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
     "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "ridge": regressor("separable.moments.ridge:Ridge"),
@@ -76,16 +83,33 @@ LEARNERS = {
     "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
 }
 
-DEFAULT_LEARNER = "averaged-perceptron"
+#: Without --model: they search their own strength of regularisation.
+DEFAULT_LEARNERS: dict[Task, str] = {
+    "classification": "logistic-regression-cv",
+    "regression": "ridge-cv",
+}
 
 
-def new_learner(name: str, seed: int) -> Any:
-    """Return a learner to be fitted, a key of `LEARNERS`; the seed goes to those that take one."""
+def new_learner(name: str, seed: int, values: NDArray[Any] | None = None) -> Any:
+    """Return a learner to be fitted; the seed goes to those that take one.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEARNERS`.
+    seed : int
+    values : ndarray, optional
+        What it is to learn: where a class has too few rows for folds, a learner that searches is
+        replaced by the plain one.
+    """
     import inspect
 
     learner = LEARNERS[name].load()
     seeded = "random_state" in inspect.signature(learner).parameters
-    return learner(random_state=seed) if seeded else learner()
+    made = learner(random_state=seed) if seeded else learner()
+    if values is not None and hasattr(made, "can_search") and not made.can_search(values):
+        return made.without_search()
+    return made
 
 
 def options_for(task: Task) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import click
 import numpy as np
 
-from separable.cli.learners import DEFAULT_LEARNER
+from separable.cli.learners import DEFAULT_LEARNERS
 from separable.cli.output import naming_file
 from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
 from separable.data.columns import Numbers as NumberColumn
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbers"]
 
-CLASSIFIER = f"--model {DEFAULT_LEARNER}"
+CLASSIFIER = f"--model {DEFAULT_LEARNERS['classification']}"
 
 FIGURES = {"r2": "R2", "rmse": "root mean squared error", "mae": "mean absolute error"}
 

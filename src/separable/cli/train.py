@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from separable.cli.learners import DEFAULT_LEARNER, LEARNERS
+from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS
 from separable.cli.output import check_output, json_bytes, say, write_data
 
 __all__ = ["train"]
@@ -51,9 +51,7 @@ def _learners_help() -> str:
     "learner",
     type=click.Choice(list(LEARNERS)),
     metavar="NAME",
-    default=DEFAULT_LEARNER,
-    show_default=True,
-    help=_learners_help(),
+    help=f"{_learners_help()}  [default: {' or '.join(DEFAULT_LEARNERS.values())}]",
 )
 @click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers.")
 @click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories.")
@@ -71,7 +69,7 @@ def train(
     data: str,
     target: str,
     output: str | None,
-    learner: str,
+    learner: str | None,
     number: tuple[str, ...],
     category: tuple[str, ...],
     drop: tuple[str, ...],
@@ -82,7 +80,9 @@ def train(
     """Train a model on DATA, a CSV file with a header line (- is standard input).
 
     The learner decides what is predicted: a classifier one of the classes in the target column, a
-    regressor a number. Numbers are standardised (naive Bayes of counts takes them as they are),
+    regressor a number. Without --model it is logistic regression, or ridge regression where the
+    target looks like a quantity, with the strength of regularisation that predicts best in
+    cross-validation. Numbers are standardised (naive Bayes of counts takes them as they are),
     categories become one number for each level, missing values are allowed. Part of the rows is
     held out to measure the error; the model that is saved is then trained on all of them.
     --number, --category and --drop may be given several times.

@@ -14,6 +14,8 @@ from separable.model.top_weights import TopWeights
 from separable.model.words import number, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from separable.cli.training import Training
     from separable.model.kinds import Model
 
@@ -116,16 +118,39 @@ def _model_text(training: Training) -> str:
     chosen = [
         f"{words} {number(value)}"
         for name, words in CHOSEN.items()
-        if isinstance(value := evidence.get(name), float) and model.parameters.get(name) is None
+        if isinstance(value := evidence.get(name), float)
+        and model.parameters.get(name) is None
+        and not (name == "alpha" and "validation" in evidence)
     ]
     if chosen:
         lines.append(f"  {', '.join(chosen)}")
+    lines += _search_lines(evidence)
     if "relative_gap" in evidence:
         lines.append(f"  {_certificate(model)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
+
+
+def _search_lines(evidence: Mapping[str, Any]) -> list[str]:
+    """Return how the strength was chosen, and whether it is at the edge of those tried."""
+    if "best_score" not in evidence or "validation" not in evidence:
+        return []
+    scoring, score = evidence.get("scoring", "neg_mean_squared_error"), evidence["best_score"]
+    if scoring.startswith("neg_"):
+        scoring, score = scoring.removeprefix("neg_"), -score
+    name = "C" if "C" in evidence else "alpha"
+    chosen = f"{name} {number(evidence[name])}"
+    error = evidence.get("standard_error")
+    give = "" if error is None else f", standard error {number(error)}"
+    lines = [
+        f"  {chosen} by {evidence['validation']} of these rows, encoded once: "
+        f"{scoring.replace('_', ' ')} {number(score)}{give}"
+    ]
+    if evidence.get("at_edge"):
+        lines.append(f"  it is the {evidence['at_edge']} {name} that was tried")
+    return lines
 
 
 def _certificate(model: Model) -> str:

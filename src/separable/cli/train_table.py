@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.output import file_name
+from separable.cli.target import target_class
+from separable.data.columns import Categories, as_columns
 from separable.data.table import NotANumberError, TableError, read_csv, require_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from separable.cli.learners import Task
     from separable.cli.target import Target
     from separable.data.table import ColumnType
 
@@ -20,7 +23,7 @@ __all__ = ["read_table_and_target"]
 
 
 def read_table_and_target(
-    data: str, name: str, kind: type[Target], options: dict[str, list[str]]
+    data: str, name: str, task: Task | None, options: dict[str, list[str]]
 ) -> tuple[pa.Table, Target]:
     """Return the table of a file, and its target.
 
@@ -30,8 +33,8 @@ def read_table_and_target(
         The file.
     name : str
         The target column.
-    kind : type of Target
-        How to read it.
+    task : {"classification", "regression"}, optional
+        What to read it for. By default classes, or numbers where these look like a quantity.
     options : dict of str to list of str
         The columns named in --number, --category and --drop. The target, about which one of them
         says what its values are, is taken out.
@@ -44,11 +47,18 @@ def read_table_and_target(
     """
     types: dict[str, ColumnType] = dict.fromkeys(options["number"], "number")
     types |= dict.fromkeys(options["category"], "category")
+    kind = target_class(task or "classification")
     table = _read(data, name, kind, types)
     for names in ([name], *options.values()):
         require_columns(names, table.column_names, file_name(data))
     _set_target_apart(name, options)
-    target = kind.read(table, name, file_name(data), types.get(name))
+    try:
+        target = kind.read(table, name, file_name(data), types.get(name))
+    except TableError as error:
+        if task is not None or name in types or not getattr(error, "is_quantity", False):
+            raise
+        table = _with_numbers(table, name)
+        target = target_class("regression").read(table, name, file_name(data))
     _refuse_no_columns(table, name, data)
     return table, target
 
@@ -62,6 +72,18 @@ def _read(data: str, target: str, kind: type[Target], types: dict[str, ColumnTyp
         )
         told = kind.remedy if error.column == target else remedy
         raise TableError(f"{error} {told}") from None
+
+
+def _with_numbers(table: pa.Table, name: str) -> pa.Table:
+    """Return a table whose column of texts that are numbers is one of numbers."""
+    import numpy as np
+    import pyarrow as pa
+
+    column = as_columns(table)[name]
+    assert isinstance(column, Categories)
+    values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
+    place = table.column_names.index(name)
+    return table.set_column(place, name, pa.array(values, from_pandas=True))
 
 
 def _set_target_apart(target: str, options: dict[str, list[str]]) -> None:

@@ -6,17 +6,18 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.learners import DEFAULT_LEARNER, LEARNERS, new_learner
+from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS, new_learner
 from separable.cli.mixed_columns import mixed_columns
 from separable.cli.number_use import adds_counts, notes_on_numbers, refuse_negative
 from separable.cli.output import counted, naming_file
-from separable.cli.target import target_class
 from separable.cli.train_table import read_table_and_target
 from separable.data.table import TableError
 from separable.features.table_encoder import TableEncoder
 from separable.model.words import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -45,7 +46,7 @@ class Training:
 def train_model(
     data: str,
     target_name: str,
-    learner: str,
+    learner: str | None,
     options: dict[str, list[str]],
     test_size: float,
     seed: int,
@@ -58,8 +59,8 @@ def train_model(
         The file.
     target_name : str
         The column to predict.
-    learner : str
-        A key of `LEARNERS`.
+    learner : str or None
+        A key of `LEARNERS`; None: that of `DEFAULT_LEARNERS` which fits the target.
     options : dict of str to list of str
         The columns named in --number, --category and --drop.
     test_size : float
@@ -70,10 +71,11 @@ def train_model(
     -------
     Training
     """
-    kind = target_class(LEARNERS[learner].task)
-    table, target = read_table_and_target(data, target_name, kind, options)
+    task = None if learner is None else LEARNERS[learner].task
+    table, target = read_table_and_target(data, target_name, task, options)
+    chosen = learner or DEFAULT_LEARNERS[target.task]
     columns = table.drop_columns([target_name])
-    fitter = _Fitter(data, columns, target, learner, options, seed)
+    fitter = _Fitter(data, columns, target, chosen, options, seed)
     train_rows, test_rows = target.split(test_size, seed)
     encoder, model = fitter.fit(None)  # first: what fails here is not due to the hold-out
     held_out = fitter.test(train_rows, test_rows) if len(test_rows) else None
@@ -95,9 +97,22 @@ def train_model(
         trained=trained,
         encoder=encoder,
         model=replace(model, encoder=encoder, evidence={**model.evidence, "train": told}),
-        notes=(*mixed_columns(columns, asked), *notes_on_numbers(learner, encoder, model)),
+        notes=(
+            *_notes_on_task(target, target_name, learner),
+            *mixed_columns(columns, asked),
+            *notes_on_numbers(chosen, encoder, model),
+        ),
         warnings=tuple(dict.fromkeys(fitter.warnings)),
     )
+
+
+def _notes_on_task(target: Target, name: str, learner: str | None) -> Iterator[str]:
+    """Tell where the values of the target decided what is predicted."""
+    if learner is None and target.task == "regression":
+        yield (
+            f"The target {name!r} looks like a quantity, so its numbers are predicted, with "
+            f"--model {DEFAULT_LEARNERS['regression']}. For classes name a classifier."
+        )
 
 
 class _Fitter:
@@ -120,7 +135,7 @@ class _Fitter:
         """Fit on the chosen rows of the target; on all, keeping its warnings, for None."""
         rows, values = self._rows(chosen)
         with naming_file(self.data, rows):
-            estimator = new_learner(self.learner, self.seed)
+            estimator = new_learner(self.learner, self.seed, values)
             counts = adds_counts(estimator)
             encoder = TableEncoder(scale=not counts)
             encoder.set_params(**{k: v or None for k, v in self.options.items()})
@@ -172,12 +187,16 @@ def _warning(
 ) -> str:
     """Return a warning of a learner in one line, with the names and options known here.
 
-    That the levels of a category make up each other is how it is encoded, and '' is returned.
+    That the levels of a category make up each other is how it is encoded, and the edge of a grid is
+    told by the report: '' is returned.
     """
     from sklearn.exceptions import ConvergenceWarning
 
+    from separable.fitting.choice import GridEdgeWarning
     from separable.moments.rank_warning import DependentColumns
 
+    if isinstance(message, GridEdgeWarning):
+        return ""
     if isinstance(message, DependentColumns) and encoder is not None:
         if not message.forget_levels(encoder.sources):
             return ""
@@ -191,5 +210,5 @@ def _warning(
         f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and has not "
         f"converged: {evidence['training_mistakes']} of {n_rows} training rows are on the "
         f"wrong side{which}. The classes may not be linearly separable: "
-        f"--model {DEFAULT_LEARNER} makes the best of that."
+        f"--model {DEFAULT_LEARNERS['classification']} makes the best of that."
     )

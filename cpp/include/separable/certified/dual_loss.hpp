@@ -122,7 +122,7 @@ struct SquaredHingeDual {
     template <class T>
     T dual(T, T c, T a) const {
         const T cost = c > T(0) ? c : T(1);
-        return a * (T(1) - a / (T(4) * cost));
+        return a * (T(1) - a / (T(4) * cost));  // a * a is 0 where a is tiny
     }
     template <class T>
     T cut(T c, T a) const {

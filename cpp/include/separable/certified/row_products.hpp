@@ -5,9 +5,9 @@
 //   score_rows   scores[i][l] = sum_j x_ij w[j][l]
 //   lane_norms   |w|^2, |v|^2 and |w - v|^2 of each lane
 //   add_outer    products[j][k] += sum_i c_i x_ij x_ik, each pair of a row's non-zeros once: what
-//   is
-//                at [j][k] and at [k][j] is to be added up (rows in order fill the upper triangle)
+//                is at [j][k] and at [k][j] is to be added up (rows in order fill one triangle)
 //   add_squares  sums[j] += sum_i c_i x_ij^2
+//   add_curved   scores[i] = x_i.w + b and sums[j] += sum_i c_i scores[i] x_ij, each row read once
 //
 // One model, or lanes in whole lines of 8 doubles that start on a cache line.
 #pragma once
@@ -200,6 +200,21 @@ void add_outer(const F& x, const double* c, double* products, Poll&& poll) {
                 line[row.index(b)] += value * static_cast<double>(row.value(b));
         }
         if ((since += row.size() * row.size()) > kWorkBetweenPolls) poll(), since = 0;
+    }
+}
+
+template <RowFormat F, class Poll>
+void add_curved(const F& x, const double* c, const double* w, double b, double* scores,
+                double* sums, Poll&& poll) {
+    std::int64_t since = 0;
+    for (std::int64_t i = 0; i < x.n_rows; ++i) {
+        const auto row = x.row(i);
+        scores[i] = dot_in_double(row, w) + b;
+        if ((since += row.size()) > kWorkBetweenPolls) poll(), since = 0;
+        const double step = c[i] * scores[i];
+        if (step == 0) continue;
+        for (std::int64_t k = 0; k < row.size(); ++k)
+            sums[row.index(k)] += step * static_cast<double>(row.value(k));
     }
 }
 
