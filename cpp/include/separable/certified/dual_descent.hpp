@@ -137,8 +137,8 @@ class DualDescent {
    private:
     // Rows that added kMuch times as much to the gap as one does on average are taken kRounds times
     // more; for that goes at most one in kShare of the work.
-    static constexpr int kRounds = 8, kShare = 2;
-    static constexpr double kMuch = 8;
+    static constexpr int kRounds = 8, kShare = 8;
+    static constexpr double kMuch = 16;
 
     std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
 
