@@ -1,4 +1,4 @@
-"""Three engines behind one certificate: which one takes a problem, and which takes over."""
+"""Engines behind one certificate: which one takes a problem, and which takes over."""
 
 from __future__ import annotations
 
@@ -37,10 +37,8 @@ __all__ = ["Request", "Solved", "Solver"]
 FEW = 512
 #: Up to so many they take over where passes did not converge.
 NOT_MANY = 2000
-#: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
-SMALL = 1_000_000
 #: Passes after which another engine takes over, if there is one.
-PATIENCE = 60
+TAKE_OVER = 60
 #: The relative gap asked for by default, with few columns and with many.
 TOL_FEW, TOL_MANY = 1e-6, 1e-4
 
@@ -106,8 +104,7 @@ class Solver:
     @cached_property
     def has_few(self) -> bool:
         """Whether d x d engines take the problem from the start."""
-        n, d = self.problem.rows.shape
-        return min(n, d) <= FEW or n * d <= SMALL
+        return min(self.problem.rows.shape) <= FEW or self.problem.is_small
 
     @property
     def tol(self) -> float:
@@ -235,14 +232,14 @@ class Solver:
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=min(PATIENCE, most) if self._can_take_over else most,
+            max_iter=min(TAKE_OVER, most) if self._can_take_over else most,
             seed=self.request.seed,
             start=start,
             on_pass=on_pass,
         )
         engines = ["descent"] * len(lanes)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if left and self._can_take_over and most > PATIENCE and not ended.is_set():
+        if left and self._can_take_over and most > TAKE_OVER and not ended.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
