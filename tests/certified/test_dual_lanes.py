@@ -46,7 +46,13 @@ def make(loss, seed=0, n=80, d=25, *, sparse=True, dtype=np.float64, weights=Fal
 
 def run(problem, lanes, tol=1e-6, max_iter=2000, dtype=np.float32, **more):
     found, passes = descend(
-        problem, PassedRows.of(problem, dtype), lanes, tol=tol, max_iter=max_iter, seed=0, **more
+        problem,
+        PassedRows.of(problem, np.dtype(dtype)),
+        lanes,
+        tol=tol,
+        max_iter=max_iter,
+        seed=0,
+        **more,
     )
     assert found.weights.shape == (problem.rows.n_features, len(lanes))
     assert found.dual.shape == found.scores.shape == (problem.rows.n_rows, len(lanes))
@@ -302,5 +308,5 @@ def test_calls_back_and_stops():
 
 def test_float32_rows_are_not_copied():
     problem = make("hinge", dtype=np.float32)
-    assert PassedRows.of(problem).core is problem.core
-    assert PassedRows.of(problem, np.float64).core is not problem.core
+    assert PassedRows.of(problem, np.dtype(np.float32)).core is problem.core
+    assert PassedRows.of(problem, np.dtype(np.float64)).core is not problem.core

@@ -29,7 +29,8 @@ try:
 except KeyboardInterrupt:
     print("stopped")
 """
-PASSES = "descend(problem, PassedRows.of(problem), lanes, tol=0.0, max_iter=10**9, seed=0)"
+PASSES = """rows = PassedRows.of(problem, np.dtype(np.float32))
+    descend(problem, rows, lanes, tol=0.0, max_iter=10**9, seed=0)"""
 CERTIFICATES = "while True: judge(problem, lanes, np.zeros((2000, len(lanes))), 1e-3)"
 
 

@@ -89,6 +89,15 @@ def test_many_columns_too(loss):
     assert ours.certificate_.relative_gap <= 1e-6
 
 
+def test_small_gaps_are_reached_with_many_columns():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((2100, 2200), density=0.01, rng=rng, format="csr")
+    y = rng.integers(0, 2, 2100)
+    found = LinearSVM(tol=1e-10).fit(X, y)
+    assert found.evidence_["engine"] == "descent"
+    assert found.certificate_.relative_gap <= 1e-10
+
+
 def test_the_margin_of_separable_rows():
     # the closest rows are (0, 1) and (0, -1), so w = (0, 1) and the margin is 1 on either side
     X = np.array([[0.0, 1.0], [2.0, 3.0], [-1.0, 2.0], [0.0, -1.0], [3.0, -4.0]])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 
 from separable import LinearSVM, LinearSVMCV
-from separable.certified import solve
+from separable.certified import problem, solve
 from separable.model.parameters import ParameterError
 from tests.certified.searches import classes, text
 
@@ -51,7 +51,7 @@ def test_lanes_equal_independent_fits(loss, k, form):
 def test_passes_over_many_columns(cv, monkeypatch):
     X, y = text()
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     search = LinearSVMCV([0.1, 1.0], cv=cv).fit(X, y)
     check_fits(search, X, y, cv.split(np.zeros(len(y)), y))
 
@@ -74,7 +74,7 @@ def test_scores_are_those_of_grid_search():
 def test_same_bits_with_threads(few, monkeypatch):
     if not few:
         monkeypatch.setattr(solve, "FEW", 10)
-        monkeypatch.setattr(solve, "SMALL", 10)
+        monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     one, two = (LinearSVMCV([0.1, 1.0], cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     assert one.coefs_paths_.tobytes() == two.coefs_paths_.tobytes()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +13,7 @@ from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.multiclass import OneVsRestClassifier
 
 from separable import LogisticRegression, load
+from separable.certified import problem, solve
 
 pytestmark = pytest.mark.native
 
@@ -103,6 +106,28 @@ def test_no_penalty_on_separable_classes_has_no_optimum():
     assert found.certificate_.relative_gap == 1.0  # only 0 is known to be below
     assert found.certificate_.dual == pytest.approx(0, abs=1e-12)
     assert found.score(X, [0, 0, 1, 1]) == 1
+
+
+@pytest.mark.parametrize("shape", [(300, 30), (30, 300)])
+def test_no_penalty_with_many_columns(shape, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array(shape, density=0.2, rng=rng, format="csr")
+    y = rng.integers(0, 2, shape[0])
+    usual = LogisticRegression(np.inf)
+    many = LogisticRegression(np.inf)
+    with warnings.catch_warnings():  # the wide one can be separated
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        usual.fit(X, y)
+        for name in ("FEW", "NOT_MANY"):
+            monkeypatch.setattr(solve, name, 10)
+        monkeypatch.setattr(problem, "SMALL", 10)
+        many.fit(X, y)
+    assert many.evidence_["engine"] == "newton"
+    assert many.certificate_.converged == usual.certificate_.converged == (shape[0] > shape[1])
+    np.testing.assert_allclose(many.predict_proba(X), usual.predict_proba(X), atol=0.01)
+    monkeypatch.setattr(solve, "MOST_UNPENALISED", 20)
+    with pytest.raises(ValueError, match=rf"up to 20 columns or rows; these are {shape[0]} x "):
+        many.fit(X, y)
 
 
 def test_other_penalties_are_not_built():

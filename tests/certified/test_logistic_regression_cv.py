@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 
 import separable
 from separable import LogisticRegression, LogisticRegressionCV
-from separable.certified import solve, strength_search
+from separable.certified import problem, solve, strength_search
 from separable.fitting.choice import GridEdgeWarning, best_place, edge_of, one_error_place
 from separable.model.parameters import ParameterError
 from tests.certified.searches import classes, text
@@ -116,7 +116,7 @@ def test_parameters_and_weights(more, weighted):
 
 def test_passes_over_many_columns(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     search = LogisticRegressionCV([0.1, 1.0, 10.0], cv=4).fit(X, y)
     assert search.evidence_["engine"] == "descent"
@@ -192,7 +192,7 @@ def bits(search):
 def test_same_bits_with_threads(few, monkeypatch):
     if not few:
         monkeypatch.setattr(solve, "FEW", 10)
-        monkeypatch.setattr(solve, "SMALL", 10)
+        monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     Cs = np.logspace(-2, 1, 7)
     one, two = (LogisticRegressionCV(Cs, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
@@ -201,7 +201,7 @@ def test_same_bits_with_threads(few, monkeypatch):
 
 def test_same_scores_whatever_the_order_of_strengths(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     Cs = np.logspace(-2, 1, 5)
     up, down = (LogisticRegressionCV(C, cv=4).fit(X, y) for C in (Cs, Cs[::-1]))
@@ -316,7 +316,7 @@ def test_model_goes_through_a_file(tmp_path):
 
 def test_models_that_do_not_converge_are_told_once(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     with pytest.warns(ConvergenceWarning) as caught:
         LogisticRegressionCV([0.01, 100.0], cv=3, max_iter=2, tol=1e-9).fit(X, y)
@@ -420,7 +420,7 @@ def test_scorers_that_fail_name_the_fold():
 
 def test_callback_ends_the_work(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     seen = []
 
     def callback(number, gap):

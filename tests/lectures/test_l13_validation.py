@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from separable import LeastSquares
-from separable.select import cross_validate, hold_out, leave_one_out
+from separable import LeastSquares, LogisticRegression, Ridge
+from separable.select import cross_validate, hold_out, leave_one_out, search
 
 pytestmark = pytest.mark.native
 
@@ -76,3 +77,59 @@ def test_the_degree_is_chosen_by_the_average_over_folds():
     assert 3 <= degrees[best] <= 8
     assert truth[best] < 1.15 * min(truth)
     assert held_out[-1] > 1.5 * held_out[best]
+
+
+def by_degree(learner, degrees, X, y, cv, scoring, **more):
+    """Search the degree of powers before a learner; return the search and the errors held out."""
+    pipe = make_pipeline(PolynomialFeatures(include_bias=False), learner)
+    found = search(pipe, {"polynomialfeatures__degree": degrees, **more}, X, y, cv, scoring)
+    return found, -found.cv_results_["mean_test_score"]
+
+
+def test_the_degree_of_a_regression_is_searched():
+    x, t = curve(60)
+    new_x, new_t = curve(5000, seed=1)
+    folds = KFold(10, shuffle=True, random_state=0)
+    found, held_out = by_degree(Ridge(1e-9), range(1, 13), x, t, folds, MSE)
+    best = found.best_params_["polynomialfeatures__degree"]
+    assert 3 <= best <= 8
+    assert held_out[0] > 4 * min(held_out)  # a line is too little
+    assert held_out[-1] > 1.5 * min(held_out)  # and 12 too much
+    # what was chosen is trained again on all rows; the least of twelve errors flatters a little
+    np.testing.assert_array_equal(
+        found.predict(new_x), Ridge(1e-9).fit(powers(x, best), t).predict(powers(new_x, best))
+    )
+    assert np.mean((found.predict(new_x) - new_t) ** 2) < 1.3 * min(held_out)
+    # the same errors as fold by fold
+    for degree in (1, best, 12):
+        same = cross_validate(Ridge(1e-9), powers(x, degree), t, folds, MSE)
+        assert held_out[degree - 1] == pytest.approx(-same.mean[MSE], rel=1e-6)
+
+
+def test_a_penalty_holds_a_large_degree():
+    x, t = curve(60)
+    folds = KFold(10, shuffle=True, random_state=0)
+    found, held_out = by_degree(Ridge(), [12], x, t, folds, MSE, ridge__alpha=[1e-9, 0.1, 10.0])
+    assert found.best_params_["ridge__alpha"] == 0.1
+    assert held_out[0] > 1.5 * held_out[1] < held_out[2]
+
+
+def ring(n, seed=0):
+    """Two classes, one around the other, with noise where they meet."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    chance = 1 / (1 + np.exp(-4 * ((X**2).sum(axis=1) - 1.5)))
+    return X, (rng.random(n) < chance).astype(int)
+
+
+def test_the_degree_of_a_classifier_is_searched():
+    X, y = ring(150)
+    new_X, new_y = ring(5000, seed=1)
+    learner = LogisticRegression(100.0, standardize=True)
+    found, held_out = by_degree(learner, [1, 2, 3, 4, 6, 8], X, y, 5, "neg_log_loss")
+    assert found.best_params_ == {"polynomialfeatures__degree": 2}  # a circle
+    assert held_out[0] > 2 * held_out[1]  # no line goes around
+    assert held_out[-1] > 1.1 * held_out[1]
+    assert set(found.how_) == {"lanes"}
+    assert found.best_estimator_[-1].certificate_.converged
+    assert np.mean(found.predict(new_X) != new_y) < 0.1

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import LDA, LinearSVM, LinearSVR, LogisticRegression, Ridge
-from separable.certified import solve
+from separable.certified import problem, solve
 from separable.select import path
 from tests.certified.searches import classes, text
 
@@ -41,7 +41,7 @@ def test_as_independent_fits(learner, form, k, weighted):
 
 def test_passes_over_many_columns(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     found = path(LogisticRegression(), X, y)
     assert found.strengths.tolist() == np.logspace(-4, 4, 20).tolist()
@@ -96,7 +96,7 @@ def test_bad_input():
 
 def test_models_that_do_not_converge(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     with pytest.warns(ConvergenceWarning, match=r"in \d of 3 fits, first in fit"):
         path(LogisticRegression(max_iter=1, tol=1e-12), X, y, CS)

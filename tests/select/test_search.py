@@ -33,7 +33,7 @@ from separable import (
     MultinomialNB,
     Ridge,
 )
-from separable.certified import solve
+from separable.certified import problem, solve
 from separable.fitting.choice import one_error_place
 from separable.select import cross_validate, search
 from tests.certified.searches import classes, text
@@ -129,7 +129,7 @@ def test_splitters_and_weights(cv, weighted):
 
 def test_passes_over_many_columns(monkeypatch):
     monkeypatch.setattr(solve, "FEW", 10)
-    monkeypatch.setattr(solve, "SMALL", 10)
+    monkeypatch.setattr(problem, "SMALL", 10)
     X, y = text()
     learner = LogisticRegression(tol=1e-6)
     check_against_peer(

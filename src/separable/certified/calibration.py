@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.problem import dense_blocks
 from separable.model.probability import sigmoid
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ __all__ = ["FOLDS", "CalibrationWarning", "folds_of_rows", "sigmoid_of_scores"]
 
 #: Parts that are held out, one after the other.
 FOLDS = 5
-#: Numbers of a block of dense rows.
-BLOCK = 1 << 18
 #: Most steps of Newton's method; it needs about ten.
 STEPS = 100
 #: Halvings of a step.
@@ -76,9 +75,8 @@ def _keys(rows: Rows, direction: Floats) -> Floats:
         terms: Floats = rows.values * direction[rows.indices]
         return np.asarray(np.bincount(owner, terms, rows.n_rows), dtype=np.float64)
     keys = np.empty(rows.n_rows)
-    step = max(1, BLOCK // rows.n_features)
-    for start in range(0, rows.n_rows, step):  # not a product of matrices: its bits have places
-        keys[start : start + step] = (rows.values[start : start + step] * direction).sum(axis=1)
+    for start, block in dense_blocks(rows):  # not a product of matrices: its bits have places
+        keys[start : start + len(block)] = (block * direction).sum(axis=1)
     return keys
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LANES", "PassedRows", "Start", "descend", "most_lanes"]
+__all__ = ["PassedRows", "Start", "descend", "most_lanes"]
 
 #: Models side by side, float32; half as many in float64. One model alone takes width 1.
 LANES = 16
@@ -52,9 +52,9 @@ class PassedRows:
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, problem: Problem, dtype: Any = np.float32) -> PassedRows:
+    def of(cls, problem: Problem, dtype: np.dtype[Any]) -> PassedRows:
         """Take the rows of a problem; only values that have to change are copied."""
-        rows, columns, dtype = problem.rows, problem.columns, np.dtype(dtype)
+        rows, columns = problem.rows, problem.columns
         values: Any = rows.values
         if columns.shift is not None:
             values = values - columns.shift

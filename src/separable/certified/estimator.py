@@ -252,20 +252,11 @@ class CertifiedEstimator(LinearEstimator):
         if last.shape != (lesson.given.n_rows, k) or self.n_features_in_ != lesson.rows.n_features:
             return None
         z = lesson.given.take(last) / problem.value
-        dual = [
-            feasible(
-                problem.loss,
-                problem.targets(lane),
-                problem.costs(lane),
-                z[:, place % k],
-                fit_intercept=problem.fit_intercept,
-            )
-            for place, lane in enumerate(lanes)
-        ]
+        dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
         shift = problem.columns.shift
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        return Start(np.stack(dual, axis=1), np.resize(b, len(lanes)))
+        return Start(dual, np.resize(b, len(lanes)))
 
     def _keep(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 
 from separable.certified.interior_point import interior_point
 from separable.certified.judge import Judgement, judge
+from separable.certified.losses import is_smooth
 from separable.certified.newton import newton
 from separable.certified.row_products import (
     DenseProducts,
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FewColumns"]
 
-#: Numbers of a problem that is solved to rounding whatever was asked.
-SMALL = 1_000_000
-#: Most rows of a problem that is solved in their space.
-FEW_ROWS = 2000
 #: One row of so many makes the first guess, where that leaves as many times as many as columns.
 SAMPLE, ENOUGH = 8, 20
 #: The relative gap of the first guess.
@@ -60,15 +57,11 @@ class FewColumns:
     @cached_property
     def _rows(self) -> RowProducts:
         n, d = self._problem.rows.shape
-        return RowSpace(self._problem) if n < d and n <= FEW_ROWS else row_products(self._problem)
+        return RowSpace(self._problem) if n < d else row_products(self._problem)
 
     def prepare(self) -> None:
         """Make what all lanes share, before several threads ask for it."""
         _ = self._rows
-
-    @property
-    def _is_smooth(self) -> bool:
-        return hasattr(self._problem.loss, "slopes")
 
     def solve(
         self,
@@ -101,8 +94,8 @@ class FewColumns:
         steps : int
             Each passes over the rows two to four times.
         """
-        n, d = self._problem.rows.shape
-        watch = self._watch(lane, tol, to_rounding=n * d <= SMALL, on_step=on_step)
+        to_rounding = self._problem.is_small
+        watch = self._watch(lane, tol, to_rounding=to_rounding, on_step=on_step)
         return self._run(lane, watch, max_iter, start)
 
     def _run(
@@ -115,7 +108,7 @@ class FewColumns:
             start = self._guess(lane, max_iter)
         first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-            if self._is_smooth:
+            if is_smooth(problem.loss):
                 z, u = newton(
                     x,
                     cast("SmoothLoss", problem.loss),
@@ -152,7 +145,7 @@ class FewColumns:
         plain = isinstance(x, SparseProducts) or (
             isinstance(x, DenseProducts) and x.centre is None and not self._problem.rows.is_sparse
         )
-        return n * d > SMALL and n >= ENOUGH * SAMPLE * d and plain
+        return not self._problem.is_small and n >= ENOUGH * SAMPLE * d and plain
 
     def _targets_and_costs(self, lane: Lane) -> tuple[Floats, Floats]:
         """Return y and c; without a penalty c is the weight of a row."""

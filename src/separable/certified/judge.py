@@ -10,7 +10,6 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.certificate import Certificate
-from separable.certified.losses import Insensitive
 from separable.certified.problem import in_lines
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.losses import Loss
     from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
@@ -78,26 +76,16 @@ class Judgement:
         )
 
 
-def feasible(loss: Loss, y: Floats, c: Floats, z: Floats, *, fit_intercept: bool) -> Floats:
-    """Return z cut to the range of its loss and, with an intercept, with a sum of 0.
+def feasible(problem: Problem, lanes: Sequence[Lane], z: Floats) -> Floats:
+    """Return z cut to the range of its loss and, with an intercept, with a sum of 0 in each lane.
 
-    Where the sum is not 0, the values of the heavier sign are scaled down.
+    Where the sum is not 0, the values of the heavier sign are scaled down. Columns are filled up to
+    whole lines; those beyond the number of lanes are 0.
     """
-    numbers = isinstance(loss, Insensitive)
-    targets = native.LaneTargets(
-        loss.name,
-        getattr(loss, "epsilon", 0.0),
-        None if numbers else (y > 0).astype(np.int32),
-        np.ascontiguousarray(y) if numbers else None,
-        np.ascontiguousarray(c),
-        None,
-        np.ones(1, np.int32),
-        np.full(1, -1, np.int32),
-        np.ones(1),
-    )
-    dual = np.array(z, dtype=np.float64)[:, None]
-    native.make_feasible(targets, dual, fit_intercept)
-    return dual[:, 0]
+    dual = in_lines(np.array(z, dtype=np.float64, order="C"))
+    dual[:, len(lanes) :] = 0.0
+    native.make_feasible(problem.in_lanes(lanes), dual, problem.fit_intercept)
+    return dual
 
 
 def judge(
@@ -122,15 +110,13 @@ def judge(
         Weights to certify, as many columns as z; None: those of the dual points, Z'z.
     """
     k = len(lanes)
-    targets = problem.in_lanes(lanes)
-    dual = in_lines(np.array(z, dtype=np.float64, order="C"))
-    dual[:, k:] = 0.0
-    native.make_feasible(targets, dual, problem.fit_intercept)
+    dual = feasible(problem, lanes, z)
     v = problem.along(dual)
     u = v if weights is None else in_lines(weights)
     scores = problem.scores(u)
     b, loss, value, gap = (
-        np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
+        np.array(sums)
+        for sums in native.row_terms(problem.in_lanes(lanes), dual, scores, problem.fit_intercept)
     )
     norm, dual_norm, away = (np.array(sums)[:k] for sums in native.lane_norms(u, v))
     primal, bound, gap = 0.5 * norm + loss, value - 0.5 * dual_norm, gap + 0.5 * away

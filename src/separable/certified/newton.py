@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["linear_dual", "newton", "shorten"]
+__all__ = ["SHORTEST", "linear_dual", "newton", "shorten"]
 
 #: A step that is cut to less than this has met rounding.
 SHORTEST = 1e-10

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.judge import Judgement, judge
-from separable.certified.newton import linear_dual, shorten
+from separable.certified.newton import SHORTEST, linear_dual, shorten
 from separable.certified.watch import Watch
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ LOOSE = 0.5
 SHARE = 0.25
 #: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
 MEMORY = 0.3
-#: A step that is cut to less than this has met rounding.
-SHORTEST = 1e-10
 
 
 def newton_cg(

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.problem import Columns, Problem
+from separable.certified.problem import Columns, Problem, dense_blocks
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from separable.certified.losses import Loss
@@ -26,8 +24,6 @@ __all__ = ["column_scales", "prepare", "without_duplicates"]
 RANGE = 40
 #: A column whose standard deviation is below this share of its mean is constant.
 CONSTANT = 1e-15
-#: Numbers of a block of dense rows.
-BLOCK = 1 << 18
 
 
 def without_duplicates(rows: Rows) -> Rows:
@@ -86,7 +82,7 @@ def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None)
     mean = mean / unit
     if rows.indptr is None or rows.indices is None:
         sums = np.zeros(rows.n_features)
-        for start, block in _blocks(rows):
+        for start, block in dense_blocks(rows):
             away = block / unit - mean
             away *= away
             sums += (
@@ -112,7 +108,7 @@ def _means(rows: Rows, weight: Floats | None) -> Floats:
     if rows.indptr is None or rows.indices is None:
         first = np.asarray(rows.values[0], dtype=np.float64)  # large shifts keep their digits
         sums = np.zeros(rows.n_features)
-        for start, block in _blocks(rows):
+        for start, block in dense_blocks(rows):
             away = block - first
             sums += (
                 away.sum(axis=0) if weight is None else weight[start : start + len(block)] @ away
@@ -135,9 +131,3 @@ def _extents(rows: Rows, shift: Floats | None) -> Floats:
         high, low = high - shift, low - shift
     extents: Floats = np.maximum(high, -low).astype(np.float64)
     return extents
-
-
-def _blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
-    step = max(1, BLOCK // max(1, rows.n_features))
-    for start in range(0, rows.n_rows, step):
-        yield start, np.asarray(rows.values[start : start + step], dtype=np.float64)

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Columns", "Lane", "Problem", "in_lines"]
+__all__ = ["BLOCK", "Columns", "Lane", "Problem", "dense_blocks", "in_lines"]
 
-#: Numbers of a block of dense rows that is centred at a time.
+#: Numbers of a block of rows that is read, centred or written out at a time.
 BLOCK = 1 << 16
+#: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
+SMALL = 1_000_000
 #: Doubles of a cache line.
 LINE = 8
 
@@ -53,6 +55,13 @@ def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
     wide = aligned_zeros((m, -(-k // LINE) * LINE), numbers.dtype)
     wide[:, :k] = numbers
     return wide
+
+
+def dense_blocks(rows: Rows) -> Iterator[tuple[int, Floats]]:
+    """Yield blocks of dense rows in float64, and where they start."""
+    step = max(1, BLOCK // max(1, rows.n_features))
+    for start in range(0, rows.n_rows, step):
+        yield start, np.asarray(rows.values[start : start + step], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,11 @@ class Problem:
         return core_rows(self.rows)
 
     @property
+    def is_small(self) -> bool:
+        """Whether it is solved to rounding, whatever was asked."""
+        return self.rows.n_rows * self.rows.n_features <= SMALL
+
+    @property
     def is_regression(self) -> bool:
         """Whether numbers are predicted."""
         return self.target.dtype == np.float64
@@ -200,11 +214,11 @@ class Problem:
 
         A block may be written over when the next is asked for.
         """
-        n, d = self.rows.shape
-        step = max(1, BLOCK // max(1, d))
-        kept = np.empty((step if self.columns.shift is not None else 0, d))
-        for start in range(0, n, step):
-            block = np.asarray(self.rows.values[start : start + step], dtype=np.float64)
-            if self.columns.shift is not None:
-                block = np.subtract(block, self.columns.shift, out=kept[: len(block)])
-            yield start, block
+        shift, centred = self.columns.shift, None
+        for start, block in dense_blocks(self.rows):
+            if shift is None:
+                yield start, block
+                continue
+            if centred is None:
+                centred = np.empty_like(block)
+            yield start, np.subtract(block, shift, out=centred[: len(block)])

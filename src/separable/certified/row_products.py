@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from separable._core import native
+from separable.certified.problem import BLOCK
 from separable.fitting.scatter import add_rows_to_scatter, fill_lower
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ __all__ = ["DenseProducts", "RowProducts", "SparseProducts", "row_products"]
 
 #: Numbers of centred rows that are kept; of more, a block at a time is made again for each product.
 KEPT = 1 << 22
-#: Numbers of a block of rows that is written out.
-BLOCK = 1 << 16
 #: A sparse column whose mean is so many times its deviation is centred, and a dense one.
 SHIFTED = 100.0
 #: Columns that are scaled by more, or by less than its inverse, are scaled before they are squared.

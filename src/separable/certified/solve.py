@@ -1,4 +1,4 @@
-"""Three engines behind one certificate: which one takes a problem, and which takes over."""
+"""Engines behind one certificate: which one takes a problem, and which takes over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.dual_lanes import LANES, PassedRows, Start, descend
+from separable.certified.dual_lanes import PassedRows, Start, descend, most_lanes
 from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement
 from separable.certified.losses import is_smooth
@@ -37,10 +37,12 @@ __all__ = ["Request", "Solved", "Solver"]
 FEW = 512
 #: Up to so many they take over where passes did not converge.
 NOT_MANY = 2000
-#: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
-SMALL = 1_000_000
+#: Up to so many they solve without a penalty, which no other engine can.
+MOST_UNPENALISED = 5000
+#: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
+SINGLE = 1e-7
 #: Passes after which another engine takes over, if there is one.
-PATIENCE = 60
+TAKE_OVER = 60
 #: The relative gap asked for by default, with few columns and with many.
 TOL_FEW, TOL_MANY = 1e-6, 1e-4
 
@@ -106,8 +108,7 @@ class Solver:
     @cached_property
     def has_few(self) -> bool:
         """Whether d x d engines take the problem from the start."""
-        n, d = self.problem.rows.shape
-        return min(n, d) <= FEW or n * d <= SMALL
+        return min(self.problem.rows.shape) <= FEW or self.problem.is_small
 
     @property
     def tol(self) -> float:
@@ -170,8 +171,9 @@ class Solver:
         yield from chains.values()
         alone = {k for chain in chains.values() for k in chain}
         together = [k for k in order if k not in alone]
-        for first in range(0, len(together), LANES):
-            yield together[first : first + LANES]
+        width = most_lanes(self._pass_type)
+        for first in range(0, len(together), width):
+            yield together[first : first + width]
 
     def _prepare(self) -> None:
         """Make what threads share before they start."""
@@ -186,7 +188,11 @@ class Solver:
 
     @cached_property
     def _passed(self) -> PassedRows:
-        return PassedRows.of(self.problem)
+        return PassedRows.of(self.problem, self._pass_type)
+
+    @property
+    def _pass_type(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
     def _learn(
         self, lanes: Sequence[Lane], block: list[int], start: Start | None, ended: Event
@@ -235,14 +241,14 @@ class Solver:
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=min(PATIENCE, most) if self._can_take_over else most,
+            max_iter=min(TAKE_OVER, most) if self._can_take_over else most,
             seed=self.request.seed,
             start=start,
             on_pass=on_pass,
         )
         engines = ["descent"] * len(lanes)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if left and self._can_take_over and most > PATIENCE and not ended.is_set():
+        if left and self._can_take_over and most > TAKE_OVER and not ended.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
@@ -261,10 +267,16 @@ class Solver:
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[Judgement, int, str]:
         """Learn one lane by Newton's method or an interior point."""
-        smooth = is_smooth(self.problem.loss)
-        if min(self.problem.rows.shape) <= NOT_MANY:
-            engine = "newton" if smooth else "interior-point"
+        n, d = self.problem.rows.shape
+        most = MOST_UNPENALISED if math.isinf(lane.strength) else NOT_MANY
+        if min(n, d) <= most:
+            engine = "newton" if is_smooth(self.problem.loss) else "interior-point"
             run: Any = self._few.solve
+        elif math.isinf(lane.strength):
+            raise ValueError(
+                f"C=inf, no penalty, is solved with up to {most} columns or rows; these are {n} x "
+                f"{d}. Choose a finite C, such as 1e6, or fewer columns."
+            )
         else:
             engine, run = "newton-cg", partial(newton_cg, self.problem)
         judgement, steps = run(

@@ -22,7 +22,7 @@ ROUNDING = 1e-15
 #: A certificate that misses asks for this many times fewer before the next.
 CAUTION = 0.5
 #: So many judgements without one that is much better end the work on a small problem.
-PATIENCE = 3
+IDLE = 3
 #: Where every step of a small problem is judged.
 CLOSE = 1e-3
 
@@ -115,7 +115,7 @@ class Watch:
         """Whether what was judged is good enough."""
         if not self._to_rounding:
             return self.satisfied
-        return self.reached <= ROUNDING or (self.satisfied and self._idle >= PATIENCE)
+        return self.reached <= ROUNDING or (self.satisfied and self._idle >= IDLE)
 
     def consider(self, z: Floats, weights: Floats) -> bool:
         """Judge z and weights, keep the better judgement, and return whether it is this one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,9 +172,8 @@ def path(
     else:
         made = []
         for k, each in enumerate(learners):
-            alone = type(problem)(each, problem.X, problem.y, problem.n_rows, problem.weight)
             with notices.of_fold(k):
-                made.append(refit(alone, np.arange(problem.n_rows)))
+                made.append(refit(replace(problem, estimator=each), np.arange(problem.n_rows)))
     notices.tell(len(learners))
     certified = strength == "C"
     return Path(

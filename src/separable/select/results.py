@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.fitting.choice import standard_errors
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -74,7 +76,8 @@ class CrossValidation:
 
         Folds share training rows, so the true error is somewhat larger.
         """
-        return {name: _standard_error(each) for name, each in self.scores.items()}
+        errors = standard_errors(np.stack(list(self.scores.values()), axis=1))
+        return dict(zip(self.scores, errors.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
@@ -163,12 +166,6 @@ class LeaveOneOutValidation:
 
     def __repr__(self) -> str:
         return self.to_text()
-
-
-def _standard_error(values: Floats) -> float:
-    if len(values) < 2:
-        return math.nan
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
 def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str, Any]:
