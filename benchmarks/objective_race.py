@@ -37,6 +37,12 @@ class Weights:
     @classmethod
     def of(cls, fitted: Any) -> Weights:
         """Return those of a fitted estimator."""
+        if hasattr(fitted, "estimators_"):  # scikit-learn's OneVsRestClassifier
+            parts = [cls.of(one) for one in fitted.estimators_]
+            return cls(
+                np.concatenate([part.coef for part in parts]),
+                np.concatenate([part.intercept for part in parts]),
+            )
         coef = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64))
         return cls(coef, np.broadcast_to(np.ravel(fitted.intercept_), len(coef)).astype(float))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,20 +34,17 @@ class Cholesky:
         diagonal = np.where(diagonal > 0, 1.0, 0.0)
         ridge = 0.0
         while True:
-            try:
-                np.fill_diagonal(scaled, diagonal + ridge)
-                self._factor = cho_factor(scaled, lower=True, check_finite=False)
+            np.fill_diagonal(scaled, diagonal + ridge)
+            self._factor, failed = dpotrf(scaled.T, lower=1)
+            if failed == 0:
                 return
-            except LinAlgError:
-                if ridge > len(scaled):  # not finite
-                    raise
-                ridge = max(1e-15, 10 * ridge)
+            if ridge > len(scaled):
+                raise LinAlgError("The matrix is not finite.")
+            ridge = max(1e-15, 10 * ridge)
 
     def solve(self, right: Floats) -> Floats:
         """Return the solution for a right-hand side, (d,)."""
-        solution: Floats = self._scale * cho_solve(
-            self._factor, self._scale * right, check_finite=False
-        )
+        solution: Floats = self._scale * dpotrs(self._factor, self._scale * right, lower=1)[0]
         return solution
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,12 @@ def add_rows_to_scatter(scatter: Floats, rows: Floats, sign: float = 1.0) -> Non
     assert np.shares_memory(added, scatter)
 
 
+@lru_cache(maxsize=8)
+def _below(size: int) -> NDArray[np.bool_]:
+    """Return which places of a square are below its diagonal."""
+    return np.tri(size, k=-1, dtype=np.bool_)
+
+
 def fill_lower(scatter: Floats) -> None:
     """Copy the upper triangle of a scatter to the lower one, in place."""
     if scatter.ndim == 1:
@@ -33,5 +40,4 @@ def fill_lower(scatter: Floats) -> None:
         stop = start + step
         scatter[stop:, start:stop] = scatter[start:stop, stop:].T
         tile = scatter[start:stop, start:stop]
-        lower = np.tril_indices(len(tile), -1)
-        tile[lower] = tile.T[lower]
+        np.copyto(tile, tile.T.copy(), where=_below(len(tile)))
