@@ -231,6 +231,15 @@ def test_what_no_dual_point_proves_is_learned_all_the_same(name, size):
     np.testing.assert_array_equal(found.predict(X * size), plain.predict(X))
 
 
+def test_passes_that_lead_away_leave_weights_that_are_no_worse_than_0():
+    X, y = many("logistic", n=2100, d=2100)
+    learner = LogisticRegression(C=1e-6)
+    with pytest.warns(ConvergenceWarning, match="relative gap") as told:
+        learner.fit(X * 1e15, y)
+    assert {one.category for one in told} == {ConvergenceWarning}
+    assert learner.certificate_.primal <= 1e-6 * np.log(2) * len(y)
+
+
 @EACH
 def test_columns_far_from_0_lose_nothing(name):
     X, y = data(name)

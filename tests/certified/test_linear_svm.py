@@ -221,6 +221,14 @@ def test_a_class_of_one_row_is_told():
     assert np.isfinite(learner.predict_proba(X)).all()
 
 
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_classes_of_one_row_each_have_probabilities(k):
+    X = np.random.default_rng(0).normal(size=(k, 2))
+    with pytest.warns(CalibrationWarning, match=f"{k} of {k} classes have one row only"):
+        learner = LinearSVM(probability=True).fit(X, np.arange(k))
+    np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1)
+
+
 def test_probabilities_are_saved(tmp_path):
     X, y = scaled(load_wine)
     learner = LinearSVM(probability=True).fit(X, y)

@@ -47,15 +47,18 @@ def folds_of_rows(rows: Rows, label: NDArray[np.int32], seed: int) -> NDArray[np
         Classes by number.
     seed : int
     """
-    rng, alone = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    alone: list[int] = []
     key = _keys(rows, rng.random(rows.n_features) - 0.5)
     fold = np.empty(rows.n_rows, np.int32)
     for k in range(int(label.max()) + 1):
         mine = np.flatnonzero(label == k)
         different, place = np.unique(key[mine], return_inverse=True)
-        fold[mine] = (rng.permutation(len(different)) % FOLDS)[place]
+        first = 0
         if len(different) < 2:
+            first = len(alone)  # not all in one fold, which would leave it no row
             alone.append(int(mine[0]))
+        fold[mine] = ((first + rng.permutation(len(different))) % FOLDS)[place]
     if alone:
         warnings.warn(
             f"{len(alone)} of {int(label.max()) + 1} classes have one row only, or copies of it "

@@ -244,7 +244,8 @@ class _Block:
         k = len(self._lanes)
         norms = np.einsum("jl,jl->l", self._w, self._w)[:k].astype(np.float64)
         primal = np.array(loss) + 0.5 * norms
-        seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
+        with np.errstate(invalid="ignore"):  # float32 weights that overflowed
+            seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
         np.copyto(self._honest, seen, where=self._awake)
         self._awake[:] = False
         self.wake((seen < NAP * self._honest) & ~self.paused)

@@ -15,7 +15,7 @@ import numpy as np
 
 from separable.certified.dual_lanes import PassedRows, Start, descend, most_lanes
 from separable.certified.few_columns import FewColumns
-from separable.certified.judge import Judgement
+from separable.certified.judge import Judgement, judge
 from separable.certified.losses import is_smooth
 from separable.certified.newton_cg import newton_cg
 from separable.fitting.threads import one_blas_thread
@@ -43,6 +43,8 @@ MOST_UNPENALISED = 5000
 SINGLE = 1e-7
 #: Passes after which another engine takes over, if there is one.
 TAKE_OVER = 60
+#: Passes that end with a relative gap above this may have found less than weights of 0 are.
+LOST = 0.5
 #: The relative gap asked for by default, with few columns and with many.
 TOL_FEW, TOL_MANY = 1e-6, 1e-4
 
@@ -247,6 +249,7 @@ class Solver:
             on_pass=on_pass,
         )
         engines = ["descent"] * len(lanes)
+        found = self._none_if_better(lanes, found)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
         if left and self._can_take_over and most > TAKE_OVER and not ended.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
@@ -257,6 +260,20 @@ class Solver:
                     parts[k], engines[k] = one, engine
             found = Judgement.side_by_side(parts)
         return Solved(block, found, passes, engines)
+
+    def _none_if_better(self, lanes: list[Lane], found: Judgement) -> Judgement:
+        """Return what passes found, with weights of 0 where they led away from the optimum."""
+        lost = [k for k, one in enumerate(found.certificates) if not one.relative_gap <= LOST]
+        if not lost:
+            return found
+        parts = [found.lane(k) for k in range(len(lanes))]
+        for k in lost:
+            none = judge(
+                self.problem, [lanes[k]], np.zeros((self.problem.rows.n_rows, 1)), self.tol
+            )
+            if none.is_better_than(parts[k]):
+                parts[k] = none
+        return Judgement.side_by_side(parts)
 
     @cached_property
     def _can_take_over(self) -> bool:
