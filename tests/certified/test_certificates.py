@@ -27,7 +27,7 @@ def penalties(made, X, weight):
     return np.average((X - mean) ** 2, axis=0, weights=weight)
 
 
-def check(seed, loss=None):
+def check(seed, loss=None, *, converges=True):
     made = make(seed, loss)
     learner = made.learner
     with warnings.catch_warnings():
@@ -41,7 +41,7 @@ def check(seed, loss=None):
     W, B = np.atleast_2d(learner.coef_), learner.intercept_
     assert len(learner.certificates_) == len(made.targets())
     for k, one in enumerate(learner.certificates_):
-        assert one.converged
+        assert one.converged or not converges
         assert np.isfinite([one.primal, one.dual, one.gap]).all()
         y = made.targets()[k][counted].astype(Long)
         w, b = W[k].astype(Long), Long(B[k])
@@ -76,6 +76,14 @@ def check(seed, loss=None):
 @pytest.mark.parametrize("seed", range(80))
 def test_certificates_are_true_bounds(seed):
     check(seed)
+
+
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
+    for place in ("solve.FEW", "solve.NOT_MANY", "problem.SMALL"):
+        monkeypatch.setattr(f"separable.certified.{place}", 0)
+    engine = check(seed, converges=False).learner.evidence_["engine"]
+    assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg"}
 
 
 @pytest.mark.long

@@ -118,14 +118,13 @@ def test_no_penalty_with_many_columns(shape, monkeypatch):
     with warnings.catch_warnings():  # the wide one can be separated
         warnings.simplefilter("ignore", ConvergenceWarning)
         usual.fit(X, y)
-        for name in ("FEW", "NOT_MANY"):
-            monkeypatch.setattr(solve, name, 10)
+        monkeypatch.setattr(solve, "FEW", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
         many.fit(X, y)
     assert many.evidence_["engine"] == "newton"
     assert many.certificate_.converged == usual.certificate_.converged == (shape[0] > shape[1])
     np.testing.assert_allclose(many.predict_proba(X), usual.predict_proba(X), atol=0.01)
-    monkeypatch.setattr(solve, "MOST_UNPENALISED", 20)
+    monkeypatch.setattr(solve, "NOT_MANY", 20)
     with pytest.raises(ValueError, match=rf"up to 20 columns or rows; these are {shape[0]} x "):
         many.fit(X, y)
 

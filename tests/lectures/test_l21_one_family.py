@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
 from separable import (
+    LDA,
+    AveragedPerceptron,
     BernoulliNB,
     ComplementNB,
+    LinearGaussianNB,
     LinearModel,
     LinearSVM,
     LogisticRegression,
     MultinomialNB,
     Perceptron,
+    SGDClassifier,
     load,
 )
 
@@ -24,8 +29,8 @@ WORDS = ("free", "money", "meeting")
 X = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 1.0, 1.0]])
 Y = np.array(["spam", "spam", "ham", "ham"])
 
-
-FAMILY = [MultinomialNB, BernoulliNB, ComplementNB, Perceptron, LogisticRegression, LinearSVM]
+BAYES = [MultinomialNB, BernoulliNB, ComplementNB, LinearGaussianNB, partial(LDA, shrinkage=0.5)]
+FAMILY = [*BAYES, Perceptron, AveragedPerceptron, SGDClassifier, LogisticRegression, LinearSVM]
 
 
 @pytest.mark.parametrize("make", FAMILY)

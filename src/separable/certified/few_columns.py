@@ -11,7 +11,7 @@ import numpy as np
 from separable.certified.interior_point import interior_point
 from separable.certified.judge import Judgement, judge
 from separable.certified.losses import is_smooth
-from separable.certified.newton import newton
+from separable.certified.newton import Objective, newton
 from separable.certified.row_products import (
     DenseProducts,
     RowProducts,
@@ -94,7 +94,11 @@ class FewColumns:
         steps : int
             Each passes over the rows two to four times.
         """
-        to_rounding = self._problem.is_small
+        loss, to_rounding = self._problem.loss, self._problem.is_small
+        if np.isinf(lane.strength) and loss.name != "log_loss":
+            raise ValueError(
+                f"C=inf needs the logistic loss, not {loss.name!r}: choose a finite C."
+            )
         watch = self._watch(lane, tol, to_rounding=to_rounding, on_step=on_step)
         return self._run(lane, watch, max_iter, start)
 
@@ -103,7 +107,6 @@ class FewColumns:
     ) -> tuple[Judgement, int]:
         problem, x = self._problem, self._rows
         penalised = bool(np.isfinite(lane.strength))
-        y, c = self._targets_and_costs(lane)
         if start is None and penalised:
             start = self._guess(lane, max_iter)
         first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
@@ -111,16 +114,14 @@ class FewColumns:
             if is_smooth(problem.loss):
                 z, u = newton(
                     x,
-                    cast("SmoothLoss", problem.loss),
-                    y,
-                    c,
-                    penalty=1.0 if penalised else 0.0,
+                    self._objective(lane),
                     fit_intercept=problem.fit_intercept,
                     start=first,
                     watch=watch,
                     max_iter=max_iter,
                 )
                 return watch.end(z, x.weights(u)), watch.steps
+            y, c = problem.targets(lane), problem.costs(lane)
             if first is not None and self._has_many_rows:
                 u = near_corners(problem, x, y, c, first, watch=watch, max_iter=max_iter)
                 if watch.is_done or watch.is_stopped:
@@ -131,7 +132,6 @@ class FewColumns:
                 y,
                 c,
                 fit_intercept=problem.fit_intercept,
-                start=None,
                 watch=watch,
                 max_iter=max_iter - watch.steps,
             )
@@ -147,16 +147,13 @@ class FewColumns:
         )
         return not self._problem.is_small and n >= ENOUGH * SAMPLE * d and plain
 
-    def _targets_and_costs(self, lane: Lane) -> tuple[Floats, Floats]:
-        """Return y and c; without a penalty c is the weight of a row."""
-        problem = self._problem
+    def _objective(self, lane: Lane) -> Objective:
+        """Return what Newton's method minimises; without a penalty c is the weight of a row."""
+        problem, penalty = self._problem, 1.0
         if not np.isfinite(lane.strength):
-            if problem.loss.name != "log_loss":
-                raise ValueError(
-                    f"C=inf needs the logistic loss, not {problem.loss.name!r}: choose a finite C."
-                )
-            lane = replace(lane, strength=problem.value)
-        return problem.targets(lane), problem.costs(lane)
+            lane, penalty = replace(lane, strength=problem.value), 0.0
+        loss = cast("SmoothLoss", problem.loss)
+        return Objective(loss, problem.targets(lane), problem.costs(lane), penalty)
 
     def _watch(
         self,
@@ -177,8 +174,7 @@ class FewColumns:
             return other if other.is_better_than(found) else found
 
         def unpenalised(z: Floats, weights: Floats) -> Judgement:
-            loss, (y, c) = cast("SmoothLoss", problem.loss), self._targets_and_costs(lane)
-            return judge_unpenalised(problem, self._rows, loss, y, c, z, weights, tol)
+            return judge_unpenalised(problem, self._rows, self._objective(lane), z, weights, tol)
 
         judged = penalised if np.isfinite(lane.strength) else unpenalised
         return Watch(judged, tol=tol, to_rounding=to_rounding, on_step=on_step)

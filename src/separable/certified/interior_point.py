@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["interior_point"]
+__all__ = ["Fixed", "interior_point"]
 
 #: How far a step goes of what the box allows.
 STEP_BACK = 0.995
@@ -161,7 +161,6 @@ def interior_point(
     c: Floats,
     *,
     fit_intercept: bool,
-    start: Floats | None,
     watch: Watcher,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
@@ -174,8 +173,7 @@ def interior_point(
     loss : Hinge or Insensitive
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
-    start : ndarray, shape (m,), or None
-        Weights.
+    fit_intercept : bool
     watch : Watcher
         Sees each step and says when to stop.
     max_iter : int
@@ -190,7 +188,7 @@ def interior_point(
     """
     rows = _Used(x, c > 0)
     y, c = y[rows.used], c[rows.used]
-    w = np.zeros(x.size) if start is None else start
+    w = np.zeros(x.size)
     b = loss.best_intercept(y, rows.scores(w, 0.0), c) if fit_intercept else 0.0
     scores = rows.scores(w, b)
     box = Box.of(loss, y, c, scores)

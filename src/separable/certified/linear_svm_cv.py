@@ -55,7 +55,7 @@ class LinearSVMCV(StrengthSearch):
     tol : float or None, default None
         The relative gap asked for. None: 1e-4 in the search; in the last fit as ``LinearSVM``.
     max_iter : int, default 1000
-        Most passes over the rows.
+        Most passes over the rows; with few columns, most steps, each of a few passes.
     random_state : int, RandomState or None, default 0
         The order of rows in passes; not the folds.
     n_jobs : int or None, default None

@@ -40,13 +40,13 @@ class LinearSVR(CertifiedRegressor):
         The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
         Small problems are solved to rounding in any case.
     max_iter : int, default 1000
-        Most passes over the rows.
+        Most passes over the rows; with few columns, most steps, each of a few passes.
     warm_start : bool, default False
         ``fit`` starts from the previous one.
     random_state : int, RandomState or None, default 0
         The order of rows in passes. The answer depends on it only within the certificate.
     n_jobs : int or None, default None
-        Has no effect on one model; as the classifiers have it.
+        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
     callback : callable, optional
         Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
 

@@ -72,7 +72,7 @@ class LogisticRegression(Logits):
         The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
         Small problems are solved to rounding in any case.
     max_iter : int, default 1000
-        Most passes over the rows.
+        Most passes over the rows; with few columns, most steps, each of a few passes.
     warm_start : bool, default False
         ``fit`` starts from the previous one.
     random_state : int, RandomState or None, default 0

@@ -1,8 +1,9 @@
-"""The losses of the certified learners in NumPy, as a certificate needs them: in float64, by row.
+"""The losses of the certified learners in NumPy, as the engines with few columns need them.
 
 Each has the value, the dual value of a row and what a row adds to the gap, and finds the intercept
 that minimises the sum of losses exactly. Rows have a target y (a sign, or a number), a cost c and a
-score s without intercept; z is the dual variable with its sign.
+score s; z is the dual variable with its sign. The compiled core has the same losses, under the same
+names, for passes and for certificates of many lanes (``dual_loss.hpp``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHin
 
 
 class Loss(Protocol):
-    """What a certificate asks of a loss."""
+    """What engines and certificates ask of a loss."""
 
     @property
     def name(self) -> str:

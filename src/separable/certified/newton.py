@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SHORTEST", "linear_dual", "newton", "shorten"]
+__all__ = ["SHORTEST", "Objective", "newton"]
 
 #: A step that is cut to less than this has met rounding.
 SHORTEST = 1e-10
@@ -30,19 +31,78 @@ IDLE = 10
 SEPARABLE = 1e-12
 
 
+@dataclass(frozen=True)
+class Objective:
+    """penalty/2 |u|^2 + sum_i c_i loss(y_i, s_i) of weights u and scores s.
+
+    Parameters
+    ----------
+    loss : SmoothLoss
+    y, c : ndarray, shape (n,)
+        Targets and costs.
+    penalty : float
+        1, or 0 for none.
+    """
+
+    loss: SmoothLoss
+    y: Floats
+    c: Floats
+    penalty: float = 1.0
+
+    def __call__(self, u: Floats, s: Floats) -> float:
+        """Return the objective."""
+        return 0.5 * self.penalty * float(u @ u) + self.loss.total(self.y, s, self.c)
+
+    def slopes(self, s: Floats) -> tuple[Floats, Floats]:
+        """Return slope and curvature of each row by its score."""
+        return self.loss.slopes(self.y, s, self.c)
+
+    def best_intercept(self, s: Floats) -> float:
+        """Return the b that is best for scores s + b."""
+        return self.loss.best_intercept(self.y, s, self.c)
+
+    def dual_point(
+        self, s: Floats, ds: Floats, slope: Floats, curve: Floats, end: Floats
+    ) -> tuple[Floats, float]:
+        """Return the dual point of a step ds of scores, and the relative gap at its end.
+
+        ``end`` are the weights there. The gap is infinite where the dual point has to be cut: then
+        its weights are not these.
+        """
+        z = -(slope + curve * ds)
+        allowed = self.loss.cut(self.y, self.c, z)
+        if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
+            return allowed, np.inf
+        gap = float(np.maximum(self.loss.gap(self.y, s + ds, self.c, allowed), 0.0).sum())
+        primal = self(end, s + ds)
+        return allowed, gap / primal if primal > 0 else 0.0
+
+    def shorten(
+        self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
+    ) -> tuple[float, float]:
+        """Return how much of a step to take so that the objective falls, and what it then is.
+
+        ``value`` is the objective now, ``decrease`` what the step promises to first order.
+        """
+        length, new = 1.0, np.inf
+        while length >= SHORTEST and decrease >= 0:
+            new = self(u + length * du, s + length * ds)
+            if new <= value - 1e-4 * length * decrease + SLACK * value:
+                return length, new
+            length *= 0.5
+        return 0.0, new
+
+
 def newton(
     x: RowProducts,
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
+    objective: Objective,
     *,
-    penalty: float,
     fit_intercept: bool,
     start: Floats | None,
     watch: Watch,
     max_iter: int,
 ) -> tuple[Floats, Floats]:
-    """Minimise penalty/2 |u|^2 + sum_i c_i loss(y_i, u.x_i + b) over u and b.
+    """Minimise the objective at scores u.x_i + b over u and b.
 
     Steps: 1. slope and curvature of every row's loss; 2. the quadratic model; 3. its minimum, and
     the dual point that goes with it: slopes as the model sees them there, whose weights are those
@@ -51,11 +111,8 @@ def newton(
     Parameters
     ----------
     x : RowProducts
-    loss : SmoothLoss
-    y, c : ndarray, shape (n,)
-        Targets and costs.
-    penalty : float
-        1, or 0 for none.
+    objective : Objective
+    fit_intercept : bool
     start : ndarray, shape (m,), or None
         Weights.
     watch : Watch
@@ -71,12 +128,13 @@ def newton(
     """
     u = np.zeros(x.size) if start is None else start
     s = x.scores(u, 0.0)
-    b = loss.best_intercept(y, s, c) if fit_intercept else 0.0
+    b = objective.best_intercept(s) if fit_intercept else 0.0
     s += b
-    first = value = 0.5 * penalty * float(u @ u) + loss.total(y, s, c)
+    first = value = objective(u, s)
+    penalty = objective.penalty
     idle = 0
     for _ in range(max_iter):
-        slope, curve = loss.slopes(y, s, c)  # 1
+        slope, curve = objective.slopes(s)  # 1
         hessian, mixed, along = x.products(curve, slope)  # 2
         hessian[np.diag_indices(x.size)] += penalty
         gradient, total = along + penalty * u, float(slope.sum())
@@ -86,11 +144,11 @@ def newton(
             break
         du, db = equations.solve(-gradient, -total)  # 3
         ds = x.scores(du, db)
-        z, seen = linear_dual(loss, y, c, s, ds, slope, curve, penalty, u + du)
+        z, seen = objective.dual_point(s, ds, slope, curve, u + du)
         if watch(z, lambda: x.weights(u + du), seen):  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
-        length, new = shorten(loss, y, c, penalty, u, du, s, ds, value, decrease)  # 4
+        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
         if length < SHORTEST or not np.isfinite(new):
             break
         u, b = u + length * du, b + length * db
@@ -101,52 +159,4 @@ def newton(
             break
         if penalty == 0 and value < SEPARABLE * first:
             break
-    return -loss.slopes(y, s, c)[0], u
-
-
-def linear_dual(
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
-    s: Floats,
-    ds: Floats,
-    slope: Floats,
-    curve: Floats,
-    penalty: float,
-    u: Floats,
-) -> tuple[Floats, float]:
-    """Return the dual point of a step ds of scores, and the relative gap at its end, u.
-
-    The gap is infinite where the dual point has to be cut: then its weights are not u.
-    """
-    z = -(slope + curve * ds)
-    allowed = loss.cut(y, c, z)
-    if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
-        return allowed, np.inf
-    end = s + ds
-    gap = float(np.maximum(loss.gap(y, end, c, allowed), 0.0).sum())
-    primal = 0.5 * penalty * float(u @ u) + loss.total(y, end, c)
-    return allowed, gap / primal if primal > 0 else 0.0
-
-
-def shorten(
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
-    penalty: float,
-    u: Floats,
-    du: Floats,
-    s: Floats,
-    ds: Floats,
-    value: float,
-    decrease: float,
-) -> tuple[float, float]:
-    """Return how much of a step to take so that the objective falls, and what it then is."""
-    length, new = 1.0, np.inf
-    while length >= SHORTEST and decrease >= 0:
-        shorter = u + length * du
-        new = 0.5 * penalty * float(shorter @ shorter) + loss.total(y, s + length * ds, c)
-        if new <= value - 1e-4 * length * decrease + SLACK * value:
-            return length, new
-        length *= 0.5
-    return 0.0, new
+    return -objective.slopes(s)[0], u

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.judge import Judgement, judge
-from separable.certified.newton import SHORTEST, linear_dual, shorten
+from separable.certified.newton import SHORTEST, Objective
 from separable.certified.watch import Watch
 
 if TYPE_CHECKING:
@@ -70,17 +70,17 @@ def newton_cg(
     products : int
     """
     loss = cast("SmoothLoss", problem.loss)
-    y, c = problem.targets(lane), problem.costs(lane)
+    objective = Objective(loss, problem.targets(lane), problem.costs(lane))
     watch = Watch(_judge(problem, lane, tol), tol=tol, to_rounding=False)
     count = _Count(max_iter, watch, on_step)
     u = np.zeros(problem.rows.n_features) if start is None else start
     s = problem.scores(u[:, None])[:, 0]
-    b = loss.best_intercept(y, s, c) if problem.fit_intercept else 0.0
+    b = objective.best_intercept(s) if problem.fit_intercept else 0.0
     s += b
-    value = 0.5 * float(u @ u) + loss.total(y, s, c)
+    value = objective(u, s)
     kept = np.zeros_like(s)
     while True:
-        slope, curve = loss.slopes(y, s, c)  # 1
+        slope, curve = objective.slopes(s)  # 1
         if loss.name == "squared_hinge":
             curve = kept = np.maximum(curve, MEMORY * kept)
         gradient = problem.along(slope[:, None])[:, 0] + u
@@ -88,16 +88,16 @@ def newton_cg(
         few = np.sqrt(2 * SHARE * tol * value)
         du, db, ds, left = _step(problem, curve, gradient, total, few, count)  # 2
         end = u + du
-        z, seen = linear_dual(loss, y, c, s, ds, slope, curve, 1.0, end)  # 3
+        z, seen = objective.dual_point(s, ds, slope, curve, end)  # 3
         if watch(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
-        length, new = shorten(loss, y, c, 1.0, u, du, s, ds, value, decrease)  # 4
+        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
         if length < SHORTEST or not np.isfinite(new):
             break
         u, b, value = u + length * du, b + length * db, new
         s = problem.scores(u[:, None])[:, 0] + b
-    return watch.end(-loss.slopes(y, s, c)[0], u), count.products
+    return watch.end(-objective.slopes(s)[0], u), count.products
 
 
 @dataclass

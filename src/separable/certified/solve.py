@@ -35,10 +35,8 @@ __all__ = ["Request", "Solved", "Solver"]
 
 #: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
 FEW = 512
-#: Up to so many they take over where passes did not converge.
+#: Up to so many they take over where passes did not converge, and solve without a penalty.
 NOT_MANY = 2000
-#: Up to so many they solve without a penalty, which no other engine can.
-MOST_UNPENALISED = 5000
 #: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
 SINGLE = 1e-7
 #: Passes after which another engine takes over, if there is one.
@@ -285,14 +283,13 @@ class Solver:
     ) -> tuple[Judgement, int, str]:
         """Learn one lane by Newton's method or an interior point."""
         n, d = self.problem.rows.shape
-        most = MOST_UNPENALISED if math.isinf(lane.strength) else NOT_MANY
-        if min(n, d) <= most:
+        if min(n, d) <= NOT_MANY:
             engine = "newton" if is_smooth(self.problem.loss) else "interior-point"
             run: Any = self._few.solve
         elif math.isinf(lane.strength):
             raise ValueError(
-                f"C=inf, no penalty, is solved with up to {most} columns or rows; these are {n} x "
-                f"{d}. Choose a finite C, such as 1e6, or fewer columns."
+                f"C=inf, no penalty, is solved with up to {NOT_MANY} columns or rows; these are "
+                f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
             )
         else:
             engine, run = "newton-cg", partial(newton_cg, self.problem)

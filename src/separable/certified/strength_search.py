@@ -131,8 +131,8 @@ class Table:
         """Whether that is the "smallest" or the "largest" of several."""
         return None if self.edge_place is None else edge_of(self.strengths, self.edge_place)
 
-    def told(self) -> list[Certificate]:
-        """Return all certificates."""
+    def known_certificates(self) -> list[Certificate]:
+        """Return those of all models that were learned."""
         return [one for one in self.certificates.ravel() if one is not None]
 
 
@@ -300,11 +300,12 @@ class StrengthSearch(CertifiedClassifier):
         place = table.edge_place
         if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
             warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
-        short = [one for one in table.told() if not one.converged]
+        known = table.known_certificates()
+        short = [one for one in known if not one.converged]
         if short:
             worst = max(short, key=lambda one: one.relative_gap)
             warnings.warn(
-                f"{type(self).__name__} stopped {len(short)} of {len(table.told())} models of its "
+                f"{type(self).__name__} stopped {len(short)} of {len(known)} models of its "
                 f"search before they converged, the worst with a relative gap of "
                 f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
                 "off. More passes (max_iter), scaled columns (standardize=True) or smaller Cs "
@@ -316,7 +317,7 @@ class StrengthSearch(CertifiedClassifier):
     def _found(self, table: Table) -> dict[str, Any]:
         """Return what a model keeps of the search."""
         error = float(table.standard_error[table.chosen])
-        told = table.told()
+        known = table.known_certificates()
         return {
             "C": float(table.strengths[table.chosen]),
             "best_score": float(table.mean[table.chosen]),
@@ -325,10 +326,10 @@ class StrengthSearch(CertifiedClassifier):
             "validation": f"{len(table.scores)} folds",
             "at_edge": table.edge,
             "search": {
-                "models": len(told),
-                "converged": sum(one.converged for one in told),
-                "worst_relative_gap": max(one.relative_gap for one in told),
-                "tol": told[0].tol,
+                "models": len(known),
+                "converged": sum(one.converged for one in known),
+                "worst_relative_gap": max(one.relative_gap for one in known),
+                "tol": known[0].tol,
             },
         }
 

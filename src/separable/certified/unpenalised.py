@@ -19,7 +19,7 @@ from separable.certified.judge import Judgement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.losses import SmoothLoss
+    from separable.certified.newton import Objective
     from separable.certified.problem import Problem
     from separable.certified.row_products import RowProducts
 
@@ -34,18 +34,17 @@ LEFT = 1e-11
 def judge_unpenalised(
     problem: Problem,
     x: RowProducts,
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
+    objective: Objective,
     z: Floats,
     weights: Floats,
     tol: float,
 ) -> Judgement:
-    """Certify weights of the objective sum_i c_i loss(y_i, w.z_i + b)."""
+    """Certify weights of an objective without penalty, sum_i c_i loss(y_i, w.z_i + b)."""
+    loss, y, c = objective.loss, objective.y, objective.c
     scores = problem.scores(weights[:, None])[:, 0]
-    b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
+    b = objective.best_intercept(scores) if problem.fit_intercept else 0.0
     s = scores + b
-    dual = _project(x, loss, y, c, s, z, fit_intercept=problem.fit_intercept)
+    dual = _project(x, objective, s, z, fit_intercept=problem.fit_intercept)
     primal, lowest = loss.total(y, s, c), loss.dual_total(y, c, dual)
     gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
     certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
@@ -59,18 +58,12 @@ def judge_unpenalised(
 
 
 def _project(
-    x: RowProducts,
-    loss: SmoothLoss,
-    y: Floats,
-    c: Floats,
-    s: Floats,
-    z: Floats,
-    *,
-    fit_intercept: bool,
+    x: RowProducts, objective: Objective, s: Floats, z: Floats, *, fit_intercept: bool
 ) -> Floats:
     """Return the feasible dual point that is closest to z, or 0."""
+    loss, y, c = objective.loss, objective.y, objective.c
     z = loss.cut(y, c, z)
-    curve = loss.slopes(y, s, c)[1]
+    curve = objective.slopes(s)[1]
     size, none = np.abs(z), np.zeros_like(z)
     for _ in range(3):
         products, mixed, along = x.products(curve, z)

@@ -79,7 +79,6 @@ def near_corners(
             y[chosen],
             c[chosen],
             fit_intercept=problem.fit_intercept,
-            start=None,
             watch=_Inner(watch, factor * watch.tol, max_iter),
             max_iter=max_iter,
             fixed=Fixed(x.along(z), float(z.sum())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (  # type: ignore[attr-defined]  # newer than the stubs
     validate_data,
 )
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separable.features.encoder import Encoder
     from separable.model.linear_model import LinearModel, Link
 
-__all__ = ["LinearEstimator"]
+__all__ = ["LinearClassifier", "LinearEstimator"]
 
 
 class LinearEstimator(BaseEstimator):
@@ -142,3 +142,29 @@ class LinearEstimator(BaseEstimator):
         if isinstance(parameters.get("class_weight"), dict):
             parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
         return parameters
+
+
+class LinearClassifier(ClassifierMixin, LinearEstimator):
+    """A learner of classes: by sign of the score for two of them, else by the largest."""
+
+    def _refuse_one_class(self, classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
+                f"holds only one class: {classes.tolist()[0]!r}."
+            )
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        classes = self._weights_only().classes
+        assert classes is not None
+        return classes
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
+        return self._weights_only().decision_function(self._finite_rows(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: by sign for two classes, else by the largest score."""
+        return self._weights_only().predict(self._finite_rows(X))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
+from separable.fitting.estimator import LinearClassifier
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.probability import log_probabilities
 from separable.moments.data import Data, checked_rows
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["BayesClassifier", "MomentClassifier"]
 
 
-class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
+class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
     """A classifier that needs the rows only through sums."""
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
@@ -88,31 +88,11 @@ class MomentClassifier(ClassifierMixin, MomentEstimator[AnySums]):
 
     def _check_classes(self, classes: NDArray[Any] | None) -> None:
         """Refuse to solve for a single class."""
-        if classes is not None and len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
-                f"holds only one class: {classes.tolist()[0]!r}."
-            )
+        if classes is not None:
+            self._refuse_one_class(classes)
 
     def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
         return np.unique(data.present().y) if sums is None else sums.classes
-
-    # ------------------------------------------------------------------ predicting
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, sorted."""
-        classes = self._weights_only().classes
-        assert classes is not None
-        return classes
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._finite_rows(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._finite_rows(X))
 
 
 class BayesClassifier(MomentClassifier[AnySums]):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, largest_magnitude
+from separable.fitting.estimator import LinearClassifier
 from separable.fitting.targets import (
     RowWeights,
     check_class_weight,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["OnlineClassifier"]
 
 
-class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+class OnlineClassifier(LinearClassifier, OnlineEstimator):
     """A classifier that sees one row at a time."""
 
     class_weight: Any
@@ -147,11 +147,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             raise ValueError("Every sample weight is zero, so no row is left to learn from.")
         check_class_weight(self.class_weight, np.unique(y))
         classes = np.unique(y if counted.rows is None else y[counted.rows])
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
-                f"holds only one class: {classes.tolist()[0]!r}."
-            )
+        self._refuse_one_class(classes)
         label = np.maximum(find_classes(y, classes), 0).astype(np.int32)
         return classes, label, counted
 
@@ -162,11 +158,3 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """The classes, sorted."""
         check_is_fitted(self)
         return self._state.labels
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
-        return self._weights_only().decision_function(self._finite_rows(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: by sign for two classes, else by the largest score."""
-        return self._weights_only().predict(self._finite_rows(X))

@@ -40,7 +40,7 @@ class Search:
         ``mean_test_<score>``, ``std_test_<score>``, ``rank_test_<score>``, and times of fitting
         and scoring; candidates that were learned together share their time evenly.
     how_ : tuple of str
-        For each candidate "lanes", "sums" or "refit".
+        For each candidate "lanes", "sums" or "refit", or "mixed" where its folds differ in that.
     best_index_, best_params_, best_score_
         The candidate of the best mean score, or the one that ``select`` chose.
     best_estimator_ : estimator
