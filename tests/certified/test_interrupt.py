@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from threading import Event
 
 import numpy as np
 import pytest
@@ -61,11 +62,13 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40).astype(np.int32)
     fold = (np.arange(40) % 2).astype(np.int32)
     lanes = [Lane(float(C), fold=k) for k in range(2) for C in range(1, 21)]
-    learned, learn = [], Solver._learn_alone
+    learned, learn, began = [], Solver._learn_alone, Event()
 
     def slowly(self, lane, *given):
         if lane.fold == 0:
+            began.wait()
             raise KeyboardInterrupt  # as where the thread that waits hears Ctrl-C
+        began.set()
         time.sleep(0.1)
         learned.append(lane)
         return learn(self, lane, *given)
