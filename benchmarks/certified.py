@@ -79,7 +79,7 @@ def _ours(loss: str, X: Any, y: Any, C: float) -> Entrant:
 
 def _scikit(solver: str, X: Any, y: Any, C: float, ladder: Sequence[float]) -> Entrant:
     def fit(tol: float | None) -> Weights:
-        chosen = {} if tol is None else {"tol": tol, "max_iter": 10_000}
+        chosen = {} if tol is None else {"tol": tol, "max_iter": 1000}
         learner: Any = PeerLogistic(C=C, solver=solver, **chosen)
         if classes > 2:
             learner = OneVsRestClassifier(learner)
@@ -145,12 +145,14 @@ def _snap(loss: str, X: Any, y: Any, C: float) -> list[Entrant]:
 
 
 def peers_of(loss: str, data: Data, C: float, solvers: Sequence[str]) -> list[Entrant]:
-    """Return the peers of a loss: scikit-learn's solvers, LIBLINEAR and Snap ML."""
+    """Return the peers of a loss: scikit-learn's solvers and, of sparse rows, all others."""
     X, y = data.X, data.y
     if loss == "log_loss":
         scikit = [_scikit(solver, X, y, C, LADDER) for solver in solvers]
     else:
         scikit = [_linear_svc(loss, X, y, C)]
+    if not sp.issparse(X):
+        return scikit
     classes = len(np.unique(y))
     snap = _snap(loss, X, y, C) if classes == 2 else []
     return [*scikit, *_liblinear(loss, X, y, C), *snap]

@@ -5,8 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
+from threading import Event
 
+import numpy as np
 import pytest
+
+from separable.certified.losses import Logistic
+from separable.certified.problem import Lane, Problem
+from separable.certified.solve import Request, Solver
+from separable.data.rows import as_rows
 
 pytestmark = pytest.mark.native
 
@@ -48,3 +56,25 @@ def test_interrupt(work, form, lanes):
         process.send_signal(signal.SIGINT)
         answer, _ = process.communicate(timeout=60)
     assert answer == "stopped\n"
+
+
+def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40).astype(np.int32)
+    fold = (np.arange(40) % 2).astype(np.int32)
+    lanes = [Lane(float(C), fold=k) for k in range(2) for C in range(1, 21)]
+    learned, learn, began = [], Solver._learn_alone, Event()
+
+    def slowly(self, lane, *given):
+        if lane.fold == 0:
+            began.wait()
+            raise KeyboardInterrupt  # as where the thread that waits hears Ctrl-C
+        began.set()
+        time.sleep(0.1)
+        learned.append(lane)
+        return learn(self, lane, *given)
+
+    monkeypatch.setattr(Solver, "_learn_alone", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        list(Solver(Problem(as_rows(X), Logistic(), y, fold=fold), Request(n_jobs=2)).solve(lanes))
+    assert len(learned) < 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
@@ -93,6 +93,19 @@ class Solved:
 
 
 @dataclass(frozen=True)
+class _End:
+    """How work ends early: lanes stop where they are, or nobody takes any more what they learn."""
+
+    asked: Event = field(default_factory=Event)
+    abandoned: Event = field(default_factory=Event)
+
+    def leave_if_abandoned(self) -> None:
+        """End the work of a thread whose answer nobody takes."""
+        if self.abandoned.is_set():
+            raise CancelledError
+
+
+@dataclass(frozen=True)
 class Solver:
     """Learns lanes of one problem.
 
@@ -127,24 +140,23 @@ class Solver:
             Where all lanes start.
         """
         blocks = list(self._blocks(lanes))
-        ended = Event()
         with one_blas_thread():
-            yield from self._solve(lanes, blocks, start, ended)
+            yield from self._solve(lanes, blocks, start, _End())
 
     def _solve(
-        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, ended: Event
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: _End
     ) -> Iterator[Solved]:
         """Yield what blocks learn, in their order."""
         if self.request.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
-                yield self._learn(lanes, block, start, ended)
+                yield self._learn(lanes, block, start, end)
             return
         self._prepare()
         rest = iter(blocks)
         with ThreadPoolExecutor(self.request.n_jobs) as pool:
 
             def begin(block: list[int]) -> Future[Solved]:
-                return pool.submit(self._learn, lanes, block, start, ended)
+                return pool.submit(self._learn, lanes, block, start, end)
 
             work = deque(begin(block) for block in islice(rest, self.request.n_jobs + 1))
             try:
@@ -153,7 +165,7 @@ class Solver:
                     work.extend(begin(block) for block in islice(rest, 1))
                     yield solved
             finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
-                ended.set()
+                end.abandoned.set()
                 for one in work:
                     one.cancel()
 
@@ -195,24 +207,30 @@ class Solver:
         return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
     def _learn(
-        self, lanes: Sequence[Lane], block: list[int], start: Start | None, ended: Event
+        self, lanes: Sequence[Lane], block: list[int], start: Start | None, end: _End
     ) -> Solved:
         """Learn the lanes of a block."""
         mine = [lanes[k] for k in block]
         told = self.request.callback
 
         def on_pass(number: int, gap: float) -> bool:
-            if told is not None and not ended.is_set() and told(number, gap):
-                ended.set()  # for all lanes
-            return ended.is_set()
+            end.leave_if_abandoned()
+            if told is not None and not end.asked.is_set() and told(number, gap):
+                end.asked.set()  # for all lanes
+            return end.asked.is_set()
 
         first = None if start is None else Start(start.dual[:, block], start.intercept[block])
         if self.has_few or math.isinf(mine[0].strength):
-            return self._learn_chain(mine, block, first, on_pass)
-        return self._learn_side_by_side(mine, block, first, on_pass, ended)
+            return self._learn_chain(mine, block, first, on_pass, end)
+        return self._learn_side_by_side(mine, block, first, on_pass, end)
 
     def _learn_chain(
-        self, lanes: list[Lane], block: list[int], start: Start | None, on_pass: OnPass
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: _End,
     ) -> Solved:
         """Learn one lane after the other, each from the weights of the one before."""
         found: list[Judgement] = []
@@ -220,6 +238,7 @@ class Solver:
         engines = []
         weights = None if start is None else self.problem.along(start.dual[:, :1])[:, 0]
         for k, lane in enumerate(lanes):
+            end.leave_if_abandoned()
             one, passes[k], engine = self._learn_alone(lane, weights, on_pass)
             found.append(one)
             engines.append(engine)
@@ -232,7 +251,7 @@ class Solver:
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        ended: Event,
+        end: _End,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
         most = self.request.max_iter
@@ -249,7 +268,11 @@ class Solver:
         engines = ["descent"] * len(lanes)
         found = self._none_if_better(lanes, found)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
+<<<<<<< HEAD
         if left and self._can_take_over and most > TAKE_OVER and not ended.is_set():
+=======
+        if left and self._can_take_over and most > PATIENCE and not end.asked.is_set():
+>>>>>>> 5d4d09e4e7f75cbc38100ff68e00dd1b8509d22c
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
