@@ -268,11 +268,7 @@ class Solver:
         engines = ["descent"] * len(lanes)
         found = self._none_if_better(lanes, found)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
-<<<<<<< HEAD
-        if left and self._can_take_over and most > TAKE_OVER and not ended.is_set():
-=======
-        if left and self._can_take_over and most > PATIENCE and not end.asked.is_set():
->>>>>>> 5d4d09e4e7f75cbc38100ff68e00dd1b8509d22c
+        if left and self._can_take_over and most > TAKE_OVER and not end.asked.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
