@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 
 from separable.certified.dual_lanes import PassedRows, Start, descend
 from separable.certified.judge import judge
@@ -183,6 +183,23 @@ def test_neighbours_change_no_bit(loss):
         assert few_passes[k] == many_passes[place]
         np.testing.assert_array_equal(few.weights[:, k], many.weights[:, place])
         np.testing.assert_array_equal(few.dual[:, k], many.dual[:, place])
+
+
+@pytest.mark.parametrize("seed", [2, 10, 11])
+@ALL_LOSSES
+def test_waiting_for_neighbours_changes_no_bit(loss, seed):
+    # lanes whose certificate misses go on after others that took many more passes
+    rng = np.random.default_rng(seed)
+    rows = as_rows(random_array((200, 300), density=0.3, rng=rng, format="csr"))
+    label = rng.integers(0, 2, 200).astype(np.int32)
+    target = rng.normal(size=200) if loss == "epsilon_insensitive" else label
+    problem = Problem(rows, LOSSES[loss], target, fold=(np.arange(200) % 2).astype(np.int32))
+    lanes = [Lane(C, 1, 1) for C in np.logspace(-2, 1, 16)]
+    every, every_passes = run(problem, lanes, tol=1e-4, max_iter=60)
+    for few in range(1, 5):
+        found, passes = run(problem, lanes[:few], tol=1e-4, max_iter=60)
+        np.testing.assert_array_equal(passes, every_passes[:few])
+        np.testing.assert_array_equal(found.weights, every.weights[:, :few])
 
 
 @ALL_LOSSES

@@ -160,6 +160,11 @@ def most_lanes(dtype: np.dtype[Any]) -> int:
     return LANES * 4 // dtype.itemsize
 
 
+def _bits(lanes: NDArray[np.bool_]) -> int:
+    """Return a number with a bit for each lane."""
+    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
+
+
 class _Block:
     """What passes change: weights, dual variables, margins and multipliers of a block of lanes."""
 
@@ -226,7 +231,8 @@ class _Block:
 
     def run_pass(self, number: int, seed: int) -> Floats:
         """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
-        passed = self._passed
+        passed, paused, hot = self._passed, _bits(self.paused), self._by_row[1]
+        waiting = hot & np.uint16(paused)  # a pass of the neighbours is not to forget these
         loss, gap = native.dual_pass(
             self._targets,
             passed.core,
@@ -237,10 +243,12 @@ class _Block:
             self._t,
             self._by_row,
             self._by_lane,
-            sum(1 << k for k in np.flatnonzero(self.paused).tolist()),
+            paused,
             number,
             seed,
         )
+        hot &= np.uint16(0xFFFF & ~paused)
+        hot |= waiting
         k = len(self._lanes)
         norms = np.einsum("jl,jl->l", self._w, self._w)[:k].astype(np.float64)
         primal = np.array(loss) + 0.5 * norms
@@ -253,8 +261,7 @@ class _Block:
 
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
-        bits = sum(1 << k for k in np.flatnonzero(lanes).tolist())
-        self._by_row[0] &= np.uint16(0xFFFF & ~bits)
+        self._by_row[0] &= np.uint16(0xFFFF & ~_bits(lanes))
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
         self._awake |= lanes
