@@ -107,11 +107,11 @@ def test_the_model_predicts_without_its_learner(tmp_path):
 
 
 def test_steps_that_lead_nowhere_end():
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(60, 80)), rng.normal(size=60)
-    weight = rng.integers(1, 3, 60).astype(np.float64)
+    rng = np.random.default_rng(0)
+    X = sp.random(40, 60, density=0.1, random_state=0, format="csr")
+    y, weight = (rng.normal(size=40) > 0).astype(np.float64), rng.integers(1, 3, 40) + 0.0
     weight[5:7] = 1e-12, 1e6
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         found = LinearSVR(tol=0.0).fit(X, y, weight)
     assert found.certificate_.relative_gap < 1e-12
-    assert found.n_iter_ < 200
+    assert found.n_iter_ < 1000
