@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 from sklearn.svm import LinearSVR as Theirs
 
@@ -103,3 +104,14 @@ def test_the_model_predicts_without_its_learner(tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").predict(X), learner.predict(X))
     assert isinstance(learner.n_iter_, int)
     assert learner.coef_.shape == (10,)
+
+
+def test_steps_that_lead_nowhere_end():
+    rng = np.random.default_rng(0)
+    X = sp.random(40, 60, density=0.1, random_state=0, format="csr")
+    y, weight = (rng.normal(size=40) > 0).astype(np.float64), rng.integers(1, 3, 40) + 0.0
+    weight[5:7] = 1e-12, 1e6
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        found = LinearSVR(tol=0.0).fit(X, y, weight)
+    assert found.certificate_.relative_gap < 1e-12
+    assert found.n_iter_ < 1000

@@ -46,6 +46,8 @@ CORRECTIONS = 3
 LONG = 0.9
 #: Steps shorter than this lead nowhere.
 SHORTEST = 1e-9
+#: So many steps without a gap that is smaller by a tenth lead nowhere either: most fits need 30.
+STALLED = 100
 #: The relative gap below which bounds are guessed, and the most unknowns of that.
 GUESS_FROM = 1e-2
 MOST_UNKNOWNS = 600
@@ -194,6 +196,7 @@ def interior_point(
     box = Box.of(loss, y, c, scores)
     now = box.on_path(scores)  # 0
     z = (box.sign * now.a).sum(axis=0)
+    least, idle = np.inf, 0
     for _ in range(max_iter):
         mu = now.mu()
         try:
@@ -211,6 +214,10 @@ def interior_point(
         z = (box.sign * now.a).sum(axis=0)
         seen = _gap(loss, y, c, scores, z, w, (1 - length) * missing)
         if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
+            break
+        idle = 0 if seen < 0.9 * least else idle + 1
+        least = min(least, seen)
+        if idle >= STALLED:
             break
         if watch.wants_more and seen < GUESS_FROM:  # 6
             exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
