@@ -39,8 +39,10 @@ FEW = 512
 NOT_MANY = 2000
 #: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
 SINGLE = 1e-7
-#: Passes after which another engine takes over, if there is one.
-TAKE_OVER = 60
+#: The same for losses with corners, for which there is no other engine, counted in columns.
+MOST_CORNERS = 4000
+#: Passes after which another engine takes over, if there is one; a slow one waits longer.
+TAKE_OVER, TAKE_OVER_LATE = 60, 600
 #: Passes that end with a relative gap above this may have found less than weights of 0 are.
 LOST = 0.5
 #: The relative gap asked for by default, with few columns and with many.
@@ -260,7 +262,7 @@ class Solver:
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=min(TAKE_OVER, most) if self._can_take_over else most,
+            max_iter=int(min(self._patience, most)),
             seed=self.request.seed,
             start=start,
             on_pass=on_pass,
@@ -268,7 +270,7 @@ class Solver:
         engines = ["descent"] * len(lanes)
         found = self._none_if_better(lanes, found)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if left and self._can_take_over and most > TAKE_OVER and not end.asked.is_set():
+        if left and most > self._patience and not end.asked.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
                 one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
@@ -293,17 +295,20 @@ class Solver:
         return Judgement.side_by_side(parts)
 
     @cached_property
-    def _can_take_over(self) -> bool:
-        """Whether there is an engine for lanes that passes leave unfinished."""
-        return min(self.problem.rows.shape) <= NOT_MANY or is_smooth(self.problem.loss)
+    def _patience(self) -> float:
+        """Passes after which another engine takes over; infinite if there is none."""
+        if min(self.problem.rows.shape) <= NOT_MANY or is_smooth(self.problem.loss):
+            return TAKE_OVER
+        return TAKE_OVER_LATE if self.problem.rows.n_features <= MOST_CORNERS else math.inf
 
     def _learn_alone(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
     ) -> tuple[Judgement, int, str]:
         """Learn one lane by Newton's method or an interior point."""
         n, d = self.problem.rows.shape
-        if min(n, d) <= NOT_MANY:
-            engine = "newton" if is_smooth(self.problem.loss) else "interior-point"
+        smooth = is_smooth(self.problem.loss)
+        if min(n, d) <= NOT_MANY or not smooth:
+            engine = "newton" if smooth else "interior-point"
             run: Any = self._few.solve
         elif math.isinf(lane.strength):
             raise ValueError(
