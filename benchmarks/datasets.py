@@ -252,7 +252,7 @@ def load_a9a(settings: Settings) -> Data:
         X, y = load_svmlight_file(
             str(_data_file("a9a", name)), n_features=A9A_COLUMNS, zero_based=False, dtype=np.float32
         )
-        parts += [X, (y > 0).astype(np.int64)]
+        parts += [_small_indices(X), (y > 0).astype(np.int64)]
     return Data("a9a", *parts).first(settings.most_rows)
 
 
@@ -272,11 +272,17 @@ def _svmlight(name: str, path: Path, columns: int, settings: Settings) -> Data:
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path), n_features=columns, zero_based=False, dtype=np.float32)
-    X, y = sp.csr_matrix(X), (y > 0).astype(np.int64)
+    X, y = _small_indices(X), (y > 0).astype(np.int64)
     order = np.random.default_rng(0).permutation(len(y))
     cut = len(y) // 10
     test, train = order[:cut], order[cut:]
     return Data(name, X[train], y[train], X[test], y[test]).first(settings.most_rows)
+
+
+def _small_indices(X: Any) -> Any:
+    """Return sparse rows with indices of 32 bits, which some peers ask for."""
+    places = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sp.csr_matrix((X.data, *places), shape=X.shape)
 
 
 def load_breast_cancer(settings: Settings) -> Data:
