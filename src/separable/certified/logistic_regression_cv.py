@@ -34,8 +34,9 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     Cs : int or sequence of float, default 10
         Strengths to try; an int is so many from 1e-4 to 1e4, evenly on a logarithmic scale.
     cv : int, splitter, list of splits or None, default None
-        None: 5, or fewer where a class has fewer rows, at least 2. A number of folds is in the
-        order of the rows, with the same share of each class.
+        None: 5 folds of shuffled rows, or fewer where a class has fewer rows, at least 2. A number
+        of folds is in the order of the rows, as scikit-learn's. Both with the same share of each
+        class.
     scoring : str, callable or None, default None
         None: the log loss, negative. Otherwise a scorer of scikit-learn.
     select : {"min", "1se"}, default "min"
@@ -57,7 +58,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     max_iter : int, default 1000
         Most passes over the rows; with few columns, most steps, each of a few passes.
     random_state : int, RandomState or None, default 0
-        The order of rows in passes; not the folds.
+        The order of rows in passes, and the folds of ``cv=None``.
     n_jobs : int or None, default None
         Threads that share out the models; None: 1, -1: all. The answer has the same bits with any
         number.

@@ -203,7 +203,10 @@ class StrengthSearch(CertifiedClassifier):
         return self
 
     def _folds(self, material: Material) -> Any:
-        """Return five folds with the same share of each class, fewer where one has fewer rows."""
+        """Return five folds with the same share of each class, fewer where one has fewer rows.
+
+        Rows are shuffled: files are often in the order of time or of something else.
+        """
         there = slice(None) if material.weight is None else material.weight > 0
         counts = np.unique(material.target[there], return_counts=True)[1]
         if len(counts) == 2 and counts.min() < 2:
@@ -211,7 +214,9 @@ class StrengthSearch(CertifiedClassifier):
                 f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
                 f"a single row. Use {type(self._plain()).__name__} with a C, or add rows."
             )
-        folds = StratifiedKFold(int(np.clip(counts.min(), 2, FOLDS)))
+        folds = StratifiedKFold(
+            int(np.clip(counts.min(), 2, FOLDS)), shuffle=True, random_state=self._request().seed
+        )
         with warnings.catch_warnings():  # a class of one row is not learned where it is held out
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return list(folds.split(np.empty(len(material.target)), material.target))
