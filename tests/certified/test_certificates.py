@@ -80,7 +80,7 @@ def test_certificates_are_true_bounds(seed):
 
 @pytest.mark.parametrize("seed", range(200, 240))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
-    for place in ("solve.FEW", "solve.NOT_MANY", "problem.SMALL"):
+    for place in ("solve.FEW", "solve.NOT_MANY", "solve.MOST_CORNERS", "problem.SMALL"):
         monkeypatch.setattr(f"separable.certified.{place}", 0)
     engine = check(seed, converges=False).learner.evidence_["engine"]
     assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg"}

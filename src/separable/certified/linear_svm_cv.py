@@ -82,7 +82,7 @@ class LinearSVMCV(StrengthSearch):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = LinearSVMCV(Cs=[0.001, 0.01, 0.1, 1], standardize=True).fit(X, y)
     >>> search.C_, round(search.best_score_, 3)
-    (0.1, 0.974)
+    (0.1, 0.977)
     """
 
     _requirements: ClassVar[dict[str, Requirement]] = {

@@ -100,7 +100,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     >>> search.C_, search.scores_.shape
     (1.0, (5, 4))
     >>> search.cv_results_["mean_score"].round(3)
-    array([-0.18 , -0.098, -0.081, -0.132])
+    array([-0.177, -0.094, -0.07 , -0.113])
     >>> search.certificate_.converged
     True
     """
