@@ -64,8 +64,8 @@ struct DualPass {
 };
 
 // The rows in a random order, anew in each pass: a function of (seed, pass, number of rows) alone.
-// (Windows of 1024 rows, as online learners take them, leave gaps 1e4 times as large after ten
-// passes; the same order in every pass is worse still.) Those that sleep are left out.
+// (Windows of rows, as online learners take them, converge far more slowly, and the same order in
+// every pass more slowly still.) Those that sleep are left out.
 class PassOrder {
    public:
     PassOrder(std::int64_t n_rows, std::uint64_t seed, std::int64_t pass)
