@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import mask, nulls
+from separable.data.arrow_arrays import integers, mask, nulls
 from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
 from separable.data.dialect import delimiter_name
@@ -193,9 +193,10 @@ class CsvReader:
                 reason = f"column {name!r}: {value!r} is not {_NOUNS[plan.type]}"
                 self.report.skip(block.name, line, reason, text)
         bad |= wrong
+        import pyarrow as pa
         from pyarrow import compute
 
-        kept = compute.if_else(mask(~wrong), texts, None)
+        kept = compute.if_else(mask(~wrong), texts, pa.nulls(1, pa.string())[0])
         return converted(kept, plan.arrow, decimal, given=plan.given)
 
     # --- what is missing ---
@@ -442,7 +443,7 @@ def wrong_texts(texts: Any, plan: Any, decimal: str) -> NDArray[np.bool_]:
         and converted(strings([level]), plan.arrow, decimal, given=plan.given) is None
         for level in encoded.dictionary.to_pylist()
     ]
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = integers(encoded.indices)
     return np.append(np.array(bad, dtype=bool), False)[codes]
 
 
