@@ -13,4 +13,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_voted(m);
     bind_moments(m);
     bind_certified(m);
+    bind_parsers(m);
 }
