@@ -14,4 +14,5 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_moments(m);
     bind_certified(m);
     bind_text(m);
+    bind_parsers(m);
 }

@@ -38,3 +38,4 @@ void bind_voted(nb::module_& m);
 void bind_moments(nb::module_& m);
 void bind_certified(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_parsers(nb::module_& m);
