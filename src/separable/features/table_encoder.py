@@ -177,7 +177,7 @@ class TableEncoder(Transformer):
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The columns in use, each ``"number"`` or ``"category"``, as `read_csv` takes them."""
+        """The columns in use, each ``"number"`` or ``"category"``, as `read` takes them."""
         return {
             encoder.name: "number" if isinstance(encoder, NumberColumn) else "category"
             for encoder in self._fitted()
