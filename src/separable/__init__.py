@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from separable.certified.logistic_regression import LogisticRegression
     from separable.certified.logistic_regression_cv import LogisticRegressionCV
     from separable.features.table_encoder import TableEncoder
+    from separable.features.text_encoder import TextEncoder
     from separable.model.explanation import Explanation
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
@@ -66,6 +67,7 @@ _HOMES = {
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
     "TableEncoder": "separable.features.table_encoder",
+    "TextEncoder": "separable.features.text_encoder",
     "VotedModel": "separable.model.voted_model",
     "VotedPerceptron": "separable.online.voted_perceptron",
     "WidrowHoff": "separable.online.widrow_hoff",
@@ -97,6 +99,7 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",
+    "TextEncoder",
     "VotedModel",
     "VotedPerceptron",
     "WidrowHoff",

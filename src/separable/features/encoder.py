@@ -25,6 +25,7 @@ __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 #: Where the class of each kind of encoder lives. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
     "table": "separable.features.table_encoder:TableEncoder",
+    "text": "separable.features.text_encoder:TextEncoder",
 }
 
 

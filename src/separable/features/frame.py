@@ -23,7 +23,7 @@ def default_output() -> str:
     return "default" if sklearn is None else str(sklearn.get_config()["transform_output"])
 
 
-def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any) -> Any:
+def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder: str) -> Any:
     """Return dense rows as a frame.
 
     Parameters
@@ -35,6 +35,8 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any) -> Any:
         Imported here, and nowhere else.
     data : object
         What was encoded; a pandas frame hands on its index.
+    encoder : str
+        The name of the encoder's class.
 
     Returns
     -------
@@ -42,8 +44,8 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any) -> Any:
     """
     if rows.is_sparse:
         raise ValueError(
-            f"TableEncoder makes {rows.n_features} numbers out of this table, which are kept "
-            f"sparse, and a {library} frame cannot hold them so. Ask for "
+            f"{encoder} makes {rows.n_features} numbers out of this data, which are kept sparse, "
+            f"and a {library} frame cannot hold them so. Ask for "
             "set_output(transform='default')."
         )
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from separable.data.columns import Columns, Numbers, as_columns
 from separable.data.table import ColumnType, TableError, list_names, require_columns
 from separable.features.category_column import CategoryColumn
 from separable.features.encoding_report import EncodingReport
-from separable.features.frame import OUTPUTS, as_frame, default_output
 from separable.features.number_column import NumberColumn
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_parts import (
@@ -22,6 +20,7 @@ from separable.features.table_parts import (
     options_from_values,
     tensors_of,
 )
+from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["TableEncoder"]
 
 
-class TableEncoder:
+class TableEncoder(Transformer):
     """Encode a table of numbers and categories as rows of numbers.
 
     A number column x becomes ``(x - mean) / deviation`` with the mean and standard deviation of the
@@ -184,10 +183,6 @@ class TableEncoder:
             for encoder in self._fitted()
         }
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Return the names of the numbers out, as scikit-learn asks for them."""
-        return np.array(self.feature_names, dtype=object)
-
     # --- encoding ---
 
     def encode(self, data: Any) -> Rows:
@@ -242,91 +237,13 @@ class TableEncoder:
                 "where the values are not known."
             )
 
-    def transform(self, X: Any) -> Any:
-        """Turn a table into a matrix.
-
-        Parameters
-        ----------
-        X : pyarrow Table, data frame, dict of columns or list of dicts
-
-        Returns
-        -------
-        ndarray or scipy.sparse.csr_array
-            Dense up to 64 numbers out; or the frame that `set_output` asks for.
-        """
-        return self._given_out(self.encode(X), X)
-
-    def _given_out(self, rows: Rows, data: Any) -> Any:
-        asked: dict[str, str] = getattr(self, "_sklearn_output_config", {})
-        output = asked.get("transform", default_output())
-        if output != "default":
-            return as_frame(rows, self.feature_names, output, data)
-        return rows.to_matrix()
-
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""
         columns = as_columns(X)
         return self._given_out(self.fit(columns, y).encode(columns), X)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Set what `transform` gives out.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            As scikit-learn has it: arrays, or frames of one of the two libraries, which hold up to
-            64 numbers a row. None leaves it as it is.
-
-        Returns
-        -------
-        TableEncoder
-            Itself.
-        """
-        if transform is not None:
-            if transform not in OUTPUTS:
-                raise ValueError(
-                    "The 'transform' parameter of set_output must be one of "
-                    f"{list_names(OUTPUTS)} or None. Got {transform!r} instead."
-                )
-            self._sklearn_output_config = {"transform": transform}  # so called, `clone` copies it
-        return self
-
-    # --- scikit-learn's contract, without importing it ---
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return the parameters."""
-        return {name: getattr(self, name) for name in (*OPTIONS, "scale")}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name."""
-        for name, value in params.items():
-            if name not in (*OPTIONS, "scale"):
-                raise ValueError(
-                    f"Invalid parameter {name!r} for TableEncoder. Its parameters are "
-                    f"{list_names((*OPTIONS, 'scale'))}."
-                )
-            setattr(self, name, value)
-        return self
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_encoders")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = import_module("sklearn.utils")  # only scikit-learn asks, so it is there already
-        return tags.Tags(
-            estimator_type="transformer",
-            target_tags=tags.TargetTags(required=False),
-            transformer_tags=tags.TransformerTags(preserves_dtype=[]),
-            input_tags=tags.InputTags(two_d_array=False, categorical=True, string=True),
-        )
-
-    def __repr__(self) -> str:
-        given = (
-            f"{k}={v!r}"
-            for k, v in self.get_params().items()
-            if v is not None and (k, v) != ("scale", True)
-        )
-        return f"TableEncoder({', '.join(given)})"
 
     # --- files ---
 

@@ -1,0 +1,346 @@
+// Python objects as data: columns of objects, and rows that are dicts. The interpreter is held
+// throughout, since every value is one of its objects.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "separable/features/factorize.hpp"
+
+using namespace separable;
+
+namespace {
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+void check_signals() {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// The buffer of a NumPy array of objects with one dimension.
+class ObjectColumn {
+   public:
+    explicit ObjectColumn(nb::handle array) {
+        if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_RECORDS_RO) != 0)
+            throw nb::python_error();
+        if (view_.ndim != 1 || view_.format == nullptr || std::string(view_.format) != "O") {
+            PyBuffer_Release(&view_);
+            throw std::invalid_argument("an array of objects with one dimension is needed");
+        }
+    }
+    ObjectColumn(const ObjectColumn&) = delete;
+    ObjectColumn& operator=(const ObjectColumn&) = delete;
+    ~ObjectColumn() { PyBuffer_Release(&view_); }
+
+    std::int64_t size() const { return view_.shape[0]; }
+    PyObject* operator[](std::int64_t i) const {
+        PyObject* value =
+            *reinterpret_cast<PyObject**>(static_cast<char*>(view_.buf) + i * view_.strides[0]);
+        return value == nullptr ? Py_None : value;  // NumPy may leave a place empty
+    }
+
+   private:
+    Py_buffer view_;
+};
+
+// The bytes of a text as Python keeps them: equal texts have equal kind and bytes.
+struct TextBytes {
+    const unsigned char* data;
+    std::size_t size;
+    int kind;
+
+    explicit TextBytes(PyObject* text) {
+        kind = static_cast<int>(PyUnicode_KIND(text));
+        data = static_cast<const unsigned char*>(PyUnicode_DATA(text));
+        size =
+            static_cast<std::size_t>(PyUnicode_GET_LENGTH(text)) * static_cast<std::size_t>(kind);
+    }
+    bool operator==(const TextBytes& other) const {
+        return size == other.size && kind == other.kind && std::memcmp(data, other.data, size) == 0;
+    }
+};
+
+// Codes of objects: texts by their bytes, all NaN as one value, everything else as a dict has it.
+class ObjectCodes {
+   public:
+    std::int32_t code(PyObject* value, std::int64_t place) {
+        if (PyUnicode_Check(value)) return text_code(value, place);
+        if (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) {
+            if (nan_ < 0) nan_ = fresh(place);
+            return nan_;
+        }
+        nb::object known = nb::borrow(PyDict_GetItemWithError(others_.ptr(), value));
+        if (known.is_valid()) return nb::cast<std::int32_t>(known);
+        if (PyErr_Occurred()) throw nb::python_error();
+        const std::int32_t code = fresh(place);
+        if (PyDict_SetItem(others_.ptr(), value, nb::int_(code).ptr()) != 0)
+            throw nb::python_error();
+        return code;
+    }
+    std::vector<std::int64_t>&& firsts() { return std::move(firsts_); }
+
+   private:
+    std::int32_t text_code(PyObject* value, std::int64_t place) {
+        const TextBytes text(value);
+        const auto same = [&](std::int32_t t) {
+            return texts_[static_cast<std::size_t>(t)] == text;
+        };
+        const std::int32_t t = table_.code(hash_bytes(text.data, text.size), same);
+        if (static_cast<std::size_t>(t) == texts_.size()) {
+            texts_.push_back(text);
+            kept_.push_back(nb::borrow(value));
+            codes_.push_back(fresh(place));
+        }
+        return codes_[static_cast<std::size_t>(t)];
+    }
+    std::int32_t fresh(std::int64_t place) {
+        firsts_.push_back(place);
+        return static_cast<std::int32_t>(firsts_.size() - 1);
+    }
+
+    CodeTable table_;
+    std::vector<TextBytes> texts_;
+    std::vector<nb::object> kept_;     // the texts, so that their bytes stay
+    std::vector<std::int32_t> codes_;  // of the texts
+    std::vector<std::int64_t> firsts_;
+    std::int32_t nan_ = -1;
+    nb::dict others_;
+};
+
+// Objects that were met shortly before, by address: columns often hold the same object again.
+class RecentCodes {
+   public:
+    std::int32_t& at(PyObject* value, bool& known) {
+        Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(value) >> 4) % kEntries];
+        known = entry.value == value;
+        entry.value = value;
+        return entry.code;
+    }
+
+   private:
+    struct Entry {
+        PyObject* value = nullptr;
+        std::int32_t code = 0;
+    };
+    static constexpr std::size_t kEntries = 1024;
+    std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
+};
+
+nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> factorize_objects(
+    nb::handle values, Mutable<std::int32_t, 1> codes) {
+    constexpr std::int64_t ahead = 16;
+    const ObjectColumn column(values);
+    const std::int64_t n = column.size();
+    check(static_cast<std::int64_t>(codes.shape(0)) == n, "one code a value is needed");
+    ObjectCodes all;
+    RecentCodes recent;
+    std::int32_t* out = codes.data();
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (i % kFactorizeBeat == kFactorizeBeat - 1) check_signals();
+        if (i + ahead < n) {
+            const char* next = reinterpret_cast<const char*>(column[i + ahead]);
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + 48);
+        }
+        bool known = false;
+        std::int32_t& code = recent.at(column[i], known);
+        if (!known) {
+            const nb::object kept = nb::borrow(column[i]);
+            code = all.code(kept.ptr(), i);
+        }
+        out[i] = code;
+    }
+    return as_array(all.firsts());
+}
+
+// --- rows that are dicts ---
+
+[[noreturn]] void refuse(PyObject* type, const std::string& message) {
+    PyErr_SetString(type, message.c_str());
+    throw nb::python_error();
+}
+
+std::string shown(PyObject* value) {
+    nb::object text = nb::steal(PyObject_Repr(value));
+    if (!text.is_valid()) throw nb::python_error();
+    return nb::cast<std::string>(nb::str(text));
+}
+
+// What stands in rows that are dicts: `number(key, x)` or `level(key, text)` for each entry.
+template <class Visitor>
+class DictReader {
+   public:
+    DictReader(Visitor& visitor) : visitor_(visitor) {}
+
+    void read(PyObject* record, std::int64_t row) {
+        row_ = row;
+        if (PyDict_CheckExact(record)) {
+            PyObject *key = nullptr, *value = nullptr;
+            Py_ssize_t at = 0;
+            while (PyDict_Next(record, &at, &key, &value)) {
+                const nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
+                entry(key, value);
+            }
+            return;
+        }
+        if (!PyObject_HasAttrString(record, "items"))
+            refuse(PyExc_TypeError,
+                   "Expected rows that are dicts, but row " + std::to_string(row_) + " is a " +
+                       std::string(Py_TYPE(record)->tp_name) + ". Give each value its name.");
+        nb::object items = nb::steal(PyMapping_Items(record));
+        if (!items.is_valid()) throw nb::python_error();
+        for (nb::handle item : items) {
+            nb::object key = item[0], value = item[1];
+            entry(key.ptr(), value.ptr());
+        }
+    }
+
+   private:
+    void entry(PyObject* key, PyObject* value) {
+        if (PyUnicode_Check(value)) return visitor_.level(key, value);
+        if (value == Py_None) return;
+        if (PyFloat_Check(value) || PyLong_Check(value)) return number(key, value);
+        if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value))
+            return levels(key, value);
+        const PyNumberMethods* numbers = Py_TYPE(value)->tp_as_number;
+        if (numbers != nullptr && numbers->nb_float != nullptr &&
+            Py_TYPE(value)->tp_iter == nullptr)
+            return number(key, value);
+        if (!PyDict_Check(value) && Py_TYPE(value)->tp_iter != nullptr) return levels(key, value);
+        unsupported(key, value, "a number, a text or a list of texts");
+    }
+    void number(PyObject* key, PyObject* value) {
+        const double x = PyFloat_AsDouble(value);
+        if (x == -1.0 && PyErr_Occurred()) throw nb::python_error();
+        if (std::isinf(x)) unsupported(key, value, "a finite number");
+        if (!std::isnan(x)) visitor_.number(key, x);
+    }
+    void levels(PyObject* key, PyObject* values) {
+        nb::object iterator = nb::steal(PyObject_GetIter(values));
+        if (!iterator.is_valid()) throw nb::python_error();
+        while (PyObject* next = PyIter_Next(iterator.ptr())) {
+            nb::object each = nb::steal(next);
+            if (!PyUnicode_Check(next)) unsupported(key, next, "a text, as all of a list must be");
+            visitor_.level(key, next);
+        }
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+    [[noreturn]] void unsupported(PyObject* key, PyObject* value, const char* wanted) {
+        refuse(PyExc_TypeError, "Row " + std::to_string(row_) + ", feature " + shown(key) +
+                                    ": expected " + wanted + ", got " + shown(value) + " (" +
+                                    Py_TYPE(value)->tp_name + ").");
+    }
+
+    Visitor& visitor_;
+    std::int64_t row_ = 0;
+};
+
+nb::object found(PyObject* dict, PyObject* key) {
+    PyObject* value = PyDict_GetItemWithError(dict, key);
+    if (value == nullptr && PyErr_Occurred()) throw nb::python_error();
+    return nb::borrow(value);
+}
+
+void put(PyObject* dict, PyObject* key, PyObject* value) {
+    if (PyDict_SetItem(dict, key, value) != 0) throw nb::python_error();
+}
+
+// Notes which numbers and levels there are.
+struct DictNames {
+    nb::dict numbers, levels;  // key -> None; key -> {text -> None}
+
+    void number(PyObject* key, double) {
+        if (!found(numbers.ptr(), key).is_valid()) put(numbers.ptr(), key, Py_None);
+    }
+    void level(PyObject* key, PyObject* text) {
+        nb::object texts = found(levels.ptr(), key);
+        if (!texts.is_valid()) {
+            texts = nb::dict();
+            put(levels.ptr(), key, texts.ptr());
+        }
+        if (!found(texts.ptr(), text).is_valid()) put(texts.ptr(), text, Py_None);
+    }
+};
+
+void dict_names(nb::list records, nb::dict numbers, nb::dict levels) {
+    DictNames names{numbers, levels};
+    DictReader<DictNames> reader(names);
+    for (std::size_t i = 0; i < nb::len(records); ++i) {
+        if (i % 65536 == 65535) check_signals();
+        nb::object record = records[i];
+        reader.read(record.ptr(), static_cast<std::int64_t>(i));
+    }
+}
+
+// Writes one row after the other; what has no place is counted.
+struct DictWriter {
+    PyObject *numbers, *levels;  // key -> place; key -> {text -> place}
+    std::vector<std::pair<std::int64_t, double>> row;
+    std::vector<double> values;
+    std::vector<std::int64_t> indices, indptr{0};
+    nb::list unseen;  // pairs of key and text, or key and None
+    std::int64_t n_unseen = 0;
+    static constexpr std::int64_t kExamples = 1000;
+
+    void place(const nb::object& at, double x, PyObject* key, PyObject* text) {
+        if (at.is_valid()) {
+            row.emplace_back(PyLong_AsLongLong(at.ptr()), x);
+        } else if (n_unseen++ < kExamples) {
+            unseen.append(nb::make_tuple(nb::borrow(key), nb::borrow(text)));
+        }
+    }
+    void number(PyObject* key, double x) { place(found(numbers, key), x, key, Py_None); }
+    void level(PyObject* key, PyObject* text) {
+        const nb::object texts = found(levels, key);
+        const bool known = texts.is_valid() && PyDict_Check(texts.ptr());
+        place(known ? found(texts.ptr(), text) : nb::object(), 1.0, key, text);
+    }
+    void end_row() {
+        const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
+        std::stable_sort(row.begin(), row.end(), before);
+        for (std::size_t k = 0; k < row.size();) {
+            double x = 0;
+            const std::int64_t at = row[k].first;
+            for (; k < row.size() && row[k].first == at; ++k) x += row[k].second;
+            if (x != 0) values.push_back(x), indices.push_back(at);
+        }
+        row.clear();
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+};
+
+nb::object dict_rows(nb::list records, nb::dict numbers, nb::dict levels) {
+    DictWriter writer{numbers.ptr(), levels.ptr(), {}, {}, {}, {0}, {}, 0};
+    DictReader<DictWriter> reader(writer);
+    for (std::size_t i = 0; i < nb::len(records); ++i) {
+        if (i % 65536 == 65535) check_signals();
+        nb::object record = records[i];
+        reader.read(record.ptr(), static_cast<std::int64_t>(i));
+        writer.end_row();
+    }
+    return nb::make_tuple(as_array(std::move(writer.values)), as_array(std::move(writer.indices)),
+                          as_array(std::move(writer.indptr)), writer.n_unseen, writer.unseen);
+}
+
+}  // namespace
+
+void bind_objects(nb::module_& m) {
+    m.def("factorize_objects", &factorize_objects, nb::arg("values"), nb::arg("codes"),
+          "Number different objects by first appearance; returns the first place of each.");
+    m.def("dict_names", &dict_names, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),
+          "Note the names of numbers and of levels in rows that are dicts.");
+    m.def("dict_rows", &dict_rows, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),
+          "Turn rows that are dicts into CSR: values, indices, indptr, and what has no place.");
+}

@@ -1,0 +1,142 @@
+"""Transformer: what scikit-learn asks of every encoder, without importing it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.table import list_names
+from separable.features.frame import OUTPUTS, as_frame, default_output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+__all__ = ["Transformer"]
+
+
+class Transformer:
+    """The base of encoders that scikit-learn takes for its own.
+
+    A subclass stores the arguments of its constructor under their names, and has ``fit``,
+    ``encode``, ``feature_names`` and ``__sklearn_is_fitted__``.
+    """
+
+    # What scikit-learn's tags say of the input; see ``sklearn.utils.InputTags``.
+    _input_tags: dict[str, bool] = {"two_d_array": False, "categorical": True, "string": True}  # noqa: RUF012
+
+    if TYPE_CHECKING:  # the subclass has these
+
+        @property
+        def feature_names(self) -> Sequence[str]: ...  # noqa: D102
+        def fit(self, X: Any, y: Any = None) -> Self: ...  # noqa: D102
+        def encode(self, data: Any) -> Rows: ...  # noqa: D102
+
+    # --- encoding ---
+
+    def transform(self, X: Any) -> Any:
+        """Turn raw data into a matrix.
+
+        Parameters
+        ----------
+        X : object
+            What `encode` takes.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array
+            Or the frame that `set_output` asks for.
+        """
+        return self._given_out(self.encode(X), X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from raw data and turn it into a matrix."""
+        return self._given_out(self.fit(X, y).encode(X), X)
+
+    def _given_out(self, rows: Rows, data: Any) -> Any:
+        """Return encoded rows in the form that `set_output` asks for."""
+        asked: dict[str, str] = getattr(self, "_sklearn_output_config", {})
+        output = asked.get("transform", default_output())
+        if output != "default":
+            return as_frame(rows, self.feature_names, output, data, type(self).__name__)
+        return rows.to_matrix()
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set what `transform` gives out.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            As scikit-learn has it: arrays, or frames of one of the two libraries, which hold up to
+            64 numbers a row. None leaves it as it is.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        if transform is not None:
+            if transform not in OUTPUTS:
+                raise ValueError(
+                    "The 'transform' parameter of set_output must be one of "
+                    f"{list_names(OUTPUTS)} or None. Got {transform!r} instead."
+                )
+            self._sklearn_output_config = {"transform": transform}  # so called, `clone` copies it
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the names of the numbers out, as scikit-learn asks for them."""
+        return np.array(self.feature_names, dtype=object)
+
+    # --- parameters ---
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Return the parameters."""
+        return {name: getattr(self, name) for name in _defaults(type(self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        known = _defaults(type(self))
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}. Its parameters are "
+                    f"{list_names(tuple(known))}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = _defaults(type(self))
+        given = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name])
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    # --- tags ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = import_module("sklearn.utils")  # only scikit-learn asks, so it is there already
+        return tags.Tags(
+            estimator_type="transformer",
+            target_tags=tags.TargetTags(required=False),
+            transformer_tags=tags.TransformerTags(preserves_dtype=[]),
+            input_tags=tags.InputTags(**self._input_tags),
+        )
+
+
+@cache
+def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of the constructor of a class with their defaults."""
+    parameters = signature(cls).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
