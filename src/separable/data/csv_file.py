@@ -166,6 +166,8 @@ class CsvReader:
 
     def _finished(self, block: Block, table: pa.Table, good: NDArray[np.bool_] | None) -> pa.Table:
         """Take what is missing out of texts, convert those that are to be, and count."""
+        import pyarrow as pa
+
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
         counts: dict[str, Counter[str | None]] = {}
         for name in self.columns:
@@ -177,8 +179,6 @@ class CsvReader:
             elif plan.type == "number":
                 column = _nan_as_null(column)
             columns[name] = column
-        import pyarrow as pa
-
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
         counts |= self._missing_among_numbers(block, made, good, counts)
         for name, count in counts.items():
@@ -256,7 +256,7 @@ class CsvReader:
             there = ~records.empty
             if good is not None:
                 there[there] = good[place : place + np.count_nonzero(there)]
-                place += np.count_nonzero(~records.empty)
+                place += int(np.count_nonzero(~records.empty))
             count = int(np.count_nonzero(there))
             yield records.joined(np.flatnonzero(there)[rows[first : first + count]])
             first += count
@@ -273,7 +273,8 @@ class CsvReader:
         return replace(block, data=re.sub(pattern, b"", block.data[block.start :]), start=0)
 
     def _refuse_open_quote(self, block: Block) -> None:
-        if not self.layout.dialect.quoting or block.data.count(b'"', block.start) % 2 == 0:
+        first = block.data.find(b'"', block.start) if self.layout.dialect.quoting else -1
+        if first < 0 or block.data.count(b'"', first) % 2 == 0:
             return
         for records, line in block.parts(self.layout, LOOK_BYTES):
             if records.unclosed is not None:
@@ -360,7 +361,7 @@ class CsvReader:
                 plan,
                 type="category",
                 arrow=_dictionary(),
-                why=f"text: line {line} has {value!r}, though the first values are {_plural(plan.type)}",
+                why=f"text: line {line} has {value!r}, other values are {_plural(plan.type)}",
             )
         return plans
 
@@ -371,7 +372,7 @@ class CsvReader:
             there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
             if self.options.skip:
                 there = there[records.widths[there] == width]
-            if width == 1 and first == 0 and block.strip[0]:  # empty lines before the first value are no rows
+            if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
                 there = there[np.argmax(~records.empty) :]
             if row < first + len(there):
                 place = int(there[row - first])

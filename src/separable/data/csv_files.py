@@ -9,7 +9,7 @@ from separable.data.csv_file import Block, CsvReader, RetypeError
 from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_nul
-from separable.data.files import Files
+from separable.data.files import TableFiles
 from separable.data.records import Records
 from separable.data.report import ColumnFound
 from separable.data.table import TableError, list_names
@@ -28,7 +28,7 @@ __all__ = ["CsvFiles"]
 LONGEST_RECORD = 1 << 28
 
 
-class CsvFiles(Files):
+class CsvFiles(TableFiles):
     """CSV files. See `Files`."""
 
     format = "csv"
@@ -73,6 +73,8 @@ class CsvFiles(Files):
         with source.open() as opened:
             text = Utf8Text(opened, self.options.encoding)
             try:
+                if text.is_plain and source.path is not None:
+                    return text, source.path.read_bytes()[text.mark_bytes :]
                 while piece := text.read(1 << 24):
                     pieces.append(piece)
             except BrokenStreamError as error:
@@ -90,8 +92,8 @@ class CsvFiles(Files):
             rows = sum(int((~records.empty).sum()) for records, _ in parts)
         if not self.options.skip or not rows:
             raise TableError(
-                f"{source.name}: {problem}, after {rows} rows (line {line}). Get the file again, or "
-                "read the rows there are with on_error='skip'."
+                f"{source.name}: {problem}, after {rows} rows (line {line}). Get the file again, "
+                "or read the rows there are with on_error='skip'."
             )
         self.report.skip(source.name, line, problem, "")
         return whole
@@ -125,9 +127,6 @@ class CsvFiles(Files):
         report.compression = text.source.compression
         plans = layout.plans
         report.columns = [ColumnFound(n, plans[n].type, plans[n].why) for n in self.columns]
-        for name in set(self.options.named_types) - set(layout.names):
-            if self.options.strict_types:
-                chosen_columns(layout.names, [name], None, text.name)
 
     # --- in chunks ---
 
@@ -180,7 +179,8 @@ class CsvFiles(Files):
             if not data:
                 return
             if not stream.ended or len(data) > want:
-                records = Records(data[: len(data) - data.endswith(b"\r")], dialect.delimiter, dialect.quoting)
+                end = len(data) - data.endswith(b"\r")  # its newline may come next
+                records = Records(data[:end], dialect.delimiter, dialect.quoting)
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_RECORD:
@@ -264,8 +264,11 @@ def _sample_of(text: Utf8Text, data: bytes) -> Sample:
 
 def _other_pieces(source: Input, text: Utf8Text) -> tuple[bytes, ...]:
     """Return pieces from the middle and the end of a file on disk, if it is plain UTF-8."""
-    plain = text.source.compression is None and text.encoding == "utf-8"
-    if source.path is None or not plain or (source.size or 0) < HEAD_BYTES + 2 * PIECE_BYTES:
+    if (
+        source.path is None
+        or not text.is_plain
+        or (source.size or 0) < HEAD_BYTES + 2 * PIECE_BYTES
+    ):
         return ()
     size, pieces = source.size or 0, []
     with source.path.open("rb") as file:
