@@ -39,6 +39,9 @@ _BZ2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty fi
 _PIECE_BYTES = 1 << 16
 _OUT_BYTES = 1 << 20
 
+#: pyarrow gives nothing of a read during which the data end too early.
+_ZSTD_BYTES = 1 << 17
+
 
 class Readable(Protocol):
     """What can be read, up to so many bytes at a time; none are the end."""
@@ -194,7 +197,7 @@ class _Zstd(Stream):
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._stream.read(_OUT_BYTES if size < 0 else size)
+            return self._stream.read(_ZSTD_BYTES if size < 0 else min(size, _ZSTD_BYTES))
         except OSError as error:
             problem = f"the zstd data end too early or are damaged ({error})"
             raise BrokenStreamError(problem) from None

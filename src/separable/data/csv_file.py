@@ -10,7 +10,6 @@ installed, and predicting must not.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from separable.data.arrow_arrays import integers, mask, nulls
 from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
+from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
 from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
 from separable.data.missing import strings
@@ -267,10 +267,9 @@ class CsvReader:
         comment = self.options.comment
         if comment is None:
             return block
-        pattern = rb"(?m)^" + re.escape(comment.encode()) + rb"[^\r\n]*"
-        if len(self.layout.names) == 1:  # an empty line would be a value
-            pattern += rb"(?:\r\n|\n|\r|$)"
-        return replace(block, data=re.sub(pattern, b"", block.data[block.start :]), start=0)
+        single = len(self.layout.names) == 1  # an empty line would be a value
+        data = without_comments(block.data[block.start :], comment, newlines=single)
+        return replace(block, data=data, start=0)
 
     def _refuse_open_quote(self, block: Block) -> None:
         first = block.data.find(b'"', block.start) if self.layout.dialect.quoting else -1

@@ -138,6 +138,8 @@ class CsvFiles(TableFiles):
                 text = Utf8Text(opened, self.options.encoding)
                 stream = _Buffered(text)
                 head = stream.peek(HEAD_BYTES)
+                if stream.broken is not None and b"\n" not in head:
+                    self._rescued_end(stream, text.name, 1)
                 sample = _cut(text.name, head, whole=stream.ended, encoding=text.encoding)
                 others = () if stream.ended else _other_pieces(source, text)
                 own = sniff_csv(_with_others(sample, others, text.mark_bytes), self._options)
@@ -162,20 +164,9 @@ class CsvFiles(TableFiles):
         line, place = layout.start_line + 1, text.mark_bytes + layout.start
         dialect, want, first = layout.dialect, size, not layout.dialect.header
         while True:
-            try:
-                data = stream.peek(want)
-            except BrokenStreamError as error:
-                data = stream.peek(0)
-                if not self.options.skip:
-                    rows = self.report.rows + data.count(b"\n")
-                    raise TableError(
-                        f"{text.name}: {error}, after {rows} rows (line {line + data.count(10)}). "
-                        "Get the file again, or read the rows there are with on_error='skip'."
-                    ) from None
-                self.report.skip(text.name, line + data.count(b"\n"), str(error), "")
-                stream.ended = True
-                stream.cut(data.rfind(b"\n") + 1)
-                data = stream.peek(0)
+            data = stream.peek(want)
+            if stream.broken is not None and len(data) <= want:
+                data = self._rescued_end(stream, text.name, line)
             if not data:
                 return
             if not stream.ended or len(data) > want:
@@ -199,6 +190,21 @@ class CsvFiles(TableFiles):
             line += data.count(b"\n") or data.count(b"\r")
             place, want = place + len(data), size
 
+    def _rescued_end(self, stream: _Buffered, name: str, line: int) -> bytes:
+        """Return the last whole lines of a file that was cut off, where that is asked for."""
+        data = stream.peek(0)
+        line += data.count(b"\n")
+        if not self.options.skip:
+            rows = self.report.rows + data.count(b"\n")
+            raise TableError(
+                f"{name}: {stream.broken}, after {rows} rows (line {line}). Get the file again, or "
+                "read the rows there are with on_error='skip'."
+            )
+        self.report.skip(name, line, str(stream.broken), "")
+        stream.broken = None
+        stream.cut(data.rfind(b"\n") + 1)
+        return stream.peek(0)
+
 
 class _Buffered:
     """A text that can be looked at before it is taken."""
@@ -206,6 +212,7 @@ class _Buffered:
     def __init__(self, text: Utf8Text) -> None:
         self._text, self._data = text, b""
         self.ended = False
+        self.broken: BrokenStreamError | None = None
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes, so many or all that are left, without taking them."""
@@ -216,8 +223,10 @@ class _Buffered:
                 self.ended = not piece
                 pieces.append(piece)
                 have += len(piece)
-        finally:
-            self._data = b"".join(pieces) if len(pieces) > 1 else self._data
+        except BrokenStreamError as error:
+            self.ended, self.broken = True, error
+        if len(pieces) > 1:
+            self._data = b"".join(pieces)
         return self._data
 
     @property

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from separable.data.files import Files
     from separable.data.formats import Format
     from separable.data.progress import Progress
+    from separable.data.sources import Input
 
 __all__ = ["checked_options", "files_of", "read"]
 
@@ -135,20 +136,19 @@ def read(
     )
     if not is_file_source(source):
         return _read_memory(source, target, options)
-    files = files_of(source, target, format, options)
+    files = files_of(inputs_of(source), target, format, options)
     return files.dataset()
 
 
 def files_of(
-    source: Any,
+    inputs: list[Input],
     target: Any,
     format: str | None,  # noqa: A002
     options: Options,
     progress: Callable[[Progress], None] | None = None,
 ) -> Files:
-    """Return the reader of a source."""
+    """Return the reader of some files."""
     asked = checked_format(format)
-    inputs = inputs_of(source)
     return _files_class(asked or formats_of(inputs))(inputs, target, options, progress)
 
 

@@ -8,7 +8,7 @@ from separable.data.dataset import Dataset
 from separable.data.progress import ProgressLine
 from separable.data.reading import checked_options, files_of, read
 from separable.data.report import ReadingReport
-from separable.data.sources import is_file_source
+from separable.data.sources import inputs_of, is_file_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -121,10 +121,11 @@ def scan(
         size = chunk_rows or max(1, chunk_bytes // 64)
         return Scan(lambda: _memory_chunks(source, target, size, given))
     options = checked_options(target=target, **given)
+    inputs = inputs_of(source)
     shown = ProgressLine() if progress is True else progress or None
 
     def chunks() -> Iterator[tuple[Dataset, ReadingReport]]:
-        files = files_of(source, target, format, options, shown)
+        files = files_of(inputs, target, format, options, shown)
         for dataset in files.datasets(chunk_bytes, chunk_rows):
             yield dataset, files.report
 
