@@ -341,3 +341,62 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
+
+class SvmlightParser:
+    """svmlight text to rows; see data/svmlight.hpp."""
+
+    def __init__(self, index_base: int | None, n_features: int | None, labels: int, skip: bool, n_threads: int) -> None: ...
+
+    def take(self, most: int) -> tuple:
+        """
+        The arrays of the rows, the number of columns, labels (numbers or texts), queries.
+        """
+
+    @property
+    def base(self) -> int: ...
+
+    @property
+    def edge_line(self) -> int: ...
+
+    def feed(self, chunk: object) -> None: ...
+
+    def finish(self) -> None: ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that wait to be taken."""
+
+    @property
+    def n_faults(self) -> int: ...
+
+    @property
+    def faults(self) -> list:
+        """Line, byte, reason and text of the first lines refused."""
+
+class VwParser:
+    """Vowpal Wabbit text to rows; see data/vw_text.hpp."""
+
+    def __init__(self, bits: int | None, skip: bool, n_threads: int) -> None: ...
+
+    def take(self, most: int) -> tuple:
+        """
+        The arrays of the rows, the number of columns, labels, weights, base, tags.
+        """
+
+    def names(self, first: int) -> list:
+        """The names of columns from the first one on."""
+
+    def feed(self, chunk: object) -> None: ...
+
+    def finish(self) -> None: ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that wait to be taken."""
+
+    @property
+    def n_faults(self) -> int: ...
+
+    @property
+    def faults(self) -> list:
+        """Line, byte, reason and text of the first lines refused."""
