@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["floats", "mask", "nulls", "number_array"]
+__all__ = ["floats", "integers", "mask", "nulls", "number_array"]
 
 
 def mask(keep: NDArray[np.bool_]) -> Any:
@@ -44,6 +44,14 @@ def floats(column: Any) -> NDArray[np.float64]:
         data = np.frombuffer(values.buffers()[1] or b"", dtype=np.float64)
         parts.append(data[values.offset : values.offset + len(values)])
     return np.concatenate(parts)
+
+
+def integers(array: Any) -> NDArray[np.int32]:
+    """Return an array of int32, -1 where it is null."""
+    values = np.frombuffer(array.buffers()[1] or b"", dtype=np.int32)
+    values = values[array.offset : array.offset + len(array)].copy()
+    values[nulls(array)] = -1
+    return values
 
 
 def number_array(values: NDArray[Any]) -> Any:

@@ -99,7 +99,8 @@ class CsvFiles(Files):
     def _table(self, text: Utf8Text, data: bytes, layout: CsvLayout, own: CsvLayout) -> pa.Table:
         self._settle(text, layout, sniffed=_told_sample(len(data)))
         self._add_source(layout, own, text.name)
-        block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes)
+        strip = not own.dialect.header, True
+        block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes, strip)
         reader = self._reader(own, layout, retype=True)
         return reader.table(block).select(self.columns)
 
@@ -160,7 +161,7 @@ class CsvFiles(Files):
         """Cut a text into blocks of whole records."""
         stream.take(layout.start)
         line, place = layout.start_line + 1, text.mark_bytes + layout.start
-        dialect, want = layout.dialect, size
+        dialect, want, first = layout.dialect, size, not layout.dialect.header
         while True:
             try:
                 data = stream.peek(want)
@@ -193,7 +194,8 @@ class CsvFiles(Files):
                     continue
                 data = data[:whole]
             stream.take(len(data))
-            yield Block(text.name, data, 0, line, place)
+            yield Block(text.name, data, 0, line, place, (first, stream.at_end))
+            first = False
             line += data.count(b"\n") or data.count(b"\r")
             place, want = place + len(data), size
 
@@ -217,6 +219,11 @@ class _Buffered:
         finally:
             self._data = b"".join(pieces) if len(pieces) > 1 else self._data
         return self._data
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.ended and not self._data
 
     def take(self, size: int) -> None:
         """Take bytes that were looked at."""

@@ -38,6 +38,10 @@ __all__ = ["HEAD_BYTES", "PIECE_BYTES", "CsvLayout", "CsvOptions", "Sample", "sn
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 18
 
+#: Longer texts, and texts of more words, are no names of columns.
+_LONGEST_NAME = 80
+_NAME_WORDS = 8
+
 
 @dataclass(frozen=True)
 class CsvOptions:
@@ -250,10 +254,12 @@ def _has_header(
     told = [(_looks_like(cell, plan), plan) for cell, plan in typed if plan.type != "category"]
     if any(not alike for alike, _ in told):
         return True  # a word above numbers
-    if told or any(is_number(cell) for cell in cells):
+    if any(is_number(cell) for cell in cells) or (told and body.num_rows):
         return False
-    if not body.num_rows or any(len(cell) > 80 for cell in cells):
-        return not body.num_rows
+    if not body.num_rows:
+        return True
+    if any(len(cell) > _LONGEST_NAME or cell.count(" ") >= _NAME_WORDS for cell in cells):
+        return False
     votes = [_recurs(cell, body.column(place)) for place, cell in enumerate(cells)]
     return votes.count(True) <= votes.count(False)
 

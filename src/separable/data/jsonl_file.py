@@ -143,6 +143,11 @@ class JsonlFiles(Files):
                 f"{name}: one JSON document, a list, and not JSON lines. Write one object a line, "
                 "or load it with json.load and give the list of dicts to read."
             )
+        if first.strip() in (b"{", b"{}") or first.rstrip().endswith((b"{", b"[", b",")):
+            raise TableError(
+                f"{name}: one JSON document over several lines, and not JSON lines. Write one "
+                "object a line, or load it with json.load and give a list of dicts to read."
+            )
         records = []
         for place, line in enumerate(lines, start=1):
             record = self._decoded(name, place, line, tell=False)

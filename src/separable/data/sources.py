@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from separable.data.compression import compression_of, decompressed
+from separable.data.compression import BrokenStreamError, compression_of, decompressed
 from separable.data.table import TableError, did_you_mean
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ class OpenInput:
 
     Attributes
     ----------
-    head : bytes
-        The first bytes, decompressed; reading gives them too.
     compression : str or None
     """
 
@@ -68,7 +66,7 @@ class OpenInput:
         start = _read_full(self._raw, HEAD_BYTES)
         self.compression: Compression | None = compression_of(start)
         self._stream = decompressed(_Chained(start, self._raw), self.compression)
-        self.head = b""
+        self.head: bytes | None = None
 
     @property
     def bytes_read(self) -> int:
@@ -77,9 +75,14 @@ class OpenInput:
 
     def peek(self) -> bytes:
         """Return the first bytes of what is in it, without passing them."""
-        if not self.head:
-            self.head = _read_full(self._stream, HEAD_BYTES)
-            self._stream = _Chained(self.head, self._stream)
+        if self.head is None:
+            self.head, broken = b"", None
+            try:
+                while len(self.head) < HEAD_BYTES and (piece := self._stream.read(HEAD_BYTES)):
+                    self.head += piece
+            except BrokenStreamError as error:
+                broken = error
+            self._stream = _Chained(self.head, _Broken(broken) if broken else self._stream)
         return self.head
 
     def read(self, size: int) -> bytes:
@@ -155,6 +158,16 @@ class _Chained(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what re
         size = len(self._first) if size < 0 else size
         given, self._first = self._first[:size], self._first[size:]
         return given
+
+
+class _Broken(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+    """What is left of a stream that broke."""
+
+    def __init__(self, error: BrokenStreamError) -> None:
+        self._error = error
+
+    def read(self, size: int = -1) -> bytes:  # noqa: ARG002
+        raise self._error
 
 
 def _read_full(stream: BinaryIO, size: int) -> bytes:

@@ -95,7 +95,7 @@ def read(
     Examples
     --------
     >>> import io
-    >>> from separable.data.read import read
+    >>> from separable.data import read
     >>> text = b"age;city;member\\n31;Rome;yes\\n1,5;?;no\\n"
     >>> data = read(io.BytesIO(text), target="member")
     >>> data.table.to_pydict()
