@@ -341,3 +341,64 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
+
+def factorize_integers(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Number different values by first appearance; returns the first place of each.
+    """
+
+def factorize_floats(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """As factorize_integers; NaN is one value, and -0 is 0."""
+
+@overload
+def factorize_texts(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], valid: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_bit: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Number different texts of an Arrow column; -1 where one is missing."""
+
+@overload
+def factorize_texts(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], valid: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_bit: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+class Parts:
+    """Encoded columns, in the order of their places."""
+
+    def __init__(self, n_rows: int) -> None: ...
+
+    def add_numbers(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int) -> None:
+        """One number a row at one place."""
+
+    def add_one_hot(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int, width: int) -> None:
+        """1 at places[code + 1], if that is not -1."""
+
+    def add_csr(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int, width: int) -> None:
+        """Sparse rows, moved to a place."""
+
+    def count(self, n_threads: int = 1) -> int:
+        """Return how many numbers there are that are not 0."""
+
+    @overload
+    def fill(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """Write the arrays of CSR; comes after count."""
+
+    @overload
+    def fill(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None: ...
+
+    def dense(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int = 1) -> None:
+        """Write the dense matrix."""
+
+def polynomial_counts(n_columns: int, least: int, highest: int, repeat: bool, constant: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """How many products rows with so many columns have."""
+
+def polynomial_rows(rows: Rows, least: int, highest: int, repeat: bool, constant: bool, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
+    """Write the products of columns."""
+
+def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Number different objects by first appearance; returns the first place of each.
+    """
+
+def dict_names(records: list, numbers: dict, levels: dict) -> None:
+    """Note the names of numbers and of levels in rows that are dicts."""
+
+def dict_rows(records: list, numbers: dict, levels: dict) -> object:
+    """
+    Turn rows that are dicts into CSR: values, indices, indptr, and what has no place.
+    """

@@ -91,6 +91,10 @@ class Columns(Mapping[str, Column]):
         """The names of the columns, in order."""
         return tuple(self._raw)
 
+    def raw(self, name: str) -> Any:
+        """Return what a column was made from."""
+        return self._raw[name]
+
     def __getitem__(self, name: str) -> Column:
         return _column(name, self._raw[name])
 
