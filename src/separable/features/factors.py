@@ -16,7 +16,7 @@ from separable._core import native
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Factors", "factors_of", "is_missing", "sorted_levels"]
+__all__ = ["Factors", "factors_of", "factors_of_objects", "is_missing", "sorted_levels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,13 @@ def factors_of(column: Any) -> Factors:
     return _from_numpy(np.asarray(column))
 
 
+def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
+    """Number the different values of each column of an array of objects, all in one pass."""
+    codes = np.empty(table.shape[::-1], np.int32)
+    firsts = native.factorize_objects(table, codes)
+    return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
+
+
 def is_missing(value: Any) -> bool:
     """Whether a level is None, NaN, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -104,11 +111,11 @@ def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _from_numpy(values: NDArray[Any]) -> Factors:
-    codes = np.empty(len(values), np.int32)
     kind = values.dtype.kind
     if kind == "O":
-        firsts = native.factorize_objects(values, codes)
-    elif kind == "f":
+        return factors_of_objects(values.reshape(-1, 1))[0]
+    codes = np.empty(len(values), np.int32)
+    if kind == "f":
         firsts = native.factorize_floats(np.ascontiguousarray(values, np.float64), codes)
     elif kind in "iubmM":
         whole = values.view(np.int64) if kind in "mM" else values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.rows import as_rows
-from separable.features.factors import Factors, factors_of
+from separable.features.factors import Factors, factors_of, factors_of_objects
 from separable.features.one_hot_levels import ColumnLevels, GivenCategories
 from separable.features.raw_columns import check_names_and_count, raw_columns
 from separable.features.slot import OneHotSlot, rows_from_slots
@@ -118,18 +118,18 @@ class OneHotEncoder(Transformer):
         OneHotEncoder
             Itself.
         """
-        self._learn(*raw_columns(X))
+        self._learn(X, *raw_columns(X))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Learn the levels and encode the same data: its values are numbered once."""
         columns, names = raw_columns(X)
-        return self._given_out(self._laid_out(self._learn(columns, names)), X)
+        return self._given_out(self._laid_out(self._learn(X, columns, names)), X)
 
-    def _learn(self, columns: list[Any], names: tuple[str, ...] | None) -> list[Factors]:
+    def _learn(self, X: Any, columns: list[Any], names: tuple[str, ...] | None) -> list[Factors]:
         self._check_parameters(len(columns))
         given = GivenCategories(self.categories, len(columns))
-        factors = [factors_of(column) for column in columns]
+        factors = _factors(X, columns)
         n_rows = len(factors[0].codes)
         self._levels = [
             ColumnLevels.fit(place, column, given[place], names)
@@ -263,7 +263,7 @@ class OneHotEncoder(Transformer):
         self._fitted()
         columns, names = raw_columns(data)
         check_names_and_count(self, len(columns), names)
-        factors = [factors_of(column) for column in columns]
+        factors = _factors(data, columns)
         if self.handle_unknown == "error":
             self._refuse_unknown(factors)
         else:
@@ -354,6 +354,12 @@ class OneHotEncoder(Transformer):
                 f"Samples [{row}] can not be inverted: row {row} has only zeros for column "
                 f"{column}, which no level has when handle_unknown='error'."
             )
+
+
+def _factors(X: Any, columns: list[Any]) -> list[Factors]:
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O":
+        return factors_of_objects(X)
+    return [factors_of(column) for column in columns]
 
 
 def _narrowed(out: NDArray[Any], levels: list[ColumnLevels]) -> NDArray[Any]:

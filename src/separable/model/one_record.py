@@ -25,9 +25,7 @@ class WeightColumns:
         few = model.weights.size <= KEPT_WEIGHTS
         self.weights: Any = model.weights.tolist() if few else list(model.weights)
         self.intercept: list[float] = model.intercept.tolist()
-        self.classes: list[Any] | None = (
-            None if model.classes is None else model.classes.tolist()
-        )
+        self.classes: list[Any] | None = None if model.classes is None else model.classes.tolist()
 
 
 def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> list[float] | None:
