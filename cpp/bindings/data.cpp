@@ -105,11 +105,8 @@ void write_squared_norms(const BoundRows& bound,
         throw std::invalid_argument("one number a row is needed");
     std::visit(
         [&](const auto& rows) {
-            const std::vector<bool>& repeats = bound.repeats();
             for (std::int64_t i = 0; i < bound.n_rows; ++i)
-                out.data()[i] = repeats.empty() || !repeats[static_cast<std::size_t>(i)]
-                                    ? sum_of_squares(rows.row(i))
-                                    : squared_norm(rows.row(i));
+                out.data()[i] = sum_of_squares(rows.row(i));
         },
         bound.rows);
 }
@@ -166,7 +163,8 @@ void bind_data(nb::module_& m) {
              "Write the given rows, in that order, into arrays of the right size.")
         .def("largest_squared_norm", &largest_norm, nb::arg("chosen") = nb::none(),
              "max |x|^2 over the chosen rows, or all.")
-        .def("squared_norms", &write_squared_norms, nb::arg("out"), "|x|^2 of each row.")
+        .def("squared_norms", &write_squared_norms, nb::arg("out"),
+             "|x|^2 of each row, in which no column stands twice.")
         .def(
             "has_repeats", [](const BoundRows& rows) { return !rows.repeats().empty(); },
             "Whether a row has a column more than once.")

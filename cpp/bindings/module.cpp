@@ -16,6 +16,8 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_voted(m);
     bind_moments(m);
     bind_certified(m);
+    bind_text(m);
+    bind_parsers(m);
     bind_features(m);
     bind_objects(m);
 }

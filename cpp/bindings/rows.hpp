@@ -37,3 +37,5 @@ void bind_descent(nb::module_& m);
 void bind_voted(nb::module_& m);
 void bind_moments(nb::module_& m);
 void bind_certified(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_parsers(nb::module_& m);

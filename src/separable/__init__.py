@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from separable.features.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
     from separable.features.table_encoder import TableEncoder
+    from separable.features.text_encoder import TextEncoder
     from separable.model.explanation import Explanation
     from separable.model.file import load
     from separable.model.linear_model import LinearModel
@@ -72,6 +73,7 @@ _HOMES = {
     "DictEncoder": "separable.features.dict_encoder",
     "PolynomialEncoder": "separable.features.polynomial_encoder",
     "TableEncoder": "separable.features.table_encoder",
+    "TextEncoder": "separable.features.text_encoder",
     "VotedModel": "separable.model.voted_model",
     "VotedPerceptron": "separable.online.voted_perceptron",
     "WidrowHoff": "separable.online.widrow_hoff",
@@ -106,6 +108,7 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "TableEncoder",
+    "TextEncoder",
     "VotedModel",
     "VotedPerceptron",
     "WidrowHoff",

@@ -40,10 +40,10 @@ def test_probabilities_of_a_calibrated_svm(separable):
     from dataclasses import replace
 
     from separable import LinearSVM
-    from separable.data.table import read_csv
+    from separable.data.read import read
 
     separable("train", str(PENGUINS), "--target", "species", "--model", "linear-svm")
-    model, table = load("penguins.safetensors"), read_csv(PENGUINS)
+    model, table = load("penguins.safetensors"), read(PENGUINS).table
     rows = model.encoder.encode(table)
     learner = LinearSVM(probability=True).fit(rows, table["species"])
     replace(learner.model_, encoder=model.encoder, feature_names=None).save("calibrated")

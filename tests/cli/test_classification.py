@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from separable.cli.classification import Classes
-from separable.data.table import TableError, read_csv
+from separable.data.read import read
+from separable.data.table import TableError
 
 
 def target(values, kind=None):
     text = "y\n" + "".join(f'"{value}"\n' for value in values)
-    table = read_csv(io.BytesIO(text.encode()), {"y": "category"})
+    table = read(io.BytesIO(text.encode()), column_types={"y": "category"}).table
     return Classes.read(table, "y", "data.csv", kind)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from separable import LinearModel, TableEncoder, load
-from separable.data.table import read_csv
+from separable.data.read import read
 from separable.datasets import PENGUINS
 
 
@@ -46,7 +46,7 @@ def test_the_first_row_is_the_default(separable, penguins_model):
 
 
 def test_contributions_sum_to_the_score(separable, penguins_model):
-    model, table = load(penguins_model), read_csv(PENGUINS)
+    model, table = load(penguins_model), read(PENGUINS).table
     for row in (1, 4, 200, 344):
         args = ["explain", penguins_model, PENGUINS, "--row", row, "--json", "--top", 99]
         told = json.loads(separable(*args).out)["rows"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from separable import LinearModel, TableEncoder, load
-from separable.data.table import read_csv
+from separable.data.read import read
 from separable.datasets import PENGUINS
 
 
@@ -42,7 +42,7 @@ def test_more_classes_agree_with_python(separable, penguins_model):
     result = separable("predict", penguins_model, PENGUINS)
     rows = list(csv.DictReader(io.StringIO(result.out)))
     model = load(penguins_model)
-    table = read_csv(PENGUINS)
+    table = read(PENGUINS).table
     assert [row["prediction"] for row in rows] == model.predict(table).tolist()
     scores = [[float(row[f"score_{name}"]) for name in model.classes] for row in rows]
     np.testing.assert_array_equal(scores, model.decision_function(table))
@@ -114,7 +114,7 @@ def test_probabilities_of_more_classes_are_those_of_python(separable, table, lin
     found = columns(separable("predict", model, table).out)
     assert list(found)[4:] == ["probability_1", "probability_2", "probability_3"]
     chances = np.array([found[name] for name in list(found)[4:]], float).T
-    np.testing.assert_array_equal(chances, load(model).predict_proba(read_csv(table)))
+    np.testing.assert_array_equal(chances, load(model).predict_proba(read(table).table))
     assert [int(label) for label in found["prediction"]] == (chances.argmax(axis=1) + 1).tolist()
 
 

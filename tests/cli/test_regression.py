@@ -13,7 +13,8 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from separable import TableEncoder, load
 from separable.cli.regression import Numbers
-from separable.data.table import TableError, read_csv
+from separable.data.read import read
+from separable.data.table import TableError
 from separable.datasets import PENGUINS
 
 MASS = ["--target", "body_mass_g", "--model", "plane"]
@@ -21,7 +22,7 @@ MASS = ["--target", "body_mass_g", "--model", "plane"]
 
 def target(values) -> Numbers:
     text = "y\n" + "".join(f"{value}\n" for value in values)
-    return Numbers.read(read_csv(io.BytesIO(text.encode()), {"y": "number"}), "y", "data.csv")
+    return Numbers.read(read(io.BytesIO(text.encode()), column_types={"y": "number"}).table, "y", "data.csv")
 
 
 def write(text: str, name: str = "data.csv") -> str:
@@ -161,7 +162,7 @@ def test_json_and_evidence_by_hand(separable, regressors):
 
     from regressors_of_tests import Plane
 
-    table = read_csv(PENGUINS)
+    table = read(PENGUINS).table
     found = Numbers.read(table, "body_mass_g", "penguins.csv")
     train, test = found.split(0.25, 4)
     columns, y = table.drop_columns(["body_mass_g"]), found.values
@@ -283,7 +284,7 @@ def test_predict(separable, mass_model):
     header, *found = separable("predict", mass_model, PENGUINS).out.splitlines()
     assert header == "prediction"
     np.testing.assert_array_equal(
-        np.array(found, float), load(mass_model).predict(read_csv(PENGUINS))
+        np.array(found, float), load(mass_model).predict(read(PENGUINS).table)
     )
 
 
@@ -301,7 +302,7 @@ def test_explain_speaks_of_predictions(separable, mass_model):
 
 
 def test_contributions_sum_to_the_prediction(separable, mass_model):
-    model, table = load(mass_model), read_csv(PENGUINS)
+    model, table = load(mass_model), read(PENGUINS).table
     for row in (1, 4, 344):
         args = ["explain", mass_model, PENGUINS, "--row", row, "--json", "--top", 99]
         (told,) = json.loads(separable(*args).out)["rows"]

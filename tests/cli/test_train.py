@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import LinearModel, TableEncoder, load
 from separable.cli import training as module
 from separable.data.split import stratified_split
-from separable.data.table import read_csv
+from separable.data.read import read
 from separable.datasets import PENGUINS
 
 
@@ -75,7 +75,7 @@ def test_held_out_figure_by_hand(separable):
     from separable import LogisticRegressionCV
 
     told = json.loads(separable("train", PENGUINS, "--target", "species", "--json").out)
-    table = read_csv(PENGUINS)
+    table = read(PENGUINS).table
     y = np.array(table["species"].to_pylist())
     train, test = stratified_split(y, 0.25, 0)
     columns = table.drop_columns(["species"])
@@ -89,7 +89,7 @@ def test_the_saved_model_is_trained_on_all_rows(separable):
     from separable import LogisticRegressionCV
 
     separable("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--seed", 5)
-    table = read_csv(PENGUINS)
+    table = read(PENGUINS).table
     columns = table.drop_columns(["species"])
     encoder = TableEncoder().fit(columns)
     y = np.array(table["species"].to_pylist())

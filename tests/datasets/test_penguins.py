@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from separable.data.table import missing_counts, read_csv
+from separable.data.read import read
+from separable.data.table import missing_counts
 from separable.datasets import PENGUINS
 
 
 def test_the_published_counts():
-    table = read_csv(PENGUINS)
+    table = read(PENGUINS).table
     assert table.num_rows == 344
     species = table["species"].to_pylist()
     assert [species.count(s) for s in ("Adelie", "Chinstrap", "Gentoo")] == [152, 68, 124]

@@ -18,7 +18,7 @@ class Rows:
         """max |x|^2 over the chosen rows, or all."""
 
     def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
-        """|x|^2 of each row."""
+        """|x|^2 of each row, in which no column stands twice."""
 
     def has_repeats(self) -> bool:
         """Whether a row has a column more than once."""

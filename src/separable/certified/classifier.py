@@ -6,9 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from separable.certified.estimator import CertifiedEstimator, Lesson, present_rows, read_rows
+from separable.certified.estimator import CertifiedEstimator, Lesson, Material, read_rows
 from separable.fitting.estimator import LinearClassifier
-from separable.fitting.targets import check_class_weight, check_labels, find_classes, weigh_rows
+from separable.fitting.targets import (
+    check_class_weight,
+    check_labels,
+    check_sample_weight,
+    find_classes,
+)
 from separable.model.parameters import CLASS_WEIGHT, Requirement
 
 __all__ = ["CertifiedClassifier"]
@@ -24,12 +29,16 @@ class CertifiedClassifier(LinearClassifier, CertifiedEstimator):
         "class_weight": CLASS_WEIGHT,
     }
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Lesson:
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
         rows = read_rows(X)
         labels = check_labels(y, rows.n_rows, type(self).__name__)
-        check_class_weight(self.class_weight, np.unique(labels))
-        counted = weigh_rows(sample_weight, self.class_weight, labels, balance_weights=True)
-        rows, labels, weight, given = present_rows(rows, labels, counted)
         classes = np.unique(labels)
-        self._refuse_one_class(classes)
-        return Lesson(rows, find_classes(labels, classes), weight, classes, given)
+        check_class_weight(self.class_weight, classes)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, labels)
+        return Material(rows, find_classes(labels, classes), classes, weight)
+
+    def _lesson(self, material: Material) -> Lesson:
+        lesson = super()._lesson(material)
+        assert lesson.classes is not None
+        self._refuse_one_class(lesson.classes)
+        return lesson

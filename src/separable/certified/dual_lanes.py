@@ -14,6 +14,8 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.judge import Judgement, judge
+from separable.certified.multipliers import Multipliers
+from separable.certified.problem import in_lines
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 from separable.fitting.aligned import aligned_zeros
@@ -186,6 +188,7 @@ class _Block:
             self._t = aligned_zeros((n, width), dtype)
             self._t += FAR
         self._rho = self._weight_of_sums()
+        self._multipliers = Multipliers(self._rho)
         self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
         self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
         self._by_lane[[2, 4]] = np.inf
@@ -194,6 +197,8 @@ class _Block:
         self._honest = np.zeros(k)  # the gap seen when none did
         if start is not None:
             self._go_on(start)
+        elif problem.fit_intercept:
+            self._by_lane[0] = self._constants()
 
     def _weight_of_sums(self) -> Floats:
         """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
@@ -204,6 +209,12 @@ class _Block:
         total = strength * (n if problem.weight is None else float(problem.weight.sum()))
         norm = float(self._passed.squared_norm.mean()) or 1.0
         return np.clip(400.0 / total, 0.003, 1.0) * norm
+
+    def _constants(self) -> Floats:
+        """Return the best intercept of each lane beside weights of 0."""
+        none = np.zeros((self._problem.rows.n_rows, len(self._lanes)))
+        wide = in_lines(none)
+        return np.array(native.row_terms(self._targets, wide, wide, True)[0])
 
     def _go_on(self, start: Start) -> None:
         problem, k = self._problem, len(self._lanes)
@@ -232,6 +243,7 @@ class _Block:
     def run_pass(self, number: int, seed: int) -> Floats:
         """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
         passed, paused, hot = self._passed, _bits(self.paused), self._by_row[1]
+        multiplier, total = self._by_lane[:2]
         waiting = hot & np.uint16(paused)  # a pass of the neighbours is not to forget these
         loss, gap = native.dual_pass(
             self._targets,
@@ -249,6 +261,7 @@ class _Block:
         )
         hot &= np.uint16(0xFFFF & ~paused)
         hot |= waiting
+        multiplier[:] = self._multipliers.after_pass(multiplier, total, ~self.paused)
         k = len(self._lanes)
         norms = np.einsum("jl,jl->l", self._w, self._w)[:k].astype(np.float64)
         primal = np.array(loss) + 0.5 * norms

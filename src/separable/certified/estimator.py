@@ -21,6 +21,7 @@ from separable.certified.solve import Request, Solver
 from separable.data.rows import as_rows, largest_magnitude
 from separable.fitting.estimator import LinearEstimator
 from separable.fitting.evidence import one_or_list
+from separable.fitting.targets import weigh_rows
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import (
     BOOL,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from separable.certified.certificate import Certificate
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
-    from separable.fitting.targets import RowWeights
 
     Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ __all__ = [
     "Fitted",
     "Given",
     "Lesson",
-    "present_rows",
+    "Material",
     "read_rows",
 ]
 
@@ -86,6 +86,33 @@ class Given:
     def take(self, values: Floats) -> Floats:
         """Return of values of all rows, shape (n, k), those of the rows that count."""
         return values if self.counted is None else values[self.counted]
+
+
+@dataclass(frozen=True)
+class Material:
+    """All rows, also those of weight 0: they teach nothing, but may be held out.
+
+    Parameters
+    ----------
+    rows : Rows
+        Finite, without duplicates.
+    target : ndarray, shape (n,)
+        int32: the number of the class; float64: the number to predict.
+    classes : ndarray or None
+        Sorted; None in regression.
+    weight : ndarray, shape (n,), or None
+        As given, without class weights.
+    """
+
+    rows: Rows
+    target: NDArray[np.int32] | Floats
+    classes: NDArray[Any] | None
+    weight: Floats | None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """What y held."""
+        return self.target if self.classes is None else self.classes[self.target]
 
 
 @dataclass(frozen=True)
@@ -178,7 +205,7 @@ class CertifiedEstimator(LinearEstimator):
         """Return the loss of the objective."""
         raise NotImplementedError
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Lesson:
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
         """Check rows, target and weights."""
         raise NotImplementedError
 
@@ -200,11 +227,31 @@ class CertifiedEstimator(LinearEstimator):
         self
         """
         self._check_parameters()
-        lesson = self._read(X, y, sample_weight)
+        lesson = self._lesson(self._material(X, y, sample_weight))
         fitted = self._learn(lesson)
         self._remember_columns(X)
         self._keep(fitted, lesson)
         return self
+
+    def _lesson(self, material: Material) -> Lesson:
+        """Return what can be learned from: rows that count, and the classes among them."""
+        counted = weigh_rows(
+            material.weight,
+            getattr(self, "class_weight", None),
+            material.labels,
+            balance_weights=True,
+        )
+        rows, target, classes = material.rows, material.target, material.classes
+        weight, given = counted.weight, Given(rows.n_rows, counted.rows)
+        if counted.rows is not None and weight is not None:
+            if len(counted.rows) == 0:
+                raise ValueError("Every sample weight is zero, so no row is left to learn from.")
+            rows, target = rows.take(counted.rows), target[counted.rows]
+            weight = weight[counted.rows]
+            if classes is not None:
+                there, places = np.unique(target, return_inverse=True)
+                classes, target = classes[there], places.astype(np.int32)
+        return Lesson(rows, target, weight, classes, given)
 
     def _request(self) -> Request:
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
@@ -389,16 +436,4 @@ def read_rows(X: Any) -> Rows:
     """Return X as finite rows without duplicates."""
     rows = as_rows(X, check_values=False)
     largest_magnitude(rows, X)
-    return rows
-
-
-def present_rows(
-    rows: Rows, target: NDArray[Any], counted: RowWeights
-) -> tuple[Rows, NDArray[Any], Floats | None, Given]:
-    """Return the rows of a weight above 0, without duplicates, targets, weights, and which."""
-    weight, given = counted.weight, Given(rows.n_rows, counted.rows)
-    if counted.rows is not None and weight is not None:
-        if len(counted.rows) == 0:
-            raise ValueError("Every sample weight is zero, so no row is left to learn from.")
-        rows, target, weight = rows.take(counted.rows), target[counted.rows], weight[counted.rows]
-    return without_duplicates(rows), target, weight, given
+    return without_duplicates(rows)

@@ -13,33 +13,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson, read_rows
+from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
-from separable.certified.preparation import prepare, without_duplicates
+from separable.certified.preparation import prepare
 from separable.certified.problem import Lane, Problem
 from separable.certified.solve import Request, Solver
 from separable.fitting.splits import Split, runs_of
-from separable.fitting.targets import (
-    check_class_weight,
-    check_labels,
-    check_numbers,
-    check_sample_weight,
-    find_classes,
-    weigh_rows,
-)
+from separable.fitting.targets import weigh_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.certified.estimator import Material
     from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FoldLanes", "Learned", "Material", "all_rows", "has_lanes", "read_material"]
+__all__ = ["FoldLanes", "Learned", "all_rows", "has_lanes"]
 
 
 def has_lanes(learner: Any) -> bool:
@@ -51,50 +44,6 @@ def has_lanes(learner: Any) -> bool:
 def all_rows(n_rows: int) -> Split:
     """Return the fold that trains on all rows and holds out none."""
     return Split(n_rows, np.empty(0, np.intp), np.arange(n_rows))
-
-
-@dataclass(frozen=True)
-class Material:
-    """All rows, also those of weight 0: they teach nothing, but may be held out.
-
-    Parameters
-    ----------
-    rows : Rows
-        Finite, without duplicates.
-    target : ndarray, shape (n,)
-        int32: the number of the class; float64: the number to predict.
-    classes : ndarray or None
-        Sorted; None in regression.
-    weight : ndarray, shape (n,), or None
-        As given, without class weights.
-    """
-
-    rows: Rows
-    target: NDArray[np.int32] | Floats
-    classes: NDArray[Any] | None
-    weight: Floats | None
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """What y held."""
-        return self.target if self.classes is None else self.classes[self.target]
-
-
-def read_material(learner: CertifiedEstimator, X: Any, y: Any, sample_weight: Any) -> Material:
-    """Check rows, target and weights of a certified learner."""
-    rows = without_duplicates(read_rows(X))
-    name = type(learner).__name__
-    target: NDArray[np.int32] | Floats
-    classes: NDArray[Any] | None = None
-    if is_classifier(learner):
-        labels = check_labels(y, rows.n_rows, name)
-        classes = np.unique(labels)
-        check_class_weight(getattr(learner, "class_weight", None), classes)
-        target = find_classes(labels, classes)
-    else:
-        target = check_numbers(y, rows.n_rows, name)
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, target)
-    return Material(rows, target, classes, weight)
 
 
 @dataclass(frozen=True)

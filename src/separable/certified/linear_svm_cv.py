@@ -14,7 +14,8 @@ from separable.model.probability import classes_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.fold_lanes import Learned, Material
+    from separable.certified.estimator import Material
+    from separable.certified.fold_lanes import Learned
     from separable.certified.losses import Loss
     from separable.fitting.splits import Split
 

@@ -13,7 +13,8 @@ from separable.model.probability import probabilities
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.fold_lanes import Learned, Material
+    from separable.certified.estimator import Material
+    from separable.certified.fold_lanes import Learned
     from separable.fitting.splits import Split
 
 __all__ = ["LogisticRegressionCV"]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import RegressorMixin
 
-from separable.certified.estimator import CertifiedEstimator, Lesson, present_rows, read_rows
-from separable.fitting.targets import check_numbers, weigh_rows
+from separable.certified.estimator import CertifiedEstimator, Material, read_rows
+from separable.fitting.targets import check_numbers, check_sample_weight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,13 +21,11 @@ __all__ = ["CertifiedRegressor"]
 class CertifiedRegressor(RegressorMixin, CertifiedEstimator):
     """A regressor with a certificate."""
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Lesson:
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
         rows = read_rows(X)
         numbers = check_numbers(y, rows.n_rows, type(self).__name__)
-        rows, numbers, weight, given = present_rows(
-            rows, numbers, weigh_rows(sample_weight, None, numbers)
-        )
-        return Lesson(rows, numbers, weight, None, given)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, numbers)
+        return Material(rows, numbers, None, weight)
 
     def _link(self) -> Link:
         return "identity"

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
-from separable.certified.fold_lanes import FoldLanes, read_material
+from separable.certified.fold_lanes import FoldLanes
 from separable.certified.solve import Solver
 from separable.fitting.answers import answers_of, spread
 from separable.fitting.choice import (
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
-    from separable.certified.estimator import CertifiedEstimator
-    from separable.certified.fold_lanes import Learned, Material
+    from separable.certified.estimator import CertifiedEstimator, Material
+    from separable.certified.fold_lanes import Learned
     from separable.fitting.scoring import Scorer
     from separable.fitting.splits import Split
 
@@ -187,8 +187,8 @@ class StrengthSearch(CertifiedClassifier):
         self
         """
         self._check_parameters()
-        lesson = self._read(X, y, sample_weight)  # what cannot be learned is told before the search
-        material = read_material(self, X, y, sample_weight)
+        material = self._material(X, y, sample_weight)
+        lesson = self._lesson(material)  # what cannot be learned is told before the search
         labels = material.labels
         cv = self._folds(material) if self.cv is None else self.cv
         splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))

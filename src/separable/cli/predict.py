@@ -78,11 +78,11 @@ def load_model(path: str) -> Model:
 
 def read_table(model: Model, data: str) -> pa.Table:
     """Read a table with the column types of the model's training data."""
-    from separable.data.table import read_csv
+    from separable.cli.tables import table_of
     from separable.features.table_encoder import TableEncoder
 
     assert isinstance(model.encoder, TableEncoder)
-    return read_csv(data, model.encoder.column_types)
+    return table_of(data, model.encoder.column_types)
 
 
 def encode_table(

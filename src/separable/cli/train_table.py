@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.output import file_name
+from separable.cli.tables import table_of
 from separable.cli.target import target_class
 from separable.data.columns import Categories, as_columns
-from separable.data.table import NotANumberError, TableError, read_csv, require_columns
+from separable.data.table import NotANumberError, TableError, require_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +66,7 @@ def read_table_and_target(
 
 def _read(data: str, target: str, kind: type[Target], types: dict[str, ColumnType]) -> pa.Table:
     try:
-        return read_csv(data, {**types, target: kind.column_type})
+        return table_of(data, {**types, target: kind.column_type})
     except NotANumberError as error:
         remedy = (
             f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."

@@ -26,6 +26,7 @@ __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 ENCODERS: dict[str, str] = {
     "dict": "separable.features.dict_encoder:DictEncoder",
     "table": "separable.features.table_encoder:TableEncoder",
+    "text": "separable.features.text_encoder:TextEncoder",
 }
 
 

@@ -322,7 +322,7 @@ class TableEncoder(Transformer):
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The columns in use, each ``"number"`` or, read as text, ``"category"``, for `read_csv`."""
+        """The columns in use as `read` takes them: ``"number"`` or, read as text, ``"category"``."""
         return {
             encoder.name: "number" if encoder.kind == "number" else "category"
             for encoder in self._fitted()

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from separable.certified.fold_lanes import FoldLanes, has_lanes, read_material
+from separable.certified.fold_lanes import FoldLanes, has_lanes
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
 from separable.fitting.answers import Answers, answers_of, ask
@@ -239,7 +239,7 @@ class Lanes:
         self._problem, self._splits, self._estimators = problem, splits, estimators
         for each in estimators:
             each._check_parameters()
-        self._material = read_material(estimators[0], problem.X, problem.y, problem.weight)
+        self._material = estimators[0]._material(problem.X, problem.y, problem.weight)
 
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and estimator, some at a time."""

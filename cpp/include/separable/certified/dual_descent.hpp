@@ -3,9 +3,9 @@
 //   problem   minimise 1/2 |w|^2 + sum_i c_i loss(y_i (w.x_i + b)), b not penalised; in each lane
 //             its own class, strength and fold: c_i = C x weight_i, 0 for the rows held out
 //   given     rows, their targets and what each lane learns; a start a (and t), and w = sum a y x;
-//             lanes that are done
-//   returns   a, t, w after a pass, and the loss and the gap as the passing weights saw them: a
-//             guide when to stop, not a certificate
+//             the multiplier lambda of the intercept; lanes that are done
+//   returns   a, t, w and S = sum a y after a pass, and the loss and the gap as the passing weights
+//             saw them: a guide when to stop, not a certificate
 //   steps     1. a few times, rows that added far more to the gap than others in the last pass
 //             for each row in the pass's order that is awake in some lane:
 //             2. s = w.x + lambda + rho S
@@ -13,8 +13,7 @@
 //             4. w += (change of a_i) y_i x_i and S += (change of a_i) y_i
 //             5. a_i sleeps from now on if it is held at the end of its range by more than a
 //                quarter of the largest unrest of the last pass
-//             after each pass
-//             6. lambda += rho S, which drives S = sum a_i y_i to 0, as b demands
+//             (between passes lambda is moved so that S, as b demands, goes to 0)
 //   source    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
 //             large-scale linear SVM (2008), 5. its section 3.3; Yu, Huang, Lin (2011) for the
 //             logistic loss; the multiplier of the intercept: Hestenes (1969), Powell (1969)
@@ -49,7 +48,7 @@ struct DualState {
     T* t;                   // [row][lane], or null where the loss keeps no margin
     std::uint16_t* asleep;  // [row], a bit for each lane
     std::uint16_t* hot;     // [row], a bit for each lane in which it added much to the gap
-    double* lambda;         // [lane]
+    const double* lambda;   // [lane]
     double* total;          // [lane], S
     double* reach;          // [lane], how far a row must be held to sleep
     double* asleep_loss;    // [lane], of rows when they fell asleep
@@ -249,7 +248,6 @@ class DualDescent {
             told.loss[l] = loss_sum_[l] + slept_[l], told.gap[l] = gap_sum_[l];
             if (out_ >> l & 1u) continue;
             state_.total[l] = total_[l];
-            state_.lambda[l] = lambda_[l] + static_cast<double>(rho_[l]) * total_[l];  // 6
             state_.asleep_loss[l] = slept_[l];
             state_.reach[l] = kCalm * static_cast<double>(restless_[l]);
             state_.much[l] = kMuch * gap_sum_[l] / static_cast<double>(x_.n_rows);

@@ -1,0 +1,197 @@
+// Numbers in text: runs of digits, and decimal numbers rounded correctly.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+namespace separable {
+
+// Readers look at up to so many bytes behind the byte that ends a number.
+inline constexpr std::size_t kBytesAhead = 32;
+
+__extension__ using Wide = unsigned __int128;
+
+namespace digits {
+
+// The 8 bytes at p, the first one lowest.
+inline std::uint64_t load(const char* p) {
+    std::uint64_t x;
+    std::memcpy(&x, p, sizeof x);
+    if constexpr (std::endian::native == std::endian::big) x = __builtin_bswap64(x);
+    return x;
+}
+
+// The highest bit of each byte that is no digit.
+inline std::uint64_t others(std::uint64_t x) {
+    const std::uint64_t y = x ^ 0x3030303030303030u;  // digits become 0 ... 9
+    return (((y & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | y) & 0x8080808080808080u;
+}
+
+// The number of the first k digits of x, k <= 7, or of all of its 8.
+inline std::uint64_t eight(std::uint64_t digits) {
+    digits = digits * 10 + (digits >> 8);
+    const std::uint64_t pairs = 0x000000ff000000ffu;
+    return ((digits & pairs) * 0x000f424000000064u +
+            ((digits >> 16) & pairs) * 0x0000271000000001u) >>
+           32;
+}
+inline std::uint64_t first(std::uint64_t x, int k) {
+    return eight(((x ^ 0x3030303030303030u) << (56 - 8 * k)) << 8);
+}
+inline std::uint64_t all(std::uint64_t x) { return eight(x ^ 0x3030303030303030u); }
+
+inline constexpr std::array<std::uint64_t, 8> kTens = {1,      10,      100,       1'000,
+                                                       10'000, 100'000, 1'000'000, 10'000'000};
+
+// Appends the digits at p to w, modulo 2^64; returns where they end.
+inline const char* append(const char* p, std::uint64_t& w) {
+    for (;;) {
+        const std::uint64_t x = load(p), stop = others(x);
+        if (stop != 0) {
+            const int k = std::countr_zero(stop) >> 3;
+            w = w * kTens[static_cast<std::size_t>(k)] + first(x, k);
+            return p + k;
+        }
+        w = w * 100'000'000 + all(x);
+        p += 8;
+    }
+}
+
+}  // namespace digits
+
+enum class NumberState : std::uint8_t { fine, no_number, too_large, nan, infinity };
+
+namespace detail {
+
+template <class T, int N>
+constexpr std::array<T, N> powers(T base) {
+    std::array<T, N> table{};
+    T power = 1;
+    for (auto& each : table) each = power, power *= base;
+    return table;
+}
+
+inline constexpr auto kExactTens = powers<double, 23>(10.0);  // 10^0 ... 10^22 are doubles
+inline constexpr auto kFives = powers<std::uint64_t, 28>(5);  // 5^27 < 2^63
+
+// 2^k, for -1022 <= k <= 1023.
+inline double power_of_two(int k) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + k) << 52);
+}
+
+// w * 10^e rounded once, for w > 0 and -27 <= e <= 27, in integers.
+//
+// e < 0: with w and 5^-e shifted until their highest bits are set, W / D lies between 1/2 and 2, so
+// the quotient W 2^63 / D has 63 or 64 bits. Its lowest bit also says whether there is a remainder.
+// Rounding it to the 53 bits of a double rounds the true quotient: more than one bit is dropped, so
+// the lowest one decides ties only. The rest is a power of two. e >= 0: the same with the 127 bits
+// of w 5^e.
+inline double scaled_exactly(std::uint64_t w, int e) {
+    if (e < 0) {
+        const std::uint64_t d = kFives[static_cast<std::size_t>(-e)];
+        const int w_shift = std::countl_zero(w), d_shift = std::countl_zero(d);
+        const std::uint64_t divisor = d << d_shift;
+        const Wide dividend = static_cast<Wide>(w << w_shift) << 63;
+        auto quotient = static_cast<std::uint64_t>(dividend / divisor);
+        quotient |= static_cast<Wide>(quotient) * divisor != dividend;
+        return static_cast<double>(quotient) * power_of_two(d_shift - w_shift + e - 63);
+    }
+    const Wide product = static_cast<Wide>(w) * kFives[static_cast<std::size_t>(e)];
+    const auto high = static_cast<std::uint64_t>(product >> 64);
+    if (high == 0)
+        return static_cast<double>(static_cast<std::uint64_t>(product)) * power_of_two(e);
+    const int shift = std::countl_zero(high);
+    const Wide left = product << shift;
+    const auto top =
+        static_cast<std::uint64_t>(left >> 64) | (static_cast<std::uint64_t>(left) != 0);
+    return static_cast<double>(top) * power_of_two(64 - shift + e);
+}
+
+// The number of any length from `first` to `last`, which is well formed and has no sign.
+inline NumberState slow_number(const char* first, const char* last, double& number) {
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error == std::errc{} && end == last) return NumberState::fine;
+    // Out of range, at which end? The power of ten of the first digit that is not 0 says it.
+    const char* point = first;
+    while (point < last && *point >= '0' && *point <= '9') ++point;
+    const char* lead = first;
+    while (lead < last && (*lead == '0' || *lead == '.')) ++lead;
+    std::int64_t power = point - lead;
+    const char* mark = first;
+    while (mark < last && (*mark | 0x20) != 'e') ++mark;
+    if (mark < last) {
+        const bool negative = mark[1] == '-';
+        std::int64_t e = 0;
+        for (const char* p = mark + 1 + (mark[1] == '-' || mark[1] == '+'); p < last; ++p)
+            if (e < (std::int64_t{1} << 58)) e = 10 * e + (*p - '0');
+        power += negative ? -e : e;
+    }
+    number = 0;
+    return power > 0 ? NumberState::too_large : NumberState::fine;
+}
+
+inline bool same_word(const char* p, const char* word) {
+    for (; *word; ++p, ++word)
+        if ((*p | 0x20) != *word) return false;
+    return true;
+}
+
+}  // namespace detail
+
+// A decimal number: sign, digits with a point among them or at an end, exponent. Sets the number,
+// rounded to nearest, ties to even, and p to where it ends. Given: a byte that belongs to no number
+// follows, and kBytesAhead more bytes may be read. Words for NaN and infinity are told apart.
+//
+//   1. w = all digits, e = minus the digits behind the point, plus the exponent.
+//   2. w < 2^53 and |e| <= 22: w and 10^|e| are doubles, so one operation rounds once.
+//   3. w < 2^64 and |e| <= 27: integers of 128 bits.
+//   4. Otherwise std::from_chars.
+inline NumberState parse_number(const char*& p, double& number) {
+    const bool negative = *p == '-';
+    p += negative || *p == '+';
+    const char* const first = p;
+    std::uint64_t w = 0;
+    p = digits::append(p, w);
+    std::int64_t n_digits = p - first, significant = w == 0 ? 0 : n_digits, e = 0;
+    if (n_digits > 19) significant = n_digits;
+    if (*p == '.') {
+        const char* const fraction = ++p;
+        p = digits::append(p, w);
+        e = fraction - p;
+        n_digits -= e;
+        significant -= e;
+    }
+    if (n_digits == 0) {
+        p = first;
+        if (detail::same_word(p, "nan")) return p += 3, NumberState::nan;
+        if (detail::same_word(p, "infinity")) return p += 8, NumberState::infinity;
+        if (detail::same_word(p, "inf")) return p += 3, NumberState::infinity;
+        return NumberState::no_number;
+    }
+    if ((*p | 0x20) == 'e') {
+        const char* const exponent = p + 1 + (p[1] == '-' || p[1] == '+');
+        std::uint64_t size = 0;
+        const char* const end = digits::append(exponent, size);
+        if (end == exponent) return NumberState::no_number;
+        if (end - exponent > 8) size = 100'000'000;
+        e += p[1] == '-' ? -static_cast<std::int64_t>(size) : static_cast<std::int64_t>(size);
+        p = end;
+    }
+    NumberState state = NumberState::fine;
+    if (significant <= 19 && w < (std::uint64_t{1} << 53) && e >= -22 && e <= 22) {
+        const double digits = static_cast<double>(w);
+        number = e < 0 ? digits / detail::kExactTens[static_cast<std::size_t>(-e)]
+                       : digits * detail::kExactTens[static_cast<std::size_t>(e)];
+    } else if (significant <= 19 && e >= -27 && e <= 27 && w != 0) {
+        number = detail::scaled_exactly(w, static_cast<int>(e));
+    } else {
+        state = detail::slow_number(first, p, number);
+    }
+    if (negative) number = -number;
+    return state;
+}
+
+}  // namespace separable

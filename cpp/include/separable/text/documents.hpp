@@ -1,0 +1,85 @@
+// Documents: the UTF-8 bytes of many texts, which somebody else keeps alive.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "separable/text/alphabet.hpp"
+
+namespace separable::text {
+
+inline bool is_ascii(std::string_view text) {
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    std::uint64_t seen = 0;
+    for (; end - p >= 64; p += 64) {
+        std::uint64_t words[8];
+        std::memcpy(words, p, 64);
+        for (const std::uint64_t word : words) seen |= word;
+        if (seen & 0x8080808080808080u) return false;
+    }
+    for (; p < end; ++p) seen |= static_cast<std::uint8_t>(*p);
+    return (seen & 0x8080808080808080u) == 0;
+}
+
+inline bool is_utf8(std::string_view text) {
+    const char* const end = text.data() + text.size();
+    for (const char* p = text.data(); p < end;) {
+        const CodePoint c = decode(p, end);
+        if (c.length == 0) return false;
+        p += c.length;
+    }
+    return true;
+}
+
+struct Document {
+    std::string_view text;
+    bool ascii;
+};
+
+class Documents {
+   public:
+    static constexpr std::size_t kLongest = 0x3FFFFFFF;  // so that places fit into 32 bits
+
+    // Returns false, and adds nothing, if the bytes are not UTF-8 or more than kLongest.
+    bool add(std::string_view text) {
+        const bool ascii = is_ascii(text);
+        if (text.size() > kLongest || (!ascii && !is_utf8(text))) return false;
+        ascii_ = ascii_ && ascii;
+        bytes_ += static_cast<std::int64_t>(text.size());
+        documents_.push_back({text, ascii});
+        return true;
+    }
+    void reserve(std::size_t n) { documents_.reserve(n); }
+    void replace(std::size_t i, std::string_view text) { documents_[i] = {text, is_ascii(text)}; }
+
+    std::size_t size() const { return documents_.size(); }
+    std::int64_t bytes() const { return bytes_; }
+    bool ascii() const { return ascii_; }
+    const Document& operator[](std::size_t i) const { return documents_[i]; }
+
+    // Where each of `n` blocks of about the same number of bytes starts, and the end.
+    std::vector<std::size_t> blocks(std::size_t n) const {
+        std::vector<std::size_t> starts{0};
+        std::int64_t seen = 0;
+        for (std::size_t i = 0; i < size() && starts.size() < n; ++i) {
+            if (seen * static_cast<std::int64_t>(n) >=
+                    bytes_ * static_cast<std::int64_t>(starts.size()) &&
+                i > starts.back())
+                starts.push_back(i);
+            seen += static_cast<std::int64_t>(documents_[i].text.size());
+        }
+        starts.push_back(size());
+        return starts;
+    }
+
+   private:
+    std::vector<Document> documents_;
+    std::int64_t bytes_ = 0;
+    bool ascii_ = true;
+};
+
+}  // namespace separable::text

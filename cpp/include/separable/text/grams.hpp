@@ -1,0 +1,106 @@
+// Grams: every word or n-gram met, each with a number.
+//
+// A gram is a token, or a gram followed by one more token. So an n-gram is found by two numbers,
+// that of its first n - 1 tokens and that of its last, and no text is joined until somebody asks
+// for its name. Numbers rise: a gram comes after its parts.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "separable/text/maps.hpp"
+
+namespace separable::text {
+
+class Grams {
+   public:
+    std::size_t size() const { return nodes_.size(); }
+    bool is_token(std::uint32_t id) const { return nodes_[id].parent == kNone; }
+    std::uint32_t parent(std::uint32_t id) const { return nodes_[id].parent; }
+    std::uint32_t last(std::uint32_t id) const { return nodes_[id].last; }
+    std::string_view token(std::uint32_t id) const { return arena_[nodes_[id].last]; }
+    std::size_t n_tokens() const { return arena_.size(); }
+
+    // There must be 8 bytes to read behind the start of the text.
+    const Slot* find_token(std::string_view text) const {
+        const std::uint64_t tag = tag_of(text.data(), text.size());
+        for (std::size_t at = tokens_.first(mix(tag));; at = tokens_.next(at)) {
+            const Slot& slot = tokens_[at];
+            if (slot.id == kNone) return nullptr;
+            if (slot.key == tag && (is_exact(tag) || token(slot.id) == text)) return &slot;
+        }
+    }
+    Slot& add_token(std::string_view text) {
+        const std::uint64_t tag = tag_of(text.data(), text.size());
+        std::size_t at = tokens_.first(mix(tag));
+        for (; tokens_[at].id != kNone; at = tokens_.next(at)) {
+            Slot& slot = tokens_[at];
+            if (slot.key == tag && (is_exact(tag) || token(slot.id) == text)) return slot;
+        }
+        if (tokens_.full()) {
+            tokens_.grow(mix);
+            for (at = tokens_.first(mix(tag)); tokens_[at].id != kNone;) at = tokens_.next(at);
+        }
+        tokens_[at] = {tag, new_node(kNone, static_cast<std::uint32_t>(arena_.size())), 0};
+        arena_.add(text);
+        tokens_.count();
+        return tokens_[at];
+    }
+
+    static std::uint64_t key_of(std::uint32_t parent, std::uint32_t last) {
+        return std::uint64_t{parent} << 32 | last;
+    }
+    void prefetch(std::uint64_t key) const { pairs_.prefetch(mix(key)); }
+    const Slot* find(std::uint64_t key) const {
+        for (std::size_t at = pairs_.first(mix(key));; at = pairs_.next(at)) {
+            const Slot& slot = pairs_[at];
+            if (slot.id == kNone) return nullptr;
+            if (slot.key == key) return &slot;
+        }
+    }
+    Slot& add(std::uint64_t key) {
+        std::size_t at = pairs_.first(mix(key));
+        for (; pairs_[at].id != kNone; at = pairs_.next(at))
+            if (pairs_[at].key == key) return pairs_[at];
+        if (pairs_.full()) {
+            pairs_.grow(mix);
+            for (at = pairs_.first(mix(key)); pairs_[at].id != kNone;) at = pairs_.next(at);
+        }
+        const auto parent = static_cast<std::uint32_t>(key >> 32);
+        pairs_[at] = {key, new_node(parent, static_cast<std::uint32_t>(key)), 0};
+        pairs_.count();
+        return pairs_[at];
+    }
+
+    // Appends the name: the tokens, with `separator` between them.
+    void append_name(std::uint32_t id, std::string_view separator, std::string& out) const {
+        std::vector<std::uint32_t> path;
+        for (; id != kNone; id = nodes_[id].parent)
+            path.push_back(is_token(id) ? id : nodes_[id].last);
+        for (std::size_t i = path.size(); i-- > 0;) {
+            out += token(path[i]);
+            if (i > 0) out += separator;
+        }
+    }
+
+   private:
+    struct Node {
+        std::uint32_t parent;  // kNone: a token
+        std::uint32_t last;    // the last token; of a token, its place in the arena
+    };
+
+    std::uint32_t new_node(std::uint32_t parent, std::uint32_t last) {
+        if (nodes_.size() >= kNone) throw std::length_error("more than 4294967295 n-grams");
+        nodes_.push_back({parent, last});
+        return static_cast<std::uint32_t>(nodes_.size() - 1);
+    }
+
+    std::vector<Node> nodes_;
+    Arena arena_;
+    Table tokens_, pairs_;
+};
+
+}  // namespace separable::text

@@ -1,0 +1,112 @@
+// TextRows: the counts of documents, by gram or by column, and how they become a CSR matrix.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "separable/text/counter.hpp"
+#include "separable/text/vocabulary.hpp"
+#include "separable/text/weighting.hpp"
+
+namespace separable::text {
+
+// Sorts counts by column.
+class RowSorter {
+   public:
+    explicit RowSorter(std::size_t n_columns) : bits_(std::bit_width(n_columns)) {}
+
+    void sort(std::vector<Count>& row) {
+        if (row.size() < 64)
+            std::sort(row.begin(), row.end(),
+                      [](const Count& a, const Count& b) { return a.id < b.id; });
+        else
+            radix_sort(row, spare_, bits_, [](const Count& count) { return count.id; });
+    }
+
+    // Sorts and adds up the counts of the same column.
+    void sort_and_add(std::vector<Count>& row) {
+        sort(row);
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (n > 0 && row[n - 1].id == row[i].id)
+                row[n - 1].count += row[i].count;
+            else
+                row[n++] = row[i];
+        }
+        row.resize(n);
+    }
+
+   private:
+    int bits_;
+    std::vector<Count> spare_;
+};
+
+// The rows of one block of documents; `ids` says what grams are called elsewhere, if it does.
+struct RowBlock {
+    CountedRows rows;
+    std::vector<std::uint32_t> ids;
+
+    // Whether every number of a gram is below n, before and after `ids`.
+    bool fits(std::size_t n) const {
+        bool ok = true;
+        rows.visit([&](std::size_t, const Count* counts, std::size_t length) {
+            for (std::size_t k = 0; k < length; ++k)
+                ok = ok && counts[k].id < (ids.empty() ? n : ids.size());
+        });
+        return ok && std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id < n; });
+    }
+};
+
+using TextRows = std::vector<RowBlock>;
+
+inline std::int64_t n_rows_of(const TextRows& blocks) {
+    std::int64_t n = 0;
+    for (const RowBlock& block : blocks) n += static_cast<std::int64_t>(block.rows.n_rows());
+    return n;
+}
+
+// Grams to columns of a vocabulary; the others fall away.
+inline void to_columns(RowBlock& block, const Vocabulary& vocabulary) {
+    CountedRows made;
+    std::vector<Count> row;
+    RowSorter sorter(vocabulary.size());
+    block.rows.consume([&](std::size_t i, const Count* counts) {
+        row.clear();
+        for (std::size_t k = 0; k < block.rows.length(i); ++k) {
+            const std::uint32_t id = block.ids.empty() ? counts[k].id : block.ids[counts[k].id];
+            const std::uint32_t column = vocabulary.column(id);
+            if (column != kNone) row.push_back({column, counts[k].count});
+        }
+        sorter.sort(row);
+        made.add(row);
+    });
+    block.rows = std::move(made);
+    std::vector<std::uint32_t>().swap(block.ids);
+}
+
+// Counts by column to values, indices and the ends of rows, from row `first` on.
+template <class T>
+void write_rows(RowBlock& block, const Weighting<T>& weigh, T* values, std::int32_t* indices,
+                std::int64_t* indptr) {
+    std::int64_t at = indptr[0];
+    block.rows.consume([&](std::size_t i, const Count* counts) {
+        const std::size_t n = block.rows.length(i);
+        weigh(counts, n, values + at);
+        for (std::size_t k = 0; k < n; ++k)
+            indices[at + static_cast<std::int64_t>(k)] = static_cast<std::int32_t>(counts[k].id);
+        at += static_cast<std::int64_t>(n);
+        indptr[i + 1] = at;
+    });
+}
+
+// Counts the documents of each column.
+inline void add_frequencies(TextRows& blocks, std::int64_t* df) {
+    for (RowBlock& block : blocks)
+        block.rows.visit([&](std::size_t, const Count* counts, std::size_t n) {
+            for (std::size_t k = 0; k < n; ++k) ++df[counts[k].id];
+        });
+}
+
+}  // namespace separable::text

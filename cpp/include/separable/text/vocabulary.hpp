@@ -1,0 +1,154 @@
+// Vocabulary: the grams that are kept, in the order of their names, which is that of code points.
+//
+// Problem   number the kept grams by their names, tokens joined with a space, without joining any.
+// Given     grams; for each, whether it is kept. A space sorts below every character of a token,
+//           or tokens stand for themselves.
+// Returns   the column of each gram, the gram of each column.
+// Steps     1. sort the tokens in use by their bytes: UTF-8 sorts as code points do;
+//           2. sort longer grams by (gram without the last token, rank of the last token);
+//           3. a name comes before its continuations: columns are the order of a walk that visits
+//              a gram, then its continuations. The size of each subtree says where the next starts.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "separable/text/grams.hpp"
+
+namespace separable::text {
+
+// Sorts by the lower `bits` bits of what key(item) gives, stably, in linear time.
+template <class T, class Key>
+void radix_sort(std::vector<T>& items, std::vector<T>& spare, int bits, Key key) {
+    constexpr int kDigit = 8;
+    spare.resize(items.size());
+    for (int shift = 0; shift < bits; shift += kDigit) {
+        std::size_t starts[1 << kDigit] = {};
+        const auto digit = [&](const T& item) {
+            return static_cast<std::size_t>(key(item) >> shift) & ((1 << kDigit) - 1);
+        };
+        for (const T& item : items) ++starts[digit(item)];
+        std::size_t sum = 0;
+        for (std::size_t& start : starts) sum += std::exchange(start, sum);
+        for (const T& item : items) spare[starts[digit(item)]++] = item;
+        items.swap(spare);
+    }
+}
+
+class Vocabulary {
+   public:
+    std::size_t size() const { return ids_.size(); }
+    std::uint32_t id(std::size_t column) const { return ids_[column]; }
+    std::uint32_t column(std::uint32_t id) const {
+        return id < columns_.size() ? columns_[id] : kNone;
+    }
+
+    template <class Kept>
+    static Vocabulary sorted(const Grams& grams, Kept kept) {
+        const auto n = static_cast<std::uint32_t>(grams.size());
+        std::vector<std::uint32_t> below(n, 0);  // kept grams from here on in the subtree
+        std::vector<char> used(n, 0);
+        std::size_t n_kept = 0;
+        for (std::uint32_t i = n; i-- > 0;) {
+            if (kept(i)) ++below[i], ++n_kept, used[i] = 1;
+            if (!used[i] || grams.is_token(i)) continue;
+            below[grams.parent(i)] += below[i];
+            used[grams.parent(i)] = used[grams.last(i)] = 1;
+        }
+        const std::vector<std::uint32_t> tokens = sorted_tokens(grams, used);
+        std::vector<std::uint32_t> rank(n, 0), start(n, 0);
+        std::uint32_t at = 0;
+        for (std::uint32_t i = 0; i < tokens.size(); ++i) {
+            rank[tokens[i]] = i;
+            start[tokens[i]] = at;
+            at += below[tokens[i]];
+        }
+        const auto longer = sorted_longer(grams, used, rank, tokens.size());
+        Vocabulary made;
+        made.columns_.assign(n, kNone);
+        made.ids_.resize(n_kept);
+        const auto place = [&](std::uint32_t i) {
+            if (!kept(i)) return;
+            made.columns_[i] = start[i];
+            made.ids_[start[i]++] = i;  // continuations start behind it
+        };
+        for (const std::uint32_t i : tokens) place(i);
+        for (const auto& [key, i] : longer) {
+            std::uint32_t& next = start[grams.parent(i)];
+            start[i] = next;
+            next += below[i];
+            place(i);
+        }
+        return made;
+    }
+
+    // Columns as given, one for each of `ids`, which differ.
+    static Vocabulary given(const Grams& grams, std::vector<std::uint32_t> ids) {
+        Vocabulary made;
+        made.columns_.assign(grams.size(), kNone);
+        made.ids_ = std::move(ids);
+        for (std::uint32_t c = 0; c < made.ids_.size(); ++c) made.columns_[made.ids_[c]] = c;
+        return made;
+    }
+
+    // Keeps the columns that are marked.
+    void limit(const std::uint8_t* marked) {
+        std::vector<std::uint32_t> ids;
+        for (std::size_t c = 0; c < ids_.size(); ++c) {
+            columns_[ids_[c]] = marked[c] ? static_cast<std::uint32_t>(ids.size()) : kNone;
+            if (marked[c]) ids.push_back(ids_[c]);
+        }
+        ids_ = std::move(ids);
+    }
+
+   private:
+    static std::vector<std::uint32_t> sorted_tokens(const Grams& grams,
+                                                    const std::vector<char>& used) {  // step 1
+        struct Item {
+            std::uint64_t prefix;
+            std::uint32_t id;
+        };
+        std::vector<Item> items;
+        for (std::uint32_t i = 0; i < used.size(); ++i) {
+            if (!used[i] || !grams.is_token(i)) continue;
+            const std::string_view text = grams.token(i);
+            std::uint64_t prefix = 0;
+            for (std::size_t k = 0; k < 8; ++k)
+                prefix = prefix << 8 | (k < text.size() ? static_cast<std::uint8_t>(text[k]) : 0);
+            items.push_back({prefix, i});
+        }
+        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+            if (a.prefix != b.prefix) return a.prefix < b.prefix;
+            return grams.token(a.id) < grams.token(b.id);
+        });
+        std::vector<std::uint32_t> ids;
+        ids.reserve(items.size());
+        for (const Item& item : items) ids.push_back(item.id);
+        return ids;
+    }
+
+    static std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_longer(
+        const Grams& grams, const std::vector<char>& used, const std::vector<std::uint32_t>& rank,
+        std::size_t n_ranks) {  // step 2
+        const int rank_bits = std::bit_width(n_ranks);
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> items, spare;
+        for (std::uint32_t i = 0; i < used.size(); ++i)
+            if (used[i] && !grams.is_token(i))
+                items.push_back(
+                    {std::uint64_t{grams.parent(i)} << rank_bits | rank[grams.last(i)], i});
+        radix_sort(items, spare, rank_bits + std::bit_width(grams.size()),
+                   [](const auto& item) { return item.first; });
+        return items;
+    }
+
+    std::vector<std::uint32_t> columns_;  // by gram
+    std::vector<std::uint32_t> ids_;      // by column
+};
+
+}  // namespace separable::text

@@ -1,0 +1,60 @@
+"""The multiplier of the intercept in each lane of a block.
+
+In dual coordinate descent an intercept that is not penalised asks for S = sum_i a_i y_i = 0. Passes
+with a multiplier lambda end with some S(lambda), which falls as lambda rises: lambda is moved
+towards its root by the secant of the last two passes. (A fixed step, as of the method of
+multipliers, needs several times as many passes where classes are of unlike size.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Multipliers"]
+
+#: A step is at most so many times as long, or as short, as the one before.
+CHANGE = 4.0
+#: It stays within these multiples of rho, the step of the method of multipliers.
+LEAST, MOST = 0.25, 64.0
+
+
+class Multipliers:
+    """Steps of the multipliers, each from what its own lane saw.
+
+    Parameters
+    ----------
+    rho : ndarray, shape (k,)
+        The step of a lane that has seen one pass only; 0 without an intercept.
+    """
+
+    def __init__(self, rho: Floats) -> None:
+        self._rho, self._step = rho, rho.copy()
+        self._last = np.full((2, len(rho)), np.nan)
+
+    def after_pass(self, used: Floats, sums: Floats, awake: NDArray[np.bool_]) -> Floats:
+        """Return the multipliers of the next pass.
+
+        Parameters
+        ----------
+        used, sums : ndarray, shape (k,)
+            The multipliers of the pass, and S at its end.
+        awake : ndarray of bool, shape (k,)
+            Lanes that took part; the others keep what they have.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = (used - self._last[0]) / (self._last[1] - sums)
+        known = np.isfinite(secant) & (secant > 0)
+        step = np.clip(
+            np.where(known, secant, self._step), self._step / CHANGE, self._step * CHANGE
+        )
+        step = np.clip(step, LEAST * self._rho, MOST * self._rho)
+        np.copyto(self._step, step, where=awake)
+        np.copyto(self._last, np.stack([used, sums]), where=awake)
+        return np.where(awake, used + step * sums, used)

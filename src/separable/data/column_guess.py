@@ -1,0 +1,189 @@
+"""What the texts of a column are: numbers, true and false, dates, or categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from separable.data.table import ColumnType
+
+    Texts = pa.ChunkedArray[Any] | pa.Array[Any]
+
+__all__ = ["FALSE", "TRUE", "ColumnPlan", "arrow_type", "converted", "guess"]
+
+TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+
+#: What a column that is said to be boolean may hold too.
+MORE_TRUE = ("t", "T", "yes", "Yes", "YES", "y", "Y", "1")
+MORE_FALSE = ("f", "F", "no", "No", "NO", "n", "N", "0")
+
+#: Float64 tells whole numbers of so many digits apart.
+EXACT_DIGITS = 15
+
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_ZONE = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
+_MOMENT = rf"{_DAY}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,9}})?)?)?"
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """How a column is read.
+
+    Parameters
+    ----------
+    type : {"number", "category", "boolean", "date"}
+    arrow : pyarrow.DataType
+        As what it is held.
+    why : str
+        What led to it.
+    given : bool
+        Whether the user said so.
+    by_text : bool
+        Whether it must be parsed as text first, then trimmed and converted.
+    """
+
+    type: ColumnType
+    arrow: pa.DataType
+    why: str
+    given: bool = False
+    by_text: bool = False
+
+
+def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
+    """Say what a column is.
+
+    Parameters
+    ----------
+    texts : pyarrow array of string
+        Trimmed; null where missing.
+    decimal : {".", ","}
+    """
+    import pyarrow as pa
+
+    there = texts.drop_null()
+    if not len(there):
+        return ColumnPlan("number", pa.float64(), "no value there")
+    if converted(there, pa.float64(), decimal) is not None:
+        code = _first_code(there)
+        if code is None:
+            return ColumnPlan("number", pa.float64(), "every value is a number")
+        text, reason = code
+        return ColumnPlan("category", _held(there), f"a code: {text!r} {reason}")
+    if converted(there, pa.bool_()) is not None:
+        return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
+    moment = _moment_type(there)
+    if moment is not None:
+        return ColumnPlan("date", moment, "every value is an ISO date")
+    return ColumnPlan("category", _held(there), "text")
+
+
+def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:
+    """Return how to hold a column whose type is given.
+
+    Parameters
+    ----------
+    kind : {"number", "category", "boolean", "date"}
+    texts : pyarrow array of string
+        A sample of it, trimmed; null where missing.
+    """
+    import pyarrow as pa
+
+    there = texts.drop_null()
+    if kind == "number":
+        return pa.float64()
+    if kind == "boolean":
+        return pa.bool_()
+    if kind == "date":
+        return _moment_type(there) or pa.timestamp("us")
+    return _held(there)
+
+
+def converted(
+    texts: Texts, kind: pa.DataType, decimal: str = ".", *, given: bool = False
+) -> Any | None:
+    """Return trimmed texts as another type, or None if one of them is not of it."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if pa.types.is_boolean(kind):
+        return _booleans(texts, given)
+    if decimal == "," and pa.types.is_floating(kind):
+        if compute.any(compute.match_substring(texts, ".")).as_py():
+            return None
+        texts = compute.replace_substring(texts, ",", ".")
+    try:
+        if pa.types.is_timestamp(kind) and kind.tz is None and _with_zone(texts):
+            return None
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _booleans(texts: Texts, given: bool) -> Any | None:
+    from pyarrow import compute
+
+    from separable.data.missing import strings
+
+    true = compute.is_in(texts, value_set=strings(TRUE + MORE_TRUE * given))
+    false = compute.is_in(texts, value_set=strings(FALSE + MORE_FALSE * given))
+    known = compute.or_(compute.or_(true, false), compute.is_null(texts))
+    if not compute.all(known, min_count=0).as_py():
+        return None
+    return compute.if_else(compute.is_null(texts), None, true)
+
+
+def _first_code(texts: Texts) -> tuple[str, str] | None:
+    """Return a text of digits that a number would not give back, and the reason."""
+    from pyarrow import compute
+
+    led = texts.filter(compute.starts_with(texts, "0"))
+    led = led.filter(compute.match_substring_regex(led, r"^0\d+$"))
+    if len(led):
+        return led[0].as_py(), "begins with 0"
+    long = texts.filter(compute.greater(compute.binary_length(texts), EXACT_DIGITS))
+    long = long.filter(compute.match_substring_regex(long, rf"^\d{{{EXACT_DIGITS + 1},}}$"))
+    if len(long):
+        return long[0].as_py(), f"has more than {EXACT_DIGITS} digits"
+    return None
+
+
+def _moment_type(texts: Texts) -> pa.DataType | None:
+    import pyarrow as pa
+
+    if not len(texts) or not _all_match(texts[:1], rf"^{_MOMENT}{_ZONE}?$"):
+        return None
+    kinds = (
+        (rf"^{_DAY}$", pa.date32()),
+        (rf"^{_MOMENT}$", pa.timestamp("us")),
+        (rf"^{_MOMENT}{_ZONE}$", pa.timestamp("us", "UTC")),
+    )
+    for pattern, kind in kinds:
+        if _all_match(texts, pattern):
+            fine = pa.timestamp("ns", getattr(kind, "tz", None))
+            return next((k for k in (kind, fine) if converted(texts, k) is not None), None)
+    return None
+
+
+def _all_match(texts: Texts, pattern: str) -> bool:
+    from pyarrow import compute
+
+    return bool(compute.all(compute.match_substring_regex(texts, pattern)).as_py())
+
+
+def _with_zone(texts: Texts) -> bool:
+    from pyarrow import compute
+
+    pattern = rf"[T ]\d{{2}}:.*{_ZONE}$"
+    return bool(compute.any(compute.match_substring_regex(texts, pattern)).as_py())
+
+
+def _held(texts: Texts) -> pa.DataType:
+    """Return how to hold text: by its levels, where values come again."""
+    import pyarrow as pa
+
+    if 2 * len(texts.unique()) > len(texts) > 100:
+        return pa.string()
+    return pa.dictionary(pa.int32(), pa.string())

@@ -1,0 +1,134 @@
+"""The calls of pyarrow's CSV parser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from separable.data.dialect import Dialect
+
+__all__ = ["BLOCK_BYTES", "parse", "parse_texts"]
+
+#: How much of a text is parsed at a time.
+BLOCK_BYTES = 1 << 20
+
+_LARGEST_BLOCK = (1 << 31) - 1
+
+
+def parse_texts(
+    data: bytes,
+    names: Sequence[str],
+    dialect: Dialect,
+    *,
+    start: int = 0,
+    skip: bool = False,
+    only: Sequence[str] | None = None,
+) -> tuple[pa.Table, int]:
+    """Parse columns as text; nothing is taken as missing. See `parse`."""
+    import pyarrow as pa
+
+    types: dict[str, pa.DataType] = dict.fromkeys(names if only is None else only, pa.string())
+    return parse(data, names, dialect, types, (), start=start, skip=skip)
+
+
+def parse(
+    data: bytes,
+    names: Sequence[str],
+    dialect: Dialect,
+    types: Mapping[str, pa.DataType],
+    null_values: Sequence[str],
+    *,
+    start: int = 0,
+    skip: bool = False,
+) -> tuple[pa.Table, int]:
+    """Parse a text of rows.
+
+    Parameters
+    ----------
+    data : bytes
+    names : sequence of str
+        Of all columns.
+    dialect : Dialect
+    types : mapping of str to pyarrow.DataType
+        The columns to keep, and as what.
+    null_values : sequence of str
+        What is missing in columns other than text.
+    start : int
+        Where in the text rows begin.
+    skip : bool
+        Whether to leave out rows of the wrong width.
+
+    Returns
+    -------
+    table : pyarrow.Table
+    skipped : int
+        How many rows were left out.
+    """
+    import pyarrow as pa
+
+    if len(names) == 1:  # an empty line is a value, but not around the table
+        data, start = data[start:].strip(b"\r\n"), 0
+    if start >= len(data):
+        empty = [pa.nulls(0, kind) for kind in types.values()]
+        return pa.Table.from_arrays(empty, names=list(types)), 0
+    call = _Call(data, start, list(names), dialect, types, null_values, skip)
+    try:
+        return call.table(BLOCK_BYTES), call.skipped
+    except pa.ArrowInvalid as error:
+        if "straddl" not in str(error):
+            raise
+    try:
+        return call.table(min(len(data), _LARGEST_BLOCK)), call.skipped  # a very long line
+    except OverflowError as error:
+        raise pa.ArrowInvalid(str(error)) from None
+
+
+@dataclass
+class _Call:
+    """One call of the parser, which may be tried again with larger blocks."""
+
+    data: bytes
+    start: int
+    names: list[str]
+    dialect: Dialect
+    types: Mapping[str, pa.DataType]
+    null_values: Sequence[str]
+    skip: bool
+    skipped: int = 0
+
+    def table(self, block_bytes: int) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        self.skipped = 0
+        dialect = self.dialect
+        places = [str(place) for place in range(len(self.names))]
+        kept = {places[self.names.index(name)]: kind for name, kind in self.types.items()}
+        quotes = dialect.quoting and self.data.find(b'"', self.start) >= 0
+        return csv.read_csv(
+            pa.BufferReader(pa.py_buffer(self.data).slice(self.start)),  # type: ignore[arg-type]
+            read_options=csv.ReadOptions(column_names=places, block_size=block_bytes),
+            parse_options=csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char='"' if dialect.quoting else False,
+                newlines_in_values=quotes,
+                ignore_empty_lines=len(places) > 1,
+                invalid_row_handler=self._skipping if self.skip else None,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=kept,
+                include_columns=list(kept),
+                null_values=list(self.null_values),
+                strings_can_be_null=False,
+                decimal_point=dialect.decimal,
+            ),
+        ).rename_columns(list(self.types))
+
+    def _skipping(self, _: Any) -> str:
+        self.skipped += 1
+        return "skip"

@@ -1,0 +1,320 @@
+"""The look at a CSV file that settles how it is read: dialect, names and types of its columns.
+
+It reads the first `HEAD_BYTES` of the text, and where the file can be read at any place also
+`PIECE_BYTES` in the middle and at the end. What it settles does not change while the file is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.column_guess import ColumnPlan, arrow_type, guess
+from separable.data.dialect import (
+    Dialect,
+    delimiter_name,
+    sniff_delimiter,
+    sniff_quoting,
+)
+from separable.data.encodings import refuse_invalid_utf8
+from separable.data.missing import MISSING, strings
+from separable.data.records import Records
+from separable.data.table import TableError, is_number, list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from separable.data.table import ColumnType
+
+__all__ = ["HEAD_BYTES", "PIECE_BYTES", "CsvLayout", "CsvOptions", "Sample", "sniff_csv"]
+
+#: How far the look reads: from the start, and at each of two other places.
+HEAD_BYTES = 1 << 20
+PIECE_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """What the user says about a CSV file; None is for the file to show."""
+
+    delimiter: str | None = None
+    quoting: bool | None = None
+    header: bool | None = None
+    decimal: Literal[".", ","] | None = None
+    missing: tuple[str, ...] = MISSING
+    comment: str | None = None
+    skip_rows: int = 0
+    column_types: Mapping[str, ColumnType] | None = None
+    names: frozenset[str] = frozenset()
+    skip: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Parts of a text, each of whole lines.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    head : bytes
+        From the start.
+    others : sequence of bytes
+        From other places.
+    whole : bool
+        Whether the head is all there is.
+    encoding : str
+    mark_bytes : int
+        The length of the byte-order mark before it.
+    """
+
+    name: str
+    head: bytes
+    others: Sequence[bytes] = ()
+    whole: bool = True
+    encoding: str = "utf-8"
+    mark_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class CsvLayout:
+    """How a CSV file is read.
+
+    Parameters
+    ----------
+    dialect : Dialect
+    names : tuple of str
+        All columns of the file.
+    plans : dict of str to ColumnPlan
+    padded : bool
+        Whether there are spaces around values.
+    start, start_line : int
+        Where rows begin: behind how many bytes and how many lines.
+    """
+
+    dialect: Dialect
+    names: tuple[str, ...]
+    plans: Mapping[str, ColumnPlan]
+    padded: bool
+    start: int
+    start_line: int
+
+    def with_plans(self, plans: Mapping[str, ColumnPlan]) -> CsvLayout:
+        """Return the layout with other plans for some columns."""
+        return replace(self, plans={**self.plans, **plans})
+
+
+def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
+    """Look at a sample and say how the file is read."""
+    start, start_line = _skipped(sample.head, options)
+    head = sample.head[start:]
+    if not head.strip():
+        raise TableError(f"{sample.name}: the file is empty. It needs a header line and rows.")
+    refuse_invalid_utf8(sample.name, sample.head, 1, sample.mark_bytes)
+    quoting, delimiter = options.quoting, options.delimiter
+    if delimiter is None:
+        delimiter = sniff_delimiter(head[: 1 << 16], quoting)
+    if quoting is None:
+        quoting = sniff_quoting(head, delimiter)
+    records = Records(head, delimiter, quoting)
+    first = int(np.flatnonzero(~records.empty)[0])
+    width = _width(sample.name, records, first, start_line, options)
+    dialect = Dialect(delimiter, quoting, encoding=sample.encoding)
+    others = [piece.decode("utf-8", "replace").encode() for piece in sample.others]
+    texts = _texts([head, *others], dialect, width)
+    trimmed, padded = _trimmed(texts)
+    body = trimmed.slice(1)
+    decimal = options.decimal or _decimal(body, delimiter, options.missing)
+    plans = [_guess(column, decimal, options.missing) for column in body.columns]
+    cells = [column[0].as_py() for column in trimmed.columns]
+    header = options.header
+    if header is None:
+        header = _has_header(cells, plans, body, options)
+    names = _names(sample.name, cells, options) if header else _numbered(width)
+    if not header:
+        body = trimmed
+        plans = [_guess(column, decimal, options.missing) for column in body.columns]
+    if header:
+        start += int(records.ends[first])
+        start_line += records.line_of(first + 1) if first + 1 < len(records.ends) else 1
+    return CsvLayout(
+        replace(dialect, header=header, decimal=decimal),
+        names,
+        _with_given(names, plans, body, options),
+        padded,
+        start,
+        start_line,
+    )
+
+
+# --- where it begins ---
+
+
+def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
+    """Return how many bytes and lines come before the first line that counts."""
+    start = line = 0
+    ends = [match.end() for match in re.finditer(rb"\r\n|\n|\r", head)] if options.skip_rows else []
+    if options.skip_rows:
+        line = min(options.skip_rows, len(ends))
+        start = ends[line - 1] if line else 0
+        if options.skip_rows > len(ends):
+            start = len(head)
+    return start, line
+
+
+def _width(name: str, records: Records, first: int, line: int, options: CsvOptions) -> int:
+    """Return how many values a record has: as many as the first, which must not stand alone."""
+    widths = records.widths[~records.empty]
+    width, others = int(widths[0]), widths[1:1000]
+    if len(others) < 3 or not np.all(others == others[0]) or others[0] == width:
+        return width
+    if options.skip:
+        return int(others[0])
+    start = records.text_of(first, 40)
+    mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
+    comment = f", or comment={mark!r} if it is a comment" if mark else ""
+    raise TableError(
+        f"{name}, line {line + records.line_of(first) + 1}: {width} value(s), but the lines below "
+        f"it have {int(others[0])} (between values stands {delimiter_name(records.delimiter)}). "
+        f"The line is {start!r}. Leave it out with skip_rows=1{comment}, or correct it."
+    )
+
+
+# --- the texts of a sample ---
+
+
+def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
+    """Parse pieces of a file as text, without lines of another width."""
+    import pyarrow as pa
+
+    from separable.data.csv_parse import parse_texts
+
+    names = [str(place) for place in range(width)]
+    return pa.concat_tables([parse_texts(p, names, dialect, skip=True)[0] for p in pieces])
+
+
+def _trimmed(texts: pa.Table) -> tuple[pa.Table, bool]:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = [compute.utf8_trim_whitespace(column) for column in texts.columns]
+    pairs = zip(texts.columns, trimmed, strict=True)
+    padded = any(not old.equals(new) for old, new in pairs)
+    return pa.Table.from_arrays(trimmed, names=texts.column_names), padded
+
+
+def _present(texts: Any, missing: tuple[str, ...]) -> Any:
+    from pyarrow import compute
+
+    there = texts.drop_null()
+    return there.filter(compute.invert(compute.is_in(there, value_set=strings(missing))))
+
+
+def _guess(texts: Any, decimal: str, missing: tuple[str, ...]) -> ColumnPlan:
+    return guess(_present(texts, missing), decimal)
+
+
+def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:
+    """Return the comma where a column is numbers with it, and not groups of three digits."""
+    from pyarrow import compute
+
+    if delimiter == ",":
+        return "."
+    for column in body.columns:
+        texts = _present(column, missing)
+        if guess(texts, ",").type != "number" or guess(texts).type == "number":
+            continue
+        grouped = compute.match_substring_regex(texts, r"^[+-]?\d{1,3}(,\d{3})+$|^[^,]*$")
+        if not compute.all(grouped).as_py():
+            return ","
+    return "."
+
+
+# --- names ---
+
+
+def _has_header(
+    cells: list[str], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
+) -> bool:
+    """Say whether the first record is names: it is if it differs from what is below it."""
+    asked = options.names & {cell.strip() for cell in cells}
+    if asked and not all(is_number(name) for name in asked):
+        return True
+    typed = [(c, p) for c, p in zip(cells, plans, strict=True) if c not in options.missing]
+    told = [(_looks_like(cell, plan), plan) for cell, plan in typed if plan.type != "category"]
+    if any(not alike for alike, _ in told):
+        return True  # a word above numbers
+    if told or any(is_number(cell) for cell in cells):
+        return False
+    if not body.num_rows or any(len(cell) > 80 for cell in cells):
+        return not body.num_rows
+    votes = [_recurs(cell, body.column(place)) for place, cell in enumerate(cells)]
+    return votes.count(True) <= votes.count(False)
+
+
+def _looks_like(cell: str, plan: ColumnPlan) -> bool:
+    """Whether a first cell is of the type of the cells below it."""
+    alone = guess(strings([cell]))
+    return plan.why == "no value there" or alone.type == plan.type or is_number(cell)
+
+
+def _recurs(cell: str, column: Any) -> bool | None:
+    """Whether a first cell comes again below, where most values do; None where few do."""
+    distinct = column.unique()
+    if 2 * len(distinct) > len(column):
+        return None
+    from pyarrow import compute
+
+    return bool(compute.any(compute.is_in(strings([cell]), value_set=distinct)).as_py())
+
+
+def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]:
+    names = [cell.strip().strip("\ufeff") for cell in cells]
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if twice:
+        places = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
+        more = ", ..." if len(places) > 5 else ""
+        remedy = "" if options.header else ", or say header=False if the file has none"
+        raise TableError(
+            f"{where}: {len(twice)} column name(s) appear more than once: "
+            f"{list_names(twice, 5)} (columns {', '.join(places[:5])}{more}). Rename them in the "
+            f"header line{remedy}."
+        )
+    return _all_named(names)
+
+
+def _all_named(names: list[str]) -> tuple[str, ...]:
+    """Return the names, a column without one called by its place, as no other column is."""
+    taken = set(names)
+    out = []
+    for place, name in enumerate(names, start=1):
+        new = name or f"c{place}"
+        while not name and new in taken:
+            new += "_"
+        out.append(new)
+    return tuple(out)
+
+
+def _numbered(width: int) -> tuple[str, ...]:
+    return tuple(f"c{place}" for place in range(1, width + 1))
+
+
+def _with_given(
+    names: tuple[str, ...], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
+) -> dict[str, ColumnPlan]:
+    """Return the plan of each column, those whose type is given after it."""
+    out = dict(zip(names, plans, strict=True))
+    given = options.column_types or {}
+    for place, name in enumerate(names):
+        kind = given.get(name)
+        if kind is not None:
+            texts = _present(body.column(place), options.missing)
+            by_text = kind in ("boolean", "date")
+            out[name] = ColumnPlan(kind, arrow_type(kind, texts), "given", True, by_text)
+    return out

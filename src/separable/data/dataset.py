@@ -1,0 +1,180 @@
+"""What `read` gives: the features, the target, and a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.report import ReadingReport
+from separable.data.table import TableError, require_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+__all__ = ["Dataset", "chosen_columns", "column_name", "split_target"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and target.
+
+    ``X, y = dataset`` takes both.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or None
+        The features, for sources with named columns.
+    rows : Rows or None
+        The features, for sources of sparse rows or for a SciPy matrix.
+    y : ndarray or None
+        The target: whole numbers as int64, other numbers as float64, text as str, true and false
+        as bool, dates as datetime64.
+    report : ReadingReport
+        What was found.
+    weights : ndarray or None
+        The weight of each row, where the format has one (Vowpal Wabbit).
+    tags : list of str or None
+        The tag of each row, where the format has one (Vowpal Wabbit).
+    qid : ndarray or None
+        The query of each row, where the format has one (svmlight).
+    feature_names : tuple of str or None
+        The names of the columns of ``rows``, where the format has names.
+    """
+
+    table: pa.Table | None
+    rows: Rows | None
+    y: NDArray[Any] | None
+    report: ReadingReport = field(default_factory=ReadingReport)
+    weights: NDArray[Any] | None = None
+    tags: Sequence[str] | None = None
+    qid: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The features: the table, or the rows as an ndarray or a SciPy ``csr_array``."""
+        return self.table if self.rows is None else self.rows.to_matrix()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.y))
+
+    def __len__(self) -> int:
+        if self.rows is not None:
+            return self.rows.n_rows
+        return 0 if self.table is None else self.table.num_rows
+
+    def __repr__(self) -> str:
+        kind = "rows" if self.rows is not None else "table"
+        shape = self.rows.shape if self.rows is not None else getattr(self.table, "shape", None)
+        return f"Dataset({kind} of shape {shape}, y={'None' if self.y is None else self.y.dtype})"
+
+
+def column_name(column: str | int, names: Sequence[str], where: str) -> str:
+    """Return the name of a column given by name, or by its place counted from 1.
+
+    Places below 0 count from the end: -1 is the last column.
+    """
+    if isinstance(column, str):
+        require_columns([column], names, where)
+        return column
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+        raise TypeError(f"A column is named by a text or a whole number. Got {column!r} instead.")
+    place = int(column)
+    if not 1 <= abs(place) <= len(names):
+        raise TableError(
+            f"{where} has no column number {place}: it has {len(names)}, counted from 1 (-1 is the "
+            "last)."
+        )
+    return names[place - 1 if place > 0 else place]
+
+
+def chosen_columns(
+    names: Sequence[str], columns: Sequence[str | int] | None, target: Any, where: str
+) -> tuple[list[str], str | None]:
+    """Return the columns to read, in the order of the table or as asked, and the target's name."""
+    label = None
+    if isinstance(target, (str, int, np.integer)) and not isinstance(target, bool):
+        label = column_name(target, names, where)  # type: ignore[arg-type]
+    if columns is None:
+        return list(names), label
+    if isinstance(columns, str):
+        raise TypeError(f"The 'columns' parameter must be a list of columns. Got {columns!r}.")
+    chosen = list(dict.fromkeys(column_name(column, names, where) for column in columns))
+    return chosen + [label] * (label is not None and label not in chosen), label
+
+
+def split_target(table: pa.Table, target: Any, label: str | None, report: ReadingReport) -> Dataset:
+    """Set the target apart from the features.
+
+    Rows whose target is missing are left out and counted.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    target : object
+        As the user gave it: None, a column, or an array.
+    label : str or None
+        The column that is the target.
+    report : ReadingReport
+    """
+    if label is not None:
+        column = table.column(label)
+        table = table.drop_columns([label])
+        there = _there(column)
+        if not there.all():
+            from separable.data.arrow_arrays import mask
+
+            report.rows_without_target += int(np.count_nonzero(~there))
+            table, column = table.filter(mask(there)), column.filter(mask(there))
+        return Dataset(table, None, target_values(column, label), report)
+    if target is None:
+        return Dataset(table, None, None, report)
+    return Dataset(table, None, given_target(target, table.num_rows), report)
+
+
+def given_target(target: Any, n_rows: int) -> NDArray[Any]:
+    """Return a target that came as an array of its own."""
+    values = np.asarray(target)
+    if values.shape != (n_rows,):
+        raise TableError(
+            f"The target has shape {values.shape}, but the data has {n_rows} rows. Give one value "
+            "for each row, or the name or number of a column."
+        )
+    return values
+
+
+def _there(column: Any) -> NDArray[np.bool_]:
+    from pyarrow import types
+
+    from separable.data.arrow_arrays import floats, nulls
+
+    there = ~nulls(column)
+    if types.is_floating(column.type):
+        there &= ~np.isnan(floats(column))
+    return there
+
+
+def target_values(column: Any, name: str) -> NDArray[Any]:
+    """Return a column without missing values as an array."""
+    from pyarrow import types
+
+    from separable.data.columns import Categories, as_columns
+
+    kind = column.type
+    if types.is_boolean(kind):
+        return np.array(column.to_pylist(), dtype=bool)
+    if types.is_temporal(kind):
+        return np.asarray(column.cast("timestamp[us]").cast("int64")).astype("datetime64[us]")
+    values = as_columns({name: column})[name]
+    if isinstance(values, Categories):
+        return np.array(values.levels or ("",), dtype=np.str_)[values.codes]
+    numbers = values.values
+    whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
+    return numbers.astype(np.int64) if whole else numbers

@@ -1,0 +1,135 @@
+"""Text of any encoding as UTF-8 bytes without a byte-order mark."""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING
+
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from separable.data.sources import OpenInput
+
+__all__ = ["Utf8Text", "checked_encoding", "line_of_byte", "refuse_invalid_utf8", "refuse_nul"]
+
+UTF8_MARK = codecs.BOM_UTF8
+
+#: Byte-order marks of other encodings; that of UTF-32 begins like that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def checked_encoding(encoding: str | None) -> str | None:
+    """Return the name of an encoding as Python has it, or refuse one that it does not know."""
+    if encoding is None:
+        return None
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(
+            f"The 'encoding' parameter must name an encoding, such as 'utf-8' or 'latin-1'. Got "
+            f"{encoding!r} instead."
+        ) from None
+
+
+class Utf8Text:
+    """An open input as UTF-8.
+
+    Parameters
+    ----------
+    source : OpenInput
+    encoding : str, optional
+        By default what the byte-order mark says, else UTF-8. UTF-8 is handed on as it is: that it
+        is valid is seen where it is parsed.
+
+    Attributes
+    ----------
+    name : str
+    encoding : str
+        As Python has it.
+    mark_bytes : int
+        The length of the UTF-8 byte-order mark that was taken away.
+    """
+
+    def __init__(self, source: OpenInput, encoding: str | None = None) -> None:
+        self.source = source
+        self.name = source.source.name
+        head = source.peek()
+        marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+        self.encoding = encoding or marked or "utf-8"
+        self.mark_bytes = 0
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._lines = 1
+        if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
+            self._decoder = codecs.getincrementaldecoder(self.encoding)()
+        elif head.startswith(UTF8_MARK):
+            self.mark_bytes = len(source.read(len(UTF8_MARK)))
+
+    def read(self, size: int) -> bytes:
+        """Return up to about so many bytes, none at the end."""
+        if self._decoder is None:
+            return self.source.read(size)
+        while piece := self.source.read(size):
+            if text := self._decoded(piece, final=False):
+                return text
+        return self._decoded(b"", final=True)
+
+    def _decoded(self, piece: bytes, *, final: bool) -> bytes:
+        assert self._decoder is not None
+        try:
+            text = self._decoder.decode(piece, final).removeprefix("\ufeff")
+            data = text.encode()
+        except UnicodeError as error:
+            before = piece[: getattr(error, "start", 0)].decode(self.encoding, "ignore")
+            line = self._lines + before.count("\n")
+            raise TableError(
+                f"{self.name}, line {line}: not valid {self.encoding} ({error}). Give the encoding "
+                "that the file is written in: encoding=..."
+            ) from None
+        self._lines += data.count(b"\n")
+        return data
+
+
+def line_of_byte(data: bytes, place: int) -> int:
+    """Return the line, counted from 1, on which a byte of a text is."""
+    before = data[:place]
+    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+
+
+def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> None:
+    """Refuse text that is not UTF-8, naming the first byte that is not.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    data : bytes
+    line : int
+        The line on which the text begins, counted from 1.
+    first_byte : int
+        How many bytes come before it.
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        place = error.start
+        raise TableError(
+            f"{name}, line {line + line_of_byte(data, place) - 1}: byte {first_byte + place} "
+            f"(0x{data[place]:02x}) is not valid UTF-8. Give the encoding that the file is written "
+            "in, for example encoding='latin-1', or save it as UTF-8, for example with: iconv -f "
+            "WINDOWS-1252 -t UTF-8"
+        ) from None
+
+
+def refuse_nul(name: str, data: bytes, line: int, first_byte: int) -> None:
+    """Refuse text with a NUL byte; see `refuse_invalid_utf8`."""
+    place = data.find(b"\0")
+    if place >= 0:
+        raise TableError(
+            f"{name}, line {line + line_of_byte(data, place) - 1}: a NUL byte at byte "
+            f"{first_byte + place}. The file is damaged or not text: write it again as UTF-8 text."
+        )

@@ -1,0 +1,93 @@
+"""What the readers of all formats of tables share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from separable.data.csv_sniff import CsvOptions
+from separable.data.progress import Progress
+from separable.data.report import ReadingReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from separable.data.sources import Input, OpenInput
+    from separable.data.table import ColumnType
+
+__all__ = ["Files", "Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user says about files, checked."""
+
+    csv: CsvOptions = field(default_factory=CsvOptions)
+    columns: Sequence[str | int] | None = None
+    encoding: str | None = None
+    skip: bool = False
+    strict_types: bool = False
+
+    @property
+    def named_types(self) -> dict[str, ColumnType]:
+        """The types that are given, by column."""
+        return dict(self.csv.column_types or {})
+
+
+class Files(ABC):
+    """Files of one format, to be read whole or in chunks.
+
+    Parameters
+    ----------
+    inputs : list of Input
+    target : object
+        As the user gave it.
+    options : Options
+    progress : callable, optional
+        Is told how far reading in chunks is.
+    """
+
+    format: ClassVar[str]
+
+    def __init__(
+        self,
+        inputs: list[Input],
+        target: Any,
+        options: Options,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.inputs, self.target, self.options, self.progress = inputs, target, options, progress
+        self.report = ReadingReport(format=self.format)
+        self.columns: list[str] = []
+        self.label: str | None = None
+        self._done_bytes = 0
+
+    def start_again(self) -> None:
+        """Forget what was found, to read again; whoever holds the report sees the new one."""
+        self.report.__init__(format=self.format)  # type: ignore[misc]
+
+    @property
+    def where(self) -> str:
+        """What to call the files in a message."""
+        return self.inputs[0].name if len(self.inputs) == 1 else f"{len(self.inputs)} files"
+
+    @abstractmethod
+    def read(self) -> pa.Table:
+        """Return all rows."""
+
+    @abstractmethod
+    def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
+        """Give the rows some at a time."""
+
+    def tell_progress(self, opened: OpenInput) -> None:
+        """Say how far reading is."""
+        if self.progress is None:
+            return
+        names = self.report.sources[:-1]
+        done = sum(one.size or 0 for one in self.inputs if one.name in names)
+        sizes = [one.size for one in self.inputs]
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        self.progress(Progress(done + opened.bytes_read, total, self.report.rows))

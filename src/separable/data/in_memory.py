@@ -1,0 +1,113 @@
+"""Tables in memory of any kind as an Arrow table, or as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.arrow_arrays import number_array
+from separable.data.columns import Categories, as_columns
+from separable.data.rows import as_rows, is_scipy_sparse
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from separable.data.rows import Rows
+
+__all__ = ["table_or_rows"]
+
+
+def table_or_rows(data: Any) -> pa.Table | Rows:
+    """Return an Arrow table, or rows for a SciPy sparse matrix.
+
+    Parameters
+    ----------
+    data : object
+        A NumPy array (columns ``c1``, ``c2``, ...), a structured one, a SciPy sparse matrix, a
+        data frame, a pyarrow Table, RecordBatch or reader, a DuckDB relation, anything with
+        ``__arrow_c_stream__``, a dict of columns or a list of dicts.
+    """
+    import pyarrow as pa
+
+    if is_scipy_sparse(data):
+        return as_rows(data)
+    if isinstance(data, np.ndarray):
+        return _from_array(data)
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    if isinstance(data, pa.RecordBatchReader):
+        data = data.read_all()
+    if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):
+        data = data.fetch_arrow_table()  # a DuckDB relation of before 1.2
+    if isinstance(data, Mapping) or (isinstance(data, Sequence) and not isinstance(data, (str, bytes))):
+        return _from_columns(data)
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise TableError(
+            f"Cannot read a {type(data).__name__}. Give a path, a file, a data frame, a pyarrow "
+            "Table, an array, a dict of columns or a list of dicts, one a row."
+        )
+    if isinstance(data, pa.Table):
+        return data
+    try:
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    except (pa.ArrowException, ValueError, OverflowError):
+        return _from_columns(data)
+
+
+def _from_array(data: np.ndarray[Any, Any]) -> pa.Table:
+    import pyarrow as pa
+
+    if data.dtype.names is not None:
+        return _from_columns({name: data[name] for name in data.dtype.names})
+    if data.ndim != 2:
+        raise TableError(
+            f"An array of {data.ndim} dimension(s), but a table has 2: rows and columns. For one "
+            "column give array.reshape(-1, 1)."
+        )
+    names = [f"c{place}" for place in range(1, data.shape[1] + 1)]
+    if data.dtype.kind in "iuf" and data.dtype.itemsize in (1, 2, 4, 8):
+        values = data.astype(data.dtype.newbyteorder("="), copy=False)
+        if values.dtype == np.float16:
+            values = values.astype(np.float32)
+        return pa.Table.from_arrays([number_array(column) for column in values.T], names=names)
+    return _from_columns({name: data[:, place] for place, name in enumerate(names)})
+
+
+def _from_columns(data: Any) -> pa.Table:
+    """Convert column by column, as the encoders would."""
+    import pyarrow as pa
+
+    columns = as_columns(data)
+    return pa.Table.from_arrays(
+        [_arrow_column(columns, name, columns.raw(name)) for name in columns.names],
+        names=list(columns.names),
+    )
+
+
+def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(raw, (pa.Array, pa.ChunkedArray)):
+        return raw
+    kind = getattr(getattr(raw, "dtype", None), "kind", None)
+    present = [value for value in raw if value is not None] if kind in (None, "O") else []
+    if kind in ("b", "M") or (present and _all_plain(present)):
+        return pa.array(raw)  # booleans and dates keep their type
+    column = columns[name]
+    if isinstance(column, Categories):
+        from separable.data.missing import strings
+
+        codes = pa.array(column.codes, mask=column.codes < 0)
+        return pa.DictionaryArray.from_arrays(codes, strings(column.levels))
+    return number_array(column.values)
+
+
+def _all_plain(values: list[Any]) -> bool:
+    """Whether all values are true or false, or all are dates."""
+    import datetime
+
+    kinds = {type(value) for value in values}
+    return kinds == {bool} or kinds in ({datetime.date}, {datetime.datetime})

@@ -1,0 +1,357 @@
+"""Files of JSON lines, one object a line, to Arrow tables.
+
+``pyarrow`` does the parsing, with the types that a look at the first lines settled. What it cannot
+read, because a line is not JSON or a value is of another type, is read again line by line here, which
+is slower but knows the line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from separable.data.column_guess import ColumnPlan, arrow_type, converted, guess
+from separable.data.compression import BrokenStreamError
+from separable.data.csv_file import without_missing
+from separable.data.dataset import chosen_columns
+from separable.data.encodings import Utf8Text, refuse_invalid_utf8
+from separable.data.files import Files
+from separable.data.missing import strings
+from separable.data.report import ColumnFound
+from separable.data.table import NotANumberError, TableError, list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from separable.data.sources import Input
+
+__all__ = ["JsonlFiles"]
+
+#: How far the look reads that settles names and types.
+HEAD_BYTES = 1 << 20
+
+BLOCK_BYTES = 1 << 20
+
+_KINDS = {int: "number", float: "number", bool: "boolean", str: "text"}
+
+
+class JsonlFiles(Files):
+    """Files of JSON lines. See `Files`."""
+
+    format = "jsonl"
+
+    def read(self) -> pa.Table:
+        """Return all rows of all files."""
+        import pyarrow as pa
+
+        tables = []
+        for source in self.inputs:
+            for data, line in self._blocks(source, None):
+                tables.append(self._table(source.name, data, line, retype=True))
+        if not tables:
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+        table = pa.concat_tables(tables)
+        self.report.rows = table.num_rows
+        return table
+
+    def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
+        """Give the rows some at a time."""
+        for source in self.inputs:
+            for data, line in self._blocks(source, chunk_bytes):
+                table = self._table(source.name, data, line, retype=False)
+                self.report.rows += table.num_rows
+                yield table
+        if not self.report.rows:
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+
+    def _blocks(self, source: Input, size: int | None) -> Iterator[tuple[bytes, int]]:
+        """Give whole lines, with the number of the first; all at once for None."""
+        line, rest = 1, b""
+        with source.open() as opened:
+            text = Utf8Text(opened, self.options.encoding)
+            pieces: list[bytes] = []
+            ended = False
+            while not ended:
+                have = len(rest)
+                pieces = [rest]
+                try:
+                    while size is None or have < max(size, HEAD_BYTES):
+                        piece = text.read(1 << 22)
+                        if not piece:
+                            ended = True
+                            break
+                        pieces.append(piece)
+                        have += len(piece)
+                except BrokenStreamError as error:
+                    pieces = [self._rescued(source.name, b"".join(pieces), line, str(error))]
+                    ended = True
+                data = b"".join(pieces)
+                whole = len(data) if ended else data.rfind(b"\n") + 1
+                block, rest = data[:whole], data[whole:]
+                if not whole and not ended:
+                    size = 2 * have
+                    continue
+                if block.strip():
+                    if source.name not in self.report.sources:
+                        self._settle(text, block[: max(HEAD_BYTES, block.find(b"\n") + 1)])
+                    self.tell_progress(opened)
+                    yield block, line
+                line += block.count(b"\n")
+
+    def _rescued(self, name: str, data: bytes, line: int, problem: str) -> bytes:
+        whole = data[: data.rfind(b"\n") + 1]
+        rows = self.report.rows + whole.count(b"\n")
+        at = line + whole.count(b"\n")
+        if not self.options.skip:
+            raise TableError(
+                f"{name}: {problem}, after {rows} rows (line {at}). Get the file again, or read the "
+                "rows there are with on_error='skip'."
+            )
+        self.report.skip(name, at, problem, "")
+        return whole
+
+    # --- names and types ---
+
+    def _settle(self, text: Utf8Text, head: bytes) -> None:
+        if self.report.sources:
+            self.report.sources.append(text.name)
+            return
+        records = self._sample(text.name, head)
+        names = list(dict.fromkeys(name for record in records for name in record))
+        self.columns, self.label = chosen_columns(
+            names, self.options.columns, self.target, text.name
+        )
+        self.names = names
+        self.plans = {
+            name: self._plan(text.name, name, [record.get(name) for record in records])
+            for name in self.columns
+        }
+        report = self.report
+        report.sources.append(text.name)
+        report.compression = text.source.compression
+        report.sniffed = f"the first {len(records)} lines"
+        report.columns = [ColumnFound(n, p.type, p.why) for n, p in self.plans.items()]
+
+    def _sample(self, name: str, head: bytes) -> list[dict[str, Any]]:
+        lines = head.splitlines()
+        if len(head) >= HEAD_BYTES and len(lines) > 1:
+            lines.pop()
+        first = next((line for line in lines if line.strip()), b"")
+        if first.lstrip().startswith(b"["):
+            raise TableError(
+                f"{name}: one JSON document, a list, and not JSON lines. Write one object a line, "
+                "or load it with json.load and give the list of dicts to read."
+            )
+        records = []
+        for place, line in enumerate(lines, start=1):
+            record = self._decoded(name, place, line, tell=False)
+            if record is not None:
+                records.append(record)
+        if not records:
+            raise TableError(f"{name}: no line is a JSON object. Write one object a line.")
+        return records
+
+    def _plan(self, where: str, name: str, values: list[Any]) -> ColumnPlan:
+        import pyarrow as pa
+
+        kinds = {_KINDS.get(type(value), "nested") for value in values if value is not None}
+        given = self.options.named_types.get(name)
+        if "nested" in kinds:
+            value = next(v for v in values if v is not None and type(v) not in _KINDS)
+            row = next(i for i, v in enumerate(values, start=1) if v is value)
+            raise TableError(
+                f"{where}, object {row}, column {name!r}: holds a {_json_kind(value)}, not one "
+                "value. Take it apart, or name the columns to read: columns=[...]."
+            )
+        texts = strings([_text(value) for value in values if value is not None])
+        if given is not None:
+            return ColumnPlan(given, arrow_type(given, texts), "given", True)
+        if kinds <= {"number"}:
+            why = "every value is a number" if kinds else "no value there"
+            return ColumnPlan("number", pa.float64(), why)
+        if kinds == {"boolean"}:
+            return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
+        found = guess(texts)
+        if kinds == {"text"} and found.type == "date":
+            return found
+        return ColumnPlan("category", pa.string(), "text")
+
+    # --- rows ---
+
+    def _table(self, name: str, data: bytes, line: int, *, retype: bool) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import json
+
+        fast = {
+            n: p.arrow if p.type in ("number", "boolean") else pa.string()
+            for n, p in self.plans.items()
+        }
+        try:
+            table = json.read_json(
+                pa.BufferReader(data),  # type: ignore[arg-type] # the stubs leave it out
+                read_options=json.ReadOptions(block_size=max(BLOCK_BYTES, _longest(data))),
+                parse_options=json.ParseOptions(
+                    explicit_schema=pa.schema(list(fast.items())),
+                    unexpected_field_behavior="infer",
+                ),
+            )
+        except (pa.ArrowInvalid, OverflowError):
+            return self._line_by_line(name, data, line, retype=retype)
+        late = [n for n in table.column_names if n not in self.names]
+        if late:
+            self._late(name, late, data, line, retype=retype)
+        columns = [self._finished(name, n, table.column(n), line) for n in self.columns]
+        return pa.Table.from_arrays(columns, names=self.columns)
+
+    def _late(self, name: str, late: list[str], data: bytes, line: int, *, retype: bool) -> None:
+        if self.options.columns is not None:
+            return
+        note = f"{list_names(late, 5)} came after the lines that settled the columns"
+        if not retype:
+            key = f'"{late[0]}"'.encode()
+            at = line + data[: data.find(key)].count(b"\n")
+            raise TableError(
+                f"{name}, line {at}: a new column, {late[0]!r}, which the first lines do not have. "
+                "Name the columns to read: columns=[...]."
+            )
+        note += ", and were left out. Name them in columns=[...] to read them."
+        if note not in self.report.notes:
+            self.report.notes.append(note)
+
+    def _finished(self, where: str, name: str, column: Any, line: int) -> Any:
+        """Take out what is missing, convert, and count."""
+        import pyarrow as pa
+
+        plan, found = self.plans[name], self.report.found(name)
+        if column.null_count:
+            found.missing[None] += column.null_count
+        if not pa.types.is_string(column.type):
+            return column
+        column, counts = without_missing(column, self.options.csv.missing)
+        found.missing.update({marker: count for marker, count in counts.items() if marker is not None})
+        if plan.type == "category":
+            return column
+        out = converted(column, plan.arrow, given=plan.given)
+        if out is None:
+            from separable.data.csv_file import wrong_texts
+
+            place = int(wrong_texts(column, plan, ".").argmax())
+            raise NotANumberError(
+                f"{where}, object {place + 1} from line {line}, column {name!r}: "
+                f"{column[place].as_py()!r} is not {plan.type}. Correct it, or say "
+                f"column_types={{{name!r}: 'category'}}.",
+                name,
+            )
+        return out
+
+    # --- the slower way ---
+
+    def _decoded(self, name: str, line: int, text: bytes, *, tell: bool) -> dict[str, Any] | None:
+        """Return the object of a line; None for an empty one or one that is skipped."""
+        import msgspec
+
+        if not text.strip():
+            return None
+        try:
+            record = msgspec.json.decode(text)
+            problem = "" if isinstance(record, dict) else f"a {_json_kind(record)}, not an object"
+        except (msgspec.DecodeError, RecursionError) as error:
+            problem = f"not JSON ({error})"
+        if not problem:
+            return record  # type: ignore[no-any-return]
+        if self.options.skip:
+            if tell:
+                shown = text[:80].decode("utf-8", "replace")
+                self.report.skip(name, line, problem, shown)
+            return None
+        refuse_invalid_utf8(name, text, line, 0)
+        raise TableError(
+            f"{name}, line {line}: {problem}. The line begins {text[:40]!r}. Correct or remove it, "
+            "or leave such lines out with on_error='skip'."
+        )
+
+    def _line_by_line(self, name: str, data: bytes, line: int, *, retype: bool) -> pa.Table:
+        import pyarrow as pa
+
+        records, lines = [], []
+        for at, text in enumerate(data.split(b"\n"), start=line):
+            record = self._decoded(name, at, text, tell=True)
+            if record is not None:
+                records.append(record)
+                lines.append(at)
+        columns = []
+        for column in self.columns:
+            values = [record.get(column) for record in records]
+            texts = [None if value is None else _text(value) for value in values]
+            plan = self.plans[column]
+            kinds = {_KINDS.get(type(value), "nested") for value in values if value is not None}
+            wrong = _first_wrong(values, plan)
+            if wrong is not None and (plan.given or not retype):
+                raise NotANumberError(
+                    f"{name}, line {lines[wrong]}, column {column!r}: {values[wrong]!r} is not "
+                    f"{plan.type}. Correct it, or say column_types={{{column!r}: 'category'}}.",
+                    column,
+                )
+            if wrong is not None or "nested" in kinds:
+                if "nested" in kinds:
+                    self._plan(name, column, values)
+                raise TableError(
+                    f"{name}, line {lines[wrong or 0]}, column {column!r}: {values[wrong or 0]!r} "
+                    f"is not {plan.type}, as the values before it are. Correct it, or say "
+                    f"column_types={{{column!r}: 'category'}}."
+                )
+            array: Any = pa.chunked_array([_with_nulls(texts)])
+            array = self._finished(name, column, array, line)
+            if pa.types.is_string(array.type) and plan.type in ("number", "boolean"):
+                array = converted(array, plan.arrow, given=True)
+            columns.append(array)
+        return pa.Table.from_arrays(columns, names=self.columns)
+
+
+def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
+    """Return the first value that is not of the type of a plan."""
+    kinds: dict[str, tuple[type, ...]] = {"number": (int, float), "boolean": (bool,)}
+    allowed = kinds.get(plan.type)
+    if allowed is None:
+        return None
+    for place, value in enumerate(values):
+        if value is None or (type(value) in allowed):
+            continue
+        if plan.given and isinstance(value, str):
+            texts = strings([value.strip()])
+            if converted(texts, plan.arrow, given=True) is not None:
+                continue
+        return place
+    return None
+
+
+def _with_nulls(texts: list[str | None]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import compute
+
+    from separable.data.arrow_arrays import mask
+
+    there = np.array([text is not None for text in texts], dtype=bool)
+    array = strings([text or "" for text in texts])
+    return compute.if_else(mask(there), array, pa.nulls(1, pa.string())[0])
+
+
+def _text(value: Any) -> str:
+    """Return a value as the text of a category, as it stands in the file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _json_kind(value: Any) -> str:
+    return {dict: "object", list: "list", str: "text"}.get(type(value), "value")
+
+
+def _longest(data: bytes) -> int:
+    """Return the length of the longest line, or of the text where it is short."""
+    import numpy as np
+
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
+    return min(len(data), int(np.diff(ends, prepend=-1, append=len(data)).max())) + 1

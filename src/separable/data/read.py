@@ -1,0 +1,224 @@
+"""`read`: anything to a table of features and a target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from separable.data.csv_sniff import CsvOptions
+from separable.data.dataset import Dataset, chosen_columns, given_target, split_target
+from separable.data.encodings import checked_encoding
+from separable.data.files import Options
+from separable.data.formats import checked_format, formats_of
+from separable.data.missing import checked_markers
+from separable.data.report import ReadingReport
+from separable.data.sources import inputs_of, is_file_source
+from separable.data.table import ColumnType, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from separable.data.files import Files
+    from separable.data.formats import Format
+    from separable.data.progress import Progress
+    from separable.data.sources import Input
+
+__all__ = ["checked_options", "files_of", "read"]
+
+
+def read(
+    source: Any,
+    target: Any = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    format: str | None = None,  # noqa: A002 # the word users look for
+    delimiter: str | None = None,
+    quoting: bool | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    missing: Sequence[str] | None = None,
+    column_types: Mapping[str, ColumnType] | None = None,
+    comment: str | None = None,
+    skip_rows: int = 0,
+    on_error: Literal["raise", "skip"] = "raise",
+) -> Dataset:
+    """Read a table, whatever it is.
+
+    Parameters
+    ----------
+    source : path, glob, folder, "-", binary file, list of paths, or a table in memory
+        CSV, JSON lines or Parquet, plain or compressed with gzip, bz2, xz or zstd; ``-`` is standard
+        input; of a folder all files are read, in the order of their names. In memory: NumPy and
+        SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``, dicts of
+        columns, lists of dicts.
+    target : str, int or array, optional
+        The column to predict, by name or by its place counted from 1 (-1 is the last); or one
+        value for each row. Rows of a file in which it is missing are left out and counted.
+    columns : sequence of str or int, optional
+        The columns to read, named in the same way.
+    format : {"csv", "jsonl", "parquet", "svmlight", "vw"}, optional
+        By default found from the name and the content.
+    delimiter : str, optional
+        What stands between the values of a CSV file; sniffed by default.
+    quoting : bool, optional
+        Whether quotes around values are quotes; False takes them as text. Sniffed by default.
+    header : bool, optional
+        Whether the first line has the names of the columns; sniffed by default. Without one the
+        columns are called ``c1``, ``c2``, ...
+    encoding : str, optional
+        By default UTF-8, or what a byte-order mark says.
+    decimal : {".", ","}, optional
+        The decimal sign; sniffed by default.
+    missing : sequence of str, optional
+        What stands for a missing value in text formats, instead of `separable.data.missing.MISSING`.
+    column_types : mapping, optional
+        ``"number"``, ``"category"``, ``"boolean"`` or ``"date"`` by column name, instead of what
+        the column looks like. Names that the table does not have are passed over.
+    comment : str, optional
+        Lines that begin so are left out.
+    skip_rows : int, default 0
+        How many lines to leave out at the start of a file.
+    on_error : {"raise", "skip"}, default "raise"
+        What to do with a line that cannot be read. Those that are skipped are counted in the
+        report, which has the first of them.
+
+    Returns
+    -------
+    Dataset
+        ``X, y = read(...)`` takes features and target; ``report`` says what was found.
+
+    Raises
+    ------
+    TableError
+        Says where, what was found and what to do.
+
+    Examples
+    --------
+    >>> import io
+    >>> from separable.data.read import read
+    >>> text = b"age;city;member\\n31;Rome;yes\\n1,5;?;no\\n"
+    >>> data = read(io.BytesIO(text), target="member")
+    >>> data.table.to_pydict()
+    {'age': [31.0, 1.5], 'city': ['Rome', None]}
+    >>> data.y
+    array(['yes', 'no'], dtype='<U3')
+    >>> print(data.report)
+    the file: csv, 2 rows, 3 columns
+      ';' between values, a header line, decimal comma
+      column types from the whole file
+      age     number    every value is a number
+      city    category  text; 1 missing (1 '?')
+      member  category  text
+    """
+    options = checked_options(
+        target=target,
+        columns=columns,
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+        encoding=encoding,
+        decimal=decimal,
+        missing=missing,
+        column_types=column_types,
+        comment=comment,
+        skip_rows=skip_rows,
+        on_error=on_error,
+    )
+    if not is_file_source(source):
+        return _read_memory(source, target, options)
+    files = files_of(source, target, format, options)
+    table = files.read()
+    dataset = split_target(table, files.target, files.label, files.report)
+    files.report.rows = len(dataset)
+    return dataset
+
+
+def files_of(
+    source: Any,
+    target: Any,
+    format: str | None,  # noqa: A002
+    options: Options,
+    progress: Callable[[Progress], None] | None = None,
+) -> Files:
+    """Return the reader of a source."""
+    asked = checked_format(format)
+    inputs = inputs_of(source)
+    return _files_class(asked or formats_of(inputs), inputs)(inputs, target, options, progress)
+
+
+def _files_class(kind: Format, inputs: list[Input]) -> type[Files]:
+    if kind == "csv":
+        from separable.data.csv_files import CsvFiles
+
+        return CsvFiles
+    if kind == "jsonl":
+        from separable.data.jsonl_file import JsonlFiles
+
+        return JsonlFiles
+    if kind == "parquet":
+        from separable.data.parquet_file import ParquetFiles
+
+        return ParquetFiles
+    raise TableError(f"{inputs[0].name}: {kind} files cannot be read yet.")
+
+
+def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
+    from separable.data.in_memory import table_or_rows
+    from separable.data.rows import Rows
+    from separable.data.schema import column_type, typed, with_given_types
+
+    found = table_or_rows(source)
+    report = ReadingReport(sources=[type(source).__name__], format="memory")
+    if isinstance(found, Rows):
+        if isinstance(target, (str, int)):
+            raise TableError("A sparse matrix has no named columns: give the target as an array.")
+        report.rows = found.n_rows
+        y = None if target is None else given_target(target, found.n_rows)
+        return Dataset(None, found, y, report)
+    columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
+    table = with_given_types(found.select(columns), "The table", options)
+    report.columns = [column_type(field, "The table", options) for field in table.schema]
+    dataset = split_target(typed(table, report), target, label, report)
+    report.rows = len(dataset)
+    return dataset
+
+
+def checked_options(**given: Any) -> Options:
+    """Check what the user says."""
+    _one_of("on_error", given["on_error"], ("raise", "skip"))
+    _one_of("decimal", given["decimal"], (".", ",", None))
+    for name in ("quoting", "header"):
+        _one_of(name, given[name], (True, False, None))
+    delimiter = given["delimiter"]
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter.encode()) != 1):
+        raise ValueError(
+            f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
+        )
+    types = dict(given["column_types"] or {})
+    for name, kind in types.items():
+        _one_of(f"column_types[{name!r}]", kind, get_args(ColumnType))
+    if not isinstance(given["skip_rows"], int) or given["skip_rows"] < 0:
+        raise ValueError(
+            f"The 'skip_rows' parameter must be an int >= 0. Got {given['skip_rows']!r} instead."
+        )
+    skip = given["on_error"] == "skip"
+    names = {name for name in (given["target"], *types, *(given["columns"] or ())) if isinstance(name, str)}
+    csv = CsvOptions(
+        delimiter,
+        given["quoting"],
+        given["header"],
+        given["decimal"],
+        checked_markers(given["missing"]),
+        given["comment"] or None,
+        given["skip_rows"],
+        types,
+        frozenset(names),
+        skip,
+    )
+    return Options(csv, given["columns"], checked_encoding(given["encoding"]), skip)
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        told = ", ".join(repr(one) for one in allowed)
+        raise ValueError(f"The {name!r} parameter must be one of {told}. Got {value!r} instead.")

@@ -1,0 +1,169 @@
+"""Where the records of a delimited text begin and end, found in whole arrays of bytes.
+
+A record is a line, but a newline inside quotes does not end it. A quote opens a quoted value only at
+the start of a value, and ``""`` inside one is a quote. This is what pyarrow's parser does, which
+does not tell where it was when something went wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Records"]
+
+QUOTE, LF, CR = 34, 10, 13
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a text; empty lines are records too.
+
+    Parameters
+    ----------
+    data : bytes
+    delimiter : str
+    quoting : bool
+        Whether quotes are quotes, and not text like any other.
+    """
+
+    data: bytes | memoryview
+    delimiter: str
+    quoting: bool
+
+    @cached_property
+    def _bytes(self) -> NDArray[np.uint8]:
+        return np.frombuffer(self.data, dtype=np.uint8)
+
+    @cached_property
+    def _newlines(self) -> NDArray[np.int64]:
+        """Where the last character of each end of line is, inside quotes too."""
+        text = self._bytes
+        lf = np.flatnonzero(text == LF)
+        cr = np.flatnonzero(text == CR)
+        if not len(cr):
+            return lf
+        alone = text[np.minimum(cr + 1, len(text) - 1)] != LF
+        return np.union1d(lf, cr[alone])
+
+    @cached_property
+    def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
+        """Where quoted parts open and close, and one that never closes."""
+        quotes = np.flatnonzero(self._bytes == QUOTE) if self.quoting else np.empty(0, np.int64)
+        before = np.where(quotes > 0, self._bytes[quotes - 1], LF) if len(quotes) else quotes
+        starts = np.isin(before, (ord(self.delimiter), LF, CR))
+        if np.all(starts[::2] | (before[::2] == QUOTE)):  # no quote that is only a character
+            unclosed = int(quotes[-1]) if len(quotes) % 2 else None
+            closed = len(quotes) - len(quotes) % 2
+            return quotes[:closed:2], quotes[1:closed:2], unclosed
+        return _spans_one_by_one(quotes.tolist(), starts.tolist())
+
+    def _outside(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those places that are not inside quotes."""
+        opens, closes, unclosed = self._spans
+        if unclosed is not None:
+            places = places[places < unclosed]
+        if not len(opens):
+            return places
+        span = np.searchsorted(opens, places, side="right") - 1
+        return places[(span < 0) | (places > closes[span])]
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Behind the end of line of each record; the last one may have none."""
+        ends = self._outside(self._newlines) + 1
+        if len(self.data) and (not len(ends) or ends[-1] < len(self.data)):
+            ends = np.append(ends, len(self.data))
+        return ends
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The first byte of each record."""
+        return np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
+
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        """Which records are empty lines."""
+        first = self._bytes[self.starts]
+        return (first == LF) | (first == CR)
+
+    @cached_property
+    def widths(self) -> NDArray[np.int64]:
+        """How many values each record has."""
+        delimiters = self._outside(np.flatnonzero(self._bytes == ord(self.delimiter)))
+        return np.searchsorted(delimiters, self.ends) - np.searchsorted(delimiters, self.starts) + 1
+
+    @property
+    def unclosed(self) -> int | None:
+        """The place of a quote that opens a value and is never closed."""
+        return self._spans[2]
+
+    @property
+    def complete(self) -> int:
+        """How many bytes are whole records, each with its end of line."""
+        ends = self._outside(self._newlines)
+        return int(ends[-1]) + 1 if len(ends) else 0
+
+    def closings_that_go_on(self) -> int:
+        """Count closing quotes behind which the value goes on, which seldom is meant so."""
+        closes = self._spans[1]
+        behind = self._bytes[np.minimum(closes + 1, len(self._bytes) - 1)]
+        ends = np.isin(behind, (ord(self.delimiter), LF, CR, QUOTE))
+        return int(np.count_nonzero(~ends & (closes + 1 < len(self._bytes))))
+
+    @property
+    def n_lines(self) -> int:
+        """How many ends of line there are, inside quotes too."""
+        return len(self._newlines)
+
+    def line_of_byte(self, place: int) -> int:
+        """Return the line on which a byte is, counted from 0."""
+        return int(np.searchsorted(self._newlines, place))
+
+    def joined(self, chosen: NDArray[np.int64]) -> bytes:
+        """Return the text of some records, one behind the other."""
+        starts, lengths = self.starts[chosen], (self.ends - self.starts)[chosen]
+        if not len(chosen):
+            return b""
+        before = np.cumsum(lengths) - lengths
+        places = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+        text = self._bytes[places].tobytes()
+        return text if text.endswith((b"\n", b"\r")) else text + b"\n"
+
+    def line_of(self, record: int) -> int:
+        """Return the line on which a record starts, counted from 0."""
+        return int(np.searchsorted(self._newlines, self.starts[record]))
+
+    def text_of(self, record: int, limit: int = 80) -> str:
+        """Return the text of a record, cut where it is long."""
+        start, end = int(self.starts[record]), int(self.ends[record])
+        text = bytes(self.data[start : min(end, start + 4 * limit)]).decode("utf-8", "replace")
+        text = text.rstrip("\r\n")
+        return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _spans_one_by_one(
+    quotes: list[int], starts: list[bool]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
+    opens, closes = [], []
+    place, last = 0, len(quotes)
+    while place < last:
+        if not starts[place]:
+            place += 1
+            continue
+        opens.append(quotes[place])
+        place += 1
+        while place + 1 < last and quotes[place + 1] == quotes[place] + 1:
+            place += 2
+        if place == last:
+            unclosed = opens.pop()
+            return np.array(opens, np.int64), np.array(closes, np.int64), unclosed
+        closes.append(quotes[place])
+        place += 1
+    return np.array(opens, np.int64), np.array(closes, np.int64), None

@@ -1,0 +1,240 @@
+"""Where data comes from: files, globs, folders, standard input, file objects."""
+
+from __future__ import annotations
+
+import glob
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from separable.data.compression import compression_of, decompressed
+from separable.data.table import TableError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.data.compression import Compression
+
+__all__ = ["Input", "OpenInput", "inputs_of", "is_file_source"]
+
+#: How many bytes tell what a file is.
+HEAD_BYTES = 1 << 12
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file, or something that is read like one.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in messages.
+    open_bytes : callable
+        Returns a new stream of its bytes, from the start.
+    size : int, optional
+        How many bytes it has, where that is known.
+    again : bool
+        Whether it can be opened more than once.
+    path : pathlib.Path, optional
+        Where it is, if it is a file on disk.
+    """
+
+    name: str
+    open_bytes: Callable[[], BinaryIO]
+    size: int | None = None
+    again: bool = True
+    path: Path | None = None
+
+    def open(self) -> OpenInput:
+        """Open it, and see whether it is compressed."""
+        return OpenInput(self)
+
+
+class OpenInput:
+    """An input that is open: what is in it, decompressed, and how far it was read.
+
+    Attributes
+    ----------
+    head : bytes
+        The first bytes, decompressed; reading gives them too.
+    compression : str or None
+    """
+
+    def __init__(self, source: Input) -> None:
+        self.source = source
+        self._raw = _Counting(source.open_bytes())
+        start = _read_full(self._raw, HEAD_BYTES)
+        self.compression: Compression | None = compression_of(start)
+        self._stream = decompressed(_Chained(start, self._raw), self.compression)
+        self.head = b""
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file itself were read."""
+        return self._raw.count
+
+    def peek(self) -> bytes:
+        """Return the first bytes of what is in it, without passing them."""
+        if not self.head:
+            self.head = _read_full(self._stream, HEAD_BYTES)
+            self._stream = _Chained(self.head, self._stream)
+        return self.head
+
+    def read(self, size: int) -> bytes:
+        """Return up to so many bytes, none at the end."""
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        """Close the file, unless it was open before."""
+        self._raw.close()
+
+    def __enter__(self) -> OpenInput:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Counting(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        if isinstance(data, str):
+            raise TypeError(
+                f"{_name_of(self._stream)} is open as text. Open it in binary mode: open(..., 'rb')."
+            )
+        self.count += len(data or b"")
+        return data or b""
+
+    def close(self) -> None:
+        if not isinstance(self._stream, _Kept):
+            self._stream.close()
+        super().close()
+
+
+class _Kept(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+    """A stream of the user's, which is not closed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    @property
+    def name(self) -> str:
+        return _name_of(self._stream)
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size)
+        return data
+
+
+class _Chained(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+    """Some bytes, and then the rest of the stream they were read from."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first, self._rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            return self._rest.read(size)
+        size = len(self._first) if size < 0 else size
+        given, self._first = self._first[:size], self._first[size:]
+        return given
+
+
+def _read_full(stream: BinaryIO, size: int) -> bytes:
+    """Read until there are so many bytes, or the end."""
+    data = b""
+    while len(data) < size and (piece := stream.read(size - len(data))):
+        data += piece
+    return data
+
+
+def is_file_source(source: Any) -> bool:
+    """Whether something is a path, several, or an open file, and not a table in memory."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(isinstance(one, (str, Path)) for one in source)
+    return isinstance(source, (str, Path)) or hasattr(source, "read")
+
+
+def inputs_of(source: Any) -> list[Input]:
+    """Return what to read.
+
+    Parameters
+    ----------
+    source : path, glob, folder, "-", binary file, or list of paths
+        Of a folder all files, but for those whose name begins with ``.`` or ``_``; these and those
+        of a glob in the order of their names.
+    """
+    if isinstance(source, (list, tuple)):
+        return [one for each in source for one in inputs_of(each)]
+    if isinstance(source, str) and source == "-":
+        return [Input("standard input", lambda: _Kept(sys.stdin.buffer), again=False)]
+    if not isinstance(source, (str, Path)):
+        return [_of_file_object(source)]
+    path = Path(source)
+    if path.is_dir():
+        return _of_folder(path)
+    if not path.exists() and glob.has_magic(str(source)):
+        return _of_glob(str(source))
+    return [_of_path(path)]
+
+
+def _of_path(path: Path) -> Input:
+    try:
+        with path.open("rb"):
+            size = path.stat().st_size if path.is_file() else None
+    except FileNotFoundError:
+        siblings = [entry.name for entry in path.parent.glob("*")] if path.parent.is_dir() else []
+        raise TableError(f"{path}: no such file{did_you_mean(path.name, siblings)}") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror}).") from None
+    return Input(str(path), lambda: path.open("rb"), size, again=path.is_file(), path=path)
+
+
+def _of_folder(path: Path) -> list[Input]:
+    files = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._")
+    if not files:
+        raise TableError(f"{path}: the folder has no files to read. Name another, or a file.")
+    return [_of_path(file) for file in files]
+
+
+def _of_glob(pattern: str) -> list[Input]:
+    files = sorted(Path(name) for name in glob.glob(pattern, recursive=True))  # noqa: PTH207
+    files = [file for file in files if file.is_file()]
+    if not files:
+        raise TableError(f"{pattern}: no file matches. Correct the pattern or the folder.")
+    return [_of_path(file) for file in files]
+
+
+def _of_file_object(file: Any) -> Input:
+    seekable = hasattr(file, "seekable") and bool(file.seekable())
+    if not seekable:
+        return Input(_name_of(file), lambda: _Kept(file), again=False)
+    start = file.tell()
+
+    def again() -> BinaryIO:
+        file.seek(start)
+        return _Kept(file)
+
+    return Input(_name_of(file), again)
+
+
+def _name_of(file: Any) -> str:
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) else "the file"

@@ -1,0 +1,55 @@
+"""The characters as the running Python has them: words, white space and lower case."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SPECIAL", "alphabet"]
+
+WORD, SPACE = 1, 2
+
+#: The flag of characters that no table can turn into lower case.
+SPECIAL = 4
+
+
+@cache
+def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return the flags and the lower case of every code point.
+
+    A capital sigma becomes one of two letters, by its neighbours, and a dotted capital I becomes
+    two. Such characters are marked `SPECIAL`: their documents are for ``str.lower``.
+    """
+    n = sys.maxunicode + 1
+    points = np.arange(n, dtype=np.uint32)
+    points[0xD800:0xE000] = 0  # halves of surrogate pairs are no characters
+    text = points.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be")
+    flags = np.zeros(n, np.uint8)
+    for flag, pattern in ((WORD, r"\w+"), (SPACE, r"\s+")):
+        for found in re.finditer(pattern, text):
+            flags[found.start() : found.end()] |= flag
+    lower, special = _lower(text, points)
+    flags[special] |= SPECIAL
+    return flags, lower
+
+
+def _lower(text: str, points: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], list[int]]:
+    blocks = range(0, len(text), 1024)
+    odd = [b for b in blocks if len(text[b : b + 1024].lower()) != len(text[b : b + 1024])]
+    longer = [p for b in odd for p in range(b, b + 1024) if len(text[p : p + 1].lower()) > 1]
+    special = [ord("Σ"), *longer]
+    plain = points.copy()
+    plain[special] = 0
+    code = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
+    lowered = plain.tobytes().decode(code).lower().encode(code)
+    lower = np.frombuffer(lowered, dtype=np.uint32).copy()
+    lower[0xD800:0xE000] = np.arange(0xD800, 0xE000)
+    lower[special] = special
+    return lower, special

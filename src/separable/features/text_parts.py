@@ -1,0 +1,123 @@
+"""A fitted TextEncoder as tensors and JSON values, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.features.text_plan import TextPlan
+from separable.features.text_vocabulary import TextVocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.features.encoder import Tensors, Values
+
+__all__ = ["parts_of", "vocabulary_of"]
+
+#: The parameters in a file; the others say how texts were learned from.
+SAVED = (
+    "input",
+    "encoding",
+    "decode_error",
+    "strip_accents",
+    "lowercase",
+    "analyzer",
+    "token_pattern",
+    "ngram_range",
+    "binary",
+    "dtype",
+    "norm",
+    "use_idf",
+    "smooth_idf",
+    "sublinear_tf",
+)
+
+
+def parts_of(state: TextVocabulary) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a vocabulary as tensors and JSON values."""
+    plan = state.plan
+    for name in ("strip_accents", "preprocessor", "tokenizer", "analyzer"):
+        if callable(getattr(plan, name)):
+            raise ValueError(
+                f"A TextEncoder whose {name!r} is a function cannot be saved: a file holds no "
+                "code. Use the options that are words or patterns, or encode before the model."
+            )
+    utf8, offsets = state.terms()
+    tensors: dict[str, Any] = {
+        "terms": utf8,
+        "term_offsets": offsets,
+        "stop_words": plan.stop_words,
+    }
+    if state.idf is not None:
+        tensors["idf"] = state.idf
+    values = {name: getattr(plan, name) for name in SAVED}
+    values["ngram_range"] = list(plan.ngram_range)
+    return tensors, values | {"n_documents": state.n_documents}
+
+
+def vocabulary_of(tensors: Tensors, values: Values) -> tuple[TextVocabulary, dict[str, Any]]:
+    """Return the vocabulary of parts, trusting none of them, and the encoder's parameters."""
+    _check(set(values) == {*SAVED, "n_documents"}, "wrong options")
+    params = {name: values[name] for name in SAVED}
+    ngram_range = params["ngram_range"]
+    _check(isinstance(ngram_range, list) and len(ngram_range) == 2, "'ngram_range' is wrong")
+    params["ngram_range"] = tuple(params["ngram_range"])
+    stop_words = tensors.get("stop_words")
+    _check(isinstance(stop_words, tuple), "'stop_words' must be texts")
+    assert isinstance(stop_words, tuple)
+    params["stop_words"] = list(stop_words) if stop_words else None
+    for name in ("token_pattern", "strip_accents", "analyzer"):
+        _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")
+    n_documents = values["n_documents"]
+    whole = isinstance(n_documents, int) and not isinstance(n_documents, bool)
+    _check(whole and n_documents >= 0, "'n_documents' is wrong")
+    plan = TextPlan.restored(params)
+    terms = _bytes(tensors, "terms"), _offsets(tensors, "term_offsets")
+    state = TextVocabulary.restored(
+        plan, terms, _idf(tensors, plan, len(terms[1]) - 1), n_documents
+    )
+    return state, params | {"dtype": np.dtype(plan.dtype).type}
+
+
+def _idf(tensors: Tensors, plan: TextPlan, n_terms: int) -> NDArray[Any] | None:
+    _check(
+        set(tensors) == {"terms", "term_offsets", "stop_words"} | ({"idf"} & set(tensors)),
+        "wrong tensors",
+    )
+    if not plan.use_idf:
+        _check("idf" not in tensors, "it has an 'idf' that is not used")
+        return None
+    idf = tensors.get("idf")
+    _check(
+        isinstance(idf, np.ndarray)
+        and idf.dtype == np.dtype(plan.dtype)
+        and idf.shape == (n_terms,)
+        and bool((idf == idf).all()),
+        f"'idf' must be an array of {n_terms} numbers",
+    )
+    assert isinstance(idf, np.ndarray)
+    return idf
+
+
+def _bytes(tensors: Tensors, name: str) -> NDArray[np.uint8]:
+    array = tensors.get(name)
+    fits = isinstance(array, np.ndarray) and array.dtype == np.uint8 and array.ndim == 1
+    _check(fits, f"{name!r} must be bytes")
+    assert isinstance(array, np.ndarray)
+    return array
+
+
+def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
+    array = tensors.get(name)
+    fits = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
+    _check(fits, f"{name!r} must be places")
+    assert isinstance(array, np.ndarray)
+    _check(len(array) > 1, f"{name!r} must name a term")
+    return array
+
+
+def _check(ok: bool, what: str) -> None:
+    if not ok:
+        raise ValueError(f"The saved TextEncoder is damaged: {what}.")

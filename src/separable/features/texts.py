@@ -1,0 +1,196 @@
+"""Texts in: lists, arrays, series, Arrow arrays, bytes and files to documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TextSource", "documents_of"]
+
+
+class TextSource:
+    """How texts are read from what the user holds.
+
+    Parameters
+    ----------
+    input : {"content", "file", "filename"}
+        What the items are.
+    encoding, decode_error : str
+        How bytes become text.
+    """
+
+    def __init__(self, input: str, encoding: str, decode_error: str) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+
+    def documents(self, data: Any) -> native.TextDocuments:
+        """Return the texts as the compiled core takes them, Arrow's without a copy."""
+        arrays = _arrow_chunks(data) if self.input == "content" else None
+        if arrays is None:
+            return documents_of(self.texts(data))
+        documents = native.TextDocuments()
+        first = 0
+        for array in arrays:
+            _refuse_null(array, first)
+            bad = documents.add_arrow(*_buffers(array))
+            if bad >= 0:
+                raise ValueError(
+                    f"The text in row {first + bad} is not valid UTF-8 or longer than 1 GB. "
+                    "Decode it with the right encoding, or leave it out."
+                )
+            first += len(array)
+        return documents
+
+    def texts(self, data: Any) -> list[str]:
+        """Return the texts as a list of str."""
+        arrays = _arrow_chunks(data) if self.input == "content" else None
+        if arrays is not None:
+            first = 0
+            for array in arrays:
+                _refuse_null(array, first)
+                first += len(array)
+            return [text for array in arrays for text in array.to_pylist()]
+        items = _items(data)
+        if self.input == "content" and all(isinstance(item, str) for item in items):
+            return items
+        return [self._text(item, row) for row, item in enumerate(items)]
+
+    def _text(self, item: Any, row: int) -> str:
+        if self.input == "filename":
+            item = Path(item).read_bytes()
+        elif self.input == "file":
+            item = item.read()
+        if isinstance(item, (bytes, bytearray, memoryview)):
+            try:
+                return bytes(item).decode(self.encoding, self.decode_error)
+            except UnicodeDecodeError as error:
+                raise ValueError(
+                    f"The text in row {row} is not {self.encoding}: {error.reason} at byte "
+                    f"{error.start}. Name its encoding, or pass decode_error='replace'."
+                ) from error
+        if isinstance(item, str):
+            return item
+        raise ValueError(_not_text(item, row))
+
+
+def documents_of(texts: list[str]) -> native.TextDocuments:
+    """Return a list of str as the compiled core takes it."""
+    documents = native.TextDocuments()
+    bad = documents.add_list(texts)
+    if bad >= 0:
+        _refuse_text(texts[bad], bad)
+    return documents
+
+
+def _refuse_text(text: Any, row: int) -> None:
+    if not isinstance(text, str):
+        raise ValueError(_not_text(text, row))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"The text in row {row} holds half of a surrogate pair, {text[error.start]!r} at "
+            f"character {error.start}, so it is not valid Unicode. Decode it again with the right "
+            "encoding, or with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
+        ) from None
+    raise ValueError(f"The text in row {row} is longer than 1 GB. Cut it into parts.")
+
+
+def _not_text(item: Any, row: int) -> str:
+    if item is None or (isinstance(item, (float, np.floating)) and item != item):
+        return (
+            f"The text in row {row} is missing ({item}). Fill missing texts with '' or drop the "
+            "row."
+        )
+    return (
+        f"The text in row {row} is {item!r:.80}, of type {type(item).__name__}. Texts must be str "
+        "or bytes: convert it with str."
+    )
+
+
+def _items(data: Any) -> list[Any]:
+    """Return what is iterated over as a new list."""
+    if isinstance(data, (str, bytes)):
+        raise ValueError(
+            f"Expected a list of texts, got one {type(data).__name__}: {data!r:.40}. Put it into a "
+            "list: [text]."
+        )
+    if hasattr(data, "columns") or isinstance(data, Mapping):
+        raise ValueError(
+            "Expected a list of texts, got a table. Pass one of its columns, for example "
+            "table['text']."
+        )
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        raise ValueError(
+            f"Expected a list of texts, got an array of shape {data.shape}. Pass one of its "
+            "columns, for example X[:, 0]."
+        )
+    if hasattr(data, "tolist"):
+        return list(data.tolist())
+    if not isinstance(data, Iterable):
+        raise ValueError(f"Expected a list of texts, got {type(data).__name__}.")
+    return list(data)
+
+
+def _arrow_chunks(data: Any) -> list[Any] | None:
+    """Return Arrow's own arrays of text, or None if the data is not Arrow's."""
+    if isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "columns"):
+        return None
+    if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        return None
+    if str(getattr(data, "dtype", "")).lower() in ("object", "binary"):
+        return None
+    import pyarrow as pa
+
+    if isinstance(data, (pa.Array, pa.ChunkedArray)):
+        array: Any = data
+    else:
+        array = pa.chunked_array(data)
+    kind = array.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return None
+    if pa.types.is_null(kind) or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        if not pa.types.is_null(kind) and not _is_text_like(kind):
+            raise ValueError(
+                f"Expected texts, got an Arrow array of {kind}. Pass a column of text, or convert "
+                "it with str."
+            )
+        array = array.cast(pa.large_string())
+    return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
+
+
+def _is_text_like(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
+    )
+
+
+def _refuse_null(array: Any, first: int) -> None:
+    if array.null_count:
+        row = first + int(np.argmax(np.asarray(array.is_null().to_numpy(zero_copy_only=False))))
+        raise ValueError(_not_text(None, row))
+
+
+def _buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    import pyarrow as pa
+
+    dtype = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    _, places, data = array.buffers()
+    if places is None or len(array) == 0:
+        return np.zeros(0, np.uint8), np.zeros(1, dtype)
+    start = array.offset * np.dtype(dtype).itemsize
+    offsets = np.frombuffer(places, dtype, count=len(array) + 1, offset=start)
+    return (np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)), offsets
