@@ -521,9 +521,9 @@ def polynomial_counts(n_columns: int, least: int, highest: int, repeat: bool, co
 def polynomial_rows(rows: Rows, least: int, highest: int, repeat: bool, constant: bool, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
     """Write the products of columns."""
 
-def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')]) -> list:
     """
-    Number different objects by first appearance; returns the first place of each.
+    Number different objects of each column; returns the first places of each.
     """
 
 def dict_names(records: list, numbers: dict, levels: dict) -> None:
