@@ -284,7 +284,9 @@ def test_invalid_utf8(write, content, line, place):
 
 
 def test_other_formats_are_named(write):
-    with pytest.raises(TableError, match=r"data\.csv is a zip archive or a workbook.*export the sheet"):
+    with pytest.raises(
+        TableError, match=r"data\.csv is a zip archive or a workbook.*export the sheet"
+    ):
         read(write(b"PK\x03\x04...."))
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from separable.data.table import TableError, require_columns
 
+
 def test_a_missing_column_suggests_close_names_and_lists_what_there_is():
     with pytest.raises(
         TableError,
