@@ -80,13 +80,18 @@ class BoundParts {
         check(length(codes) == n_rows_, "one code a row is needed");
         const auto n = static_cast<std::uint64_t>(length(places));
         check(n >= 1, "places need one for missing values");
-        std::uint32_t largest = 0;
-        for (std::int64_t i = 0; i < n_rows_; ++i)
-            largest = std::max(largest, static_cast<std::uint32_t>(codes.data()[i]) + 1U);
+        std::uint32_t largest = 0, least = std::numeric_limits<std::uint32_t>::max();
+        for (std::int64_t i = 0; i < n_rows_; ++i) {
+            const std::uint32_t place = static_cast<std::uint32_t>(codes.data()[i]) + 1U;
+            largest = std::max(largest, place), least = std::min(least, place);
+        }
         check(n_rows_ == 0 || largest < n, "a code has no place");
-        for (std::int64_t c = 0; c < length(places); ++c)
+        bool always = true;  // of the codes that there may be
+        for (std::int64_t c = 0; c < length(places); ++c) {
             check(places.data()[c] < width, "a place is outside");
-        parts_.emplace_back(OneHotPart{codes.data(), places.data(), at});
+            always &= places.data()[c] >= 0 || (c == 0 && least > 0);
+        }
+        parts_.emplace_back(OneHotPart{codes.data(), places.data(), at, always});
         claim(at, width);
         codes_.push_back(std::move(codes));
         codes_.push_back(std::move(places));

@@ -29,25 +29,26 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// The buffer of a NumPy array of objects with one dimension.
-class ObjectColumn {
+// The buffer of a NumPy array of objects with two dimensions.
+class ObjectTable {
    public:
-    explicit ObjectColumn(nb::handle array) {
+    explicit ObjectTable(nb::handle array) {
         if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_RECORDS_RO) != 0)
             throw nb::python_error();
-        if (view_.ndim != 1 || view_.format == nullptr || std::string(view_.format) != "O") {
+        if (view_.ndim != 2 || view_.format == nullptr || std::string(view_.format) != "O") {
             PyBuffer_Release(&view_);
-            throw std::invalid_argument("an array of objects with one dimension is needed");
+            throw std::invalid_argument("an array of objects with two dimensions is needed");
         }
     }
-    ObjectColumn(const ObjectColumn&) = delete;
-    ObjectColumn& operator=(const ObjectColumn&) = delete;
-    ~ObjectColumn() { PyBuffer_Release(&view_); }
+    ObjectTable(const ObjectTable&) = delete;
+    ObjectTable& operator=(const ObjectTable&) = delete;
+    ~ObjectTable() { PyBuffer_Release(&view_); }
 
-    std::int64_t size() const { return view_.shape[0]; }
-    PyObject* operator[](std::int64_t i) const {
-        PyObject* value =
-            *reinterpret_cast<PyObject**>(static_cast<char*>(view_.buf) + i * view_.strides[0]);
+    std::int64_t n_rows() const { return view_.shape[0]; }
+    std::int64_t n_columns() const { return view_.shape[1]; }
+    PyObject* at(std::int64_t i, std::int64_t j) const {
+        PyObject* value = *reinterpret_cast<PyObject**>(
+            static_cast<char*>(view_.buf) + i * view_.strides[0] + j * view_.strides[1]);
         return value == nullptr ? Py_None : value;  // NumPy may leave a place empty
     }
 
@@ -138,31 +139,51 @@ class RecentCodes {
     std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };
 
-nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> factorize_objects(
-    nb::handle values, Mutable<std::int32_t, 1> codes) {
-    constexpr std::int64_t ahead = 16;
-    const ObjectColumn column(values);
-    const std::int64_t n = column.size();
-    check(static_cast<std::int64_t>(codes.shape(0)) == n, "one code a value is needed");
+// One column while it is numbered.
+struct ObjectColumn {
     ObjectCodes all;
     RecentCodes recent;
-    std::int32_t* out = codes.data();
-    for (std::int64_t i = 0; i < n; ++i) {
-        if (i % kFactorizeBeat == kFactorizeBeat - 1) check_signals();
-        if (i + ahead < n) {
-            const char* next = reinterpret_cast<const char*>(column[i + ahead]);
-            __builtin_prefetch(next);
-            __builtin_prefetch(next + 48);
+
+    void add(const ObjectTable& table, std::int64_t column, std::int64_t first, std::int64_t last,
+             std::int32_t* codes) {
+        constexpr std::int64_t ahead = 16;
+        for (std::int64_t i = first; i < last; ++i) {
+            if (i + ahead < last) {
+                const char* next = reinterpret_cast<const char*>(table.at(i + ahead, column));
+                __builtin_prefetch(next);
+                __builtin_prefetch(next + 48);
+            }
+            PyObject* value = table.at(i, column);
+            bool known = false;
+            std::int32_t& code = recent.at(value, known);
+            if (!known) {
+                const nb::object kept = nb::borrow(value);
+                code = all.code(value, i);
+            }
+            codes[i] = code;
         }
-        bool known = false;
-        std::int32_t& code = recent.at(column[i], known);
-        if (!known) {
-            const nb::object kept = nb::borrow(column[i]);
-            code = all.code(kept.ptr(), i);
-        }
-        out[i] = code;
     }
-    return as_array(all.firsts());
+};
+
+// All columns of a block of rows before the next block: in an array in C order a column alone would
+// drag all others through the cache.
+nb::list factorize_objects(nb::handle values, Mutable<std::int32_t, 2> codes) {
+    constexpr std::int64_t block = 2048;
+    const ObjectTable table(values);
+    const std::int64_t n = table.n_rows(), n_columns = table.n_columns();
+    check(static_cast<std::int64_t>(codes.shape(0)) == n_columns &&
+              static_cast<std::int64_t>(codes.shape(1)) == n,
+          "codes must have one row a column");
+    std::vector<ObjectColumn> columns(static_cast<std::size_t>(n_columns));
+    for (std::int64_t first = 0; first < n; first += block) {
+        if (first % (64 * block) == 0) check_signals();
+        const std::int64_t last = std::min(first + block, n);
+        for (std::int64_t j = 0; j < n_columns; ++j)
+            columns[static_cast<std::size_t>(j)].add(table, j, first, last, codes.data() + j * n);
+    }
+    nb::list firsts;
+    for (ObjectColumn& column : columns) firsts.append(as_array(column.all.firsts()));
+    return firsts;
 }
 
 // --- rows that are dicts ---
@@ -338,7 +359,7 @@ nb::object dict_rows(nb::list records, nb::dict numbers, nb::dict levels) {
 
 void bind_objects(nb::module_& m) {
     m.def("factorize_objects", &factorize_objects, nb::arg("values"), nb::arg("codes"),
-          "Number different objects by first appearance; returns the first place of each.");
+          "Number different objects of each column; returns the first places of each.");
     m.def("dict_names", &dict_names, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),
           "Note the names of numbers and of levels in rows that are dicts.");
     m.def("dict_rows", &dict_rows, nb::arg("records"), nb::arg("numbers"), nb::arg("levels"),

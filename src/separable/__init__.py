@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
     from separable.certified.logistic_regression_cv import LogisticRegressionCV
+    from separable.features.dict_encoder import DictEncoder
+    from separable.features.one_hot_encoder import OneHotEncoder
+    from separable.features.polynomial_encoder import PolynomialEncoder
     from separable.features.table_encoder import TableEncoder
     from separable.features.text_encoder import TextEncoder
     from separable.model.explanation import Explanation
@@ -66,6 +69,9 @@ _HOMES = {
     "RidgeCV": "separable.moments.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
+    "OneHotEncoder": "separable.features.one_hot_encoder",
+    "DictEncoder": "separable.features.dict_encoder",
+    "PolynomialEncoder": "separable.features.polynomial_encoder",
     "TableEncoder": "separable.features.table_encoder",
     "TextEncoder": "separable.features.text_encoder",
     "VotedModel": "separable.model.voted_model",
@@ -81,6 +87,7 @@ __all__ = [
     "BayesianRegression",
     "BernoulliNB",
     "ComplementNB",
+    "DictEncoder",
     "Explanation",
     "LeastSquares",
     "LeastSquaresClassifier",
@@ -93,7 +100,9 @@ __all__ = [
     "LogisticRegressionCV",
     "Moments",
     "MultinomialNB",
+    "OneHotEncoder",
     "Perceptron",
+    "PolynomialEncoder",
     "Ridge",
     "RidgeCV",
     "SGDClassifier",

@@ -16,7 +16,7 @@ def test_every_registered_encoder_is_one(kind):
 
 
 def test_an_unknown_kind_lists_those_known():
-    with pytest.raises(ValueError, match="Unknown encoder 'tabel'; this version knows 'table'"):
+    with pytest.raises(ValueError, match="Unknown encoder 'tabel'; this version knows "):
         encoder_class("tabel")
 
 

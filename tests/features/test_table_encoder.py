@@ -344,7 +344,17 @@ def test_names_that_coincide_are_told_apart():
 def test_parameters_and_clone():
     encoder = TableEncoder(number=["age"]).fit(TABLE)
     copy = clone(encoder)
-    assert copy.get_params() == {"number": ["age"], "category": None, "drop": None, "scale": True}
+    assert copy.get_params() == {
+        "number": ["age"],
+        "category": None,
+        "boolean": None,
+        "date": None,
+        "text": None,
+        "drop": None,
+        "scale": True,
+        "min_count": None,
+        "unseen": "zero",
+    }
     with pytest.raises(ValueError, match="not fitted"):
         copy.encode(TABLE)
     assert copy.set_params(number=None, drop=["age"]).fit(TABLE).sources[0] == "city"

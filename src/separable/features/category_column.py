@@ -2,24 +2,104 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Categories, Column, Numbers
-from separable.data.table import is_number
+from separable.data.columns import Categories, Numbers, number_text
+from separable.data.dates import Booleans, Dates
+from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
-from separable.features.slot import Slot
+from separable.features.slot import OneHotSlot, Slot
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-__all__ = ["CategoryColumn", "categories_of"]
+    from separable.data.dates import TypedColumn
+
+__all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]
+
+#: What may become of a level that the training data did not have.
+UNSEEN = ("zero", "error", "other")
 
 #: A column of text with more levels than this, and more than half of its values different, is
 #: taken for an identifier.
 MANY_LEVELS = 50
+
+#: By default a level is rare below one row in so many: no level of a table of fewer than twice
+#: this number of rows is.
+ROWS_A_RARE_ROW = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryState:
+    """What has been learned of a column of categories: merges exactly.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each level occurs.
+    missing : int
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    missing: int = 0
+
+    @classmethod
+    def of(cls, column: TypedColumn) -> CategoryState:
+        """Learn from values."""
+        categories = categories_of(column)
+        counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
+        there = np.flatnonzero(counts[1:])
+        found = counts[1:][there].tolist()
+        levels = [categories.levels[place] for place in there.tolist()]
+        return cls(dict(zip(levels, found, strict=True)), int(counts[0]))
+
+    def merge(self, other: CategoryState) -> CategoryState:
+        """Return what both have learned, as if from all rows at once."""
+        counts = Counter(self.counts)
+        counts.update(other.counts)
+        return CategoryState(dict(counts), self.missing + other.missing)
+
+    def finish(
+        self, name: str, *, asked: bool, min_count: int | None = None, unseen: str = "zero"
+    ) -> CategoryColumn | str:
+        """Return the fitted column; or the reason why there is nothing to learn.
+
+        Parameters
+        ----------
+        name : str
+        asked : bool
+            Whether the user asked for a category, so that it is not taken for an identifier.
+        min_count : int, optional
+            Levels below this count are rare. None: below one row in 20 000, and below 2 where
+            unseen levels are to share the number of the rare ones.
+        unseen : {"zero", "error", "other"}
+        """
+        counts, n_values = self.counts, sum(self.counts.values())
+        if not counts:
+            return "every value is missing"
+        if len(counts) == 1 and not self.missing:
+            return f"constant: every value is {next(iter(counts))!r}"
+        if not asked and self.is_identifier:
+            return _identifier(counts, n_values)
+        if min_count is None:
+            least = 2 if unseen == "other" else 1
+            min_count = max(least, (n_values + self.missing) // ROWS_A_RARE_ROW)
+        rare = sorted(level for level, count in counts.items() if count < min_count)
+        if len(rare) < 2 and unseen != "other":  # one level alone keeps its name
+            rare = []
+        levels = counts.keys() - set(rare)
+        return CategoryColumn(name, tuple(sorted(levels)), self.missing > 0, tuple(rare), unseen)
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether there are many levels, most of them of one value."""
+        return len(self.counts) > max(MANY_LEVELS, sum(self.counts.values()) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,89 +111,124 @@ class CategoryColumn:
     name : str
         The raw column.
     levels : tuple of str
-        The levels of the training data, sorted.
+        The levels of the training data that have a number of their own, sorted.
     missing : bool
         Whether training values were missing, which gives a level ``name=(missing)``.
+    rare : tuple of str
+        The levels of the training data that share the number ``name=(rare)``, sorted.
+    unseen : {"zero", "error", "other"}
+        What a level that the training data did not have becomes: zeros, an error, or the number
+        that the rare levels share (zeros where there are none).
     """
 
     name: str
     levels: tuple[str, ...]
     missing: bool
+    rare: tuple[str, ...] = ()
+    unseen: str = "zero"
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    kind: ClassVar[str] = "category"
 
     def __post_init__(self) -> None:
         places = {level: place for place, level in enumerate(self.levels)}
+        places |= dict.fromkeys(self.rare, len(self.levels))
         object.__setattr__(self, "_places", places)
-
-    @classmethod
-    def fit(cls, name: str, column: Column, *, asked: bool = False) -> CategoryColumn | str:
-        """Learn the levels; or return the reason why there is nothing to learn.
-
-        Parameters
-        ----------
-        name : str
-        column : Column
-        asked : bool
-            Whether the user asked for a category, so that it is not taken for an identifier.
-        """
-        categories = categories_of(column)
-        counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
-        there = np.flatnonzero(counts[1:])
-        missing = bool(counts[0])
-        if not len(there):
-            return "every value is missing"
-        if len(there) == 1 and not missing:
-            return f"constant: every value is {categories.levels[there[0]]!r}"
-        if not asked and len(there) > max(MANY_LEVELS, counts[1:].sum() / 2):
-            return _identifier(categories, there, int(counts[1:].sum()))
-        return cls(name, tuple(sorted(categories.levels[place] for place in there)), missing)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the numbers out."""
-        names = tuple(f"{self.name}={level}" for level in self.levels)
-        return (*names, f"{self.name}=(missing)") if self.missing else names
+        levels = (*self.levels, *(("(rare)",) if self.rare else ()))
+        return tuple(
+            f"{self.name}={level}" for level in (*levels, *(("(missing)",) if self.missing else ()))
+        )
 
-    def encode(self, column: Column) -> tuple[list[Slot], ColumnReport]:
+    def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing or unseen."""
         categories = categories_of(column)
-        places = [self._places.get(level, -1) for level in categories.levels]
-        places.append(len(self.levels) if self.missing else -1)  # found by code -1
-        by_row = np.array(places, dtype=np.int32)[categories.codes]
-        return [Slot(by_row)], self._report(categories, by_row)
+        found = [self._places.get(level, -1) for level in categories.levels]
+        report = self._report(categories, found)
+        if report.unseen and self.unseen == "error":
+            row, level = report.unseen_examples[0]
+            raise CellError(
+                self.name,
+                row,
+                f"{level!r} is a level that the training data did not have. Correct it, or fit "
+                "with unseen='zero' or 'other'.",
+            )
+        if self.unseen == "other" and self.rare:
+            found = [len(self.levels) if place < 0 else place for place in found]
+        places = np.array([self._missing_place, *found], dtype=np.int32)
+        return [OneHotSlot(categories.codes, places, len(self.feature_names))], report
 
-    def _report(self, categories: Categories, places: NDArray[np.int32]) -> ColumnReport:
-        missing = np.flatnonzero(categories.codes < 0)
-        unseen = np.flatnonzero((places < 0) & (categories.codes >= 0))
-        _, firsts = np.unique(categories.codes[unseen], return_index=True)
+    def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
+        """Return place and value of each number of one record that is not 0.
+
+        None: the value is unusual, and `encode` is to deal with it.
+        """
+        if type(value) is not str:
+            if value is None:
+                place = self._missing_place
+                return [] if place < 0 else [(place, 1.0)]
+            if type(value) not in (int, float, bool) or value != value:
+                return None
+            value = str(value) if type(value) is bool else number_text(float(value))
+        place = self._places.get(value, -1)
+        return None if place < 0 else [(place, 1.0)]  # unseen: the ledger is to know
+
+    def shown(self, place: int, value: float) -> str | None:
+        """Return the raw value behind a number out: the name says it already."""
+        del place, value
+        return None
+
+    @property
+    def _missing_place(self) -> int:
+        return len(self.levels) + bool(self.rare) if self.missing else -1
+
+    def _report(self, categories: Categories, found: list[int]) -> ColumnReport:
+        codes = categories.codes
+        odd = np.flatnonzero(np.array(found, dtype=np.int64) < 0)
+        missing = np.flatnonzero(codes < 0) if len(codes) and codes.min() < 0 else odd[:0]
+        unseen = np.flatnonzero(np.isin(codes, odd)) if len(odd) else odd
+        kinds, firsts, counts = np.unique(codes[unseen], return_index=True, return_counts=True)
         rows = unseen[np.sort(firsts)[:EXAMPLES]].tolist()
+        names = (categories.levels[kind] for kind in kinds.tolist())
         return ColumnReport(
             self.name,
             missing=len(missing),
             missing_rows=tuple(missing[:EXAMPLES].tolist()),
             missing_trained=self.missing,
             unseen=len(unseen),
-            unseen_examples=tuple((row, categories.levels[categories.codes[row]]) for row in rows),
+            unseen_examples=tuple((row, categories.levels[codes[row]]) for row in rows),
+            unseen_counts=dict(zip(names, counts.tolist(), strict=True)),
         )
 
 
-def categories_of(column: Column) -> Categories:
-    """Return a column as categories; numbers are written as text."""
-    return column.as_categories() if isinstance(column, Numbers) else column
+def categories_of(column: TypedColumn) -> Categories:
+    """Return a column as categories; numbers, booleans and dates are written as text."""
+    if isinstance(column, Numbers):
+        return column.as_categories()
+    if isinstance(column, Booleans):
+        codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int32)
+        return Categories(codes, ("False", "True"))
+    if isinstance(column, Dates):
+        values, codes = np.unique(column.values, return_inverse=True)
+        there = ~np.isnat(values)
+        codes = np.where(there[codes], codes, -1).astype(np.int32)
+        texts = np.datetime_as_string(values[there]).tolist()
+        return Categories(codes, tuple(text.replace("T", " ") for text in texts))
+    return column
 
 
-def _identifier(categories: Categories, there: NDArray[np.intp], n_values: int) -> str:
+def _identifier(counts: Mapping[str, int], n_values: int) -> str:
     reason = (
-        f"{len(there)} different texts in {n_values} values: an identifier or free text, not a "
+        f"{len(counts)} different texts in {n_values} values: an identifier or free text, not a "
         "category"
     )
-    odd = [place for place in there.tolist() if not is_number(categories.levels[place])]
+    odd = [level for level in counts if not is_number(level)]
     if not odd:
         return f"{reason}; its texts are all numbers, so it can be asked for as a number"
-    if len(odd) * 2 > len(there):
+    if len(odd) * 2 > len(counts):
         return reason
-    count = int(np.count_nonzero(np.isin(categories.codes, odd)))
-    return (
-        f"{reason}; {count} of its values, such as {categories.levels[odd[0]]!r}, keep it from "
-        "being a number"
-    )
+    count = sum(counts[level] for level in odd)
+    return f"{reason}; {count} of its values, such as {odd[0]!r}, keep it from being a number"

@@ -24,6 +24,7 @@ __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 
 #: Where the class of each kind of encoder lives. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
+    "dict": "separable.features.dict_encoder:DictEncoder",
     "table": "separable.features.table_encoder:TableEncoder",
     "text": "separable.features.text_encoder:TextEncoder",
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["ColumnReport", "EncodingReport"]
 
@@ -33,6 +33,8 @@ class ColumnReport:
         How many values were of a level that the training data did not have.
     unseen_examples : tuple of (int, str)
         The first rows, counted from 0, and their levels; each level once.
+    unseen_counts : mapping of str to int
+        How often each such level occurred, for the ledger of the encoder.
     """
 
     column: str
@@ -41,6 +43,7 @@ class ColumnReport:
     missing_trained: bool = False
     unseen: int = 0
     unseen_examples: tuple[tuple[int, str], ...] = ()
+    unseen_counts: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def followed_by(self, later: ColumnReport, first_row: int) -> ColumnReport:
         """Return this report and that of later rows, the first of them ``first_row``, as one."""

@@ -2,20 +2,93 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Categories, Column, Numbers
+from separable.data.columns import Categories, Numbers
+from separable.data.dates import Booleans, Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
-from separable.features.slot import Slot
+from separable.features.slot import NumberSlot, Slot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NumberColumn", "numbers_of"]
+    from separable.data.dates import TypedColumn
+
+__all__ = ["NumberColumn", "NumberState", "numbers_of"]
+
+_EXACT = 2**53  # whole numbers up to here are floats exactly
+
+
+@dataclass(frozen=True, slots=True)
+class NumberState:
+    """What has been learned of a column of numbers: merges exactly.
+
+    Parameters
+    ----------
+    count, missing : int
+        The values there, and those that are not.
+    least, most : float
+    mean, deviation : float
+        The mean and the root of the mean square around it.
+    """
+
+    count: int = 0
+    missing: int = 0
+    least: float = np.inf
+    most: float = -np.inf
+    mean: float = 0.0
+    deviation: float = 0.0
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> NumberState:
+        """Learn from values, NaN where one is missing."""
+        there = values[~np.isnan(values)]
+        if not len(there):
+            return cls(missing=len(values))
+        least, most = float(there.min()), float(there.max())
+        mean, deviation = (least, 0.0) if least == most else mean_and_deviation(there)
+        return cls(len(there), len(values) - len(there), least, most, mean, deviation)
+
+    def merge(self, other: NumberState) -> NumberState:
+        """Return what both have learned, as if from all rows at once."""
+        total = self.count + other.count
+        if not self.count or not other.count:
+            whole = self if self.count else other
+            return replace(whole, missing=self.missing + other.missing)
+        share, rest = other.count / total, self.count / total
+        gap = other.mean / 2 - self.mean / 2
+        unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
+        squares = (
+            rest * (self.deviation / 2 / unit) ** 2 + share * (other.deviation / 2 / unit) ** 2
+        )
+        spread = 2 * unit * float(np.sqrt(squares + share * rest * (gap / unit) ** 2))
+        return NumberState(
+            total,
+            self.missing + other.missing,
+            min(self.least, other.least),
+            max(self.most, other.most),
+            rest * self.mean + share * other.mean,
+            spread,
+        )
+
+    def finish(self, name: str, *, scale: bool = True) -> NumberColumn | str:
+        """Return the fitted column; or the reason why there is nothing to learn.
+
+        Without ``scale`` values stay as they are: mean 0, scale 1.
+        """
+        if not self.count:
+            return "every value is missing"
+        if self.least == self.most:
+            if not self.missing:
+                return f"constant: every value is {self.least:g}"
+            return NumberColumn(name, self.least, 0.0, missing=True)
+        mean, deviation = (self.mean, self.deviation) if scale else (0.0, 1.0)
+        return NumberColumn(name, mean, deviation, self.missing > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +113,7 @@ class NumberColumn:
     scale: float
     missing: bool
 
-    @classmethod
-    def fit(cls, name: str, column: Column, *, scale: bool = True) -> NumberColumn | str:
-        """Learn from the training values; or return the reason why there is nothing to learn.
-
-        Without ``scale`` values stay as they are: mean 0, scale 1.
-        """
-        values = numbers_of(name, column)
-        there = values[~np.isnan(values)]
-        if not len(there):
-            return "every value is missing"
-        missing = len(there) < len(values)
-        if there.min() == there.max():
-            if not missing:
-                return f"constant: every value is {there[0]:g}"
-            return cls(name, float(there[0]), 0.0, missing=True)
-        mean, deviation = mean_and_deviation(there) if scale else (0.0, 1.0)
-        return cls(name, mean, deviation, missing)
+    kind: ClassVar[str] = "number"
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -64,18 +121,42 @@ class NumberColumn:
         names = (self.name, f"{self.name}=(missing)")
         return names[0 if self.scale else 1 : 2 if self.missing else 1]
 
-    def encode(self, column: Column) -> tuple[list[Slot], ColumnReport]:
+    def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing."""
         values = numbers_of(self.name, column)
         missing = np.isnan(values)
-        slots = []
+        slots: list[Slot] = []
         if self.scale:
-            slots.append(Slot(0, self._standardise(values, missing)))
+            slots.append(NumberSlot(self._standardise(values, missing)))
         if self.missing:
-            slots.append(Slot(len(slots), missing.astype(np.float64)))
+            slots.append(NumberSlot(missing.astype(np.float64)))
         rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist())
         count = int(np.count_nonzero(missing))
         return slots, ColumnReport(self.name, count, rows, self.missing)
+
+    def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
+        """Return place and value of each number of one record that is not 0.
+
+        None: the value is unusual, and `encode` is to deal with it.
+        """
+        if value is None:
+            value = math.nan
+        elif type(value) is not float:
+            if type(value) is not int or abs(value) > _EXACT:
+                return None
+            value = float(value)
+        if value != value:
+            return [(1 if self.scale else 0, 1.0)] if self.missing else []
+        if not self.scale:
+            return []
+        out = (value - self.mean) / self.scale
+        return [(0, out)] if -math.inf < out < math.inf else None
+
+    def shown(self, place: int, value: float) -> str | None:
+        """Return the raw value behind a number out."""
+        if place or not self.scale:
+            return None
+        return f"{value * self.scale + self.mean:.6g}"
 
     def _standardise(
         self, values: NDArray[np.float64], missing: NDArray[np.bool_]
@@ -94,9 +175,12 @@ class NumberColumn:
         return out
 
 
-def numbers_of(name: str, column: Column) -> NDArray[np.float64]:
+def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
-    values = column.values if isinstance(column, Numbers) else _parse(name, column)
+    if isinstance(column, Dates):
+        raise CellError(name, 0, "a date is not a number. Use the column as a date.")
+    known = isinstance(column, (Numbers, Booleans))
+    values = column.values if known else _parse(name, column)
     infinite = np.isinf(values)
     if infinite.any():
         raise CellError(

@@ -1,64 +1,86 @@
-"""TableEncoder: a table of numbers and categories to rows of numbers."""
+"""TableEncoder: a table of any columns to rows of numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Columns, Numbers, as_columns
-from separable.data.table import ColumnType, TableError, list_names, require_columns
-from separable.features.category_column import CategoryColumn
+from separable.data.columns import Columns, as_columns
+from separable.data.dates import typed_column
+from separable.data.table import ColumnType, TableError, list_names
+from separable.features.column_states import ColumnState
+from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
-from separable.features.number_column import NumberColumn
 from separable.features.slot import Slot, rows_from_slots
-from separable.features.table_parts import (
-    OPTIONS,
-    ColumnEncoder,
-    Parts,
-    options_from_values,
-    tensors_of,
-)
+from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
 from separable.features.transformer import Transformer
+from separable.features.unseen import UnseenLedger
+from separable.features.wishes import check_options, unseen_policy, wishes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Self
+    from collections.abc import Sequence
+    from typing import Self, TypeAlias
 
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
+
+    Names: TypeAlias = Sequence[str] | Mapping[str, Any] | None
 
 __all__ = ["TableEncoder"]
 
 
 class TableEncoder(Transformer):
-    """Encode a table of numbers and categories as rows of numbers.
+    """Encode a table as rows of numbers, each column by what it holds.
 
-    A number column x becomes ``(x - mean) / deviation`` with the mean and standard deviation of the
-    training data, a missing number the mean (0), and where training values were missing there is
-    an indicator ``x=(missing)`` beside it. A category column becomes one number for each level,
-    ``island=Dream``, and one for missing values where the training data had some. A level that the
-    training data did not have, and a missing category where it had none, becomes zeros;
-    `encode_with_report` counts them. Columns that cannot tell anything (constant, all missing, an
+    - A **number** x becomes ``(x - mean) / deviation`` with the mean and standard deviation of the
+      training data, a missing one the mean (0), and where training values were missing there is an
+      indicator ``x=(missing)`` beside it.
+    - A **category** becomes one number for each level, ``island=Dream``, and one for missing values
+      where the training data had some. Rare levels share one, ``island=(rare)``.
+    - A **boolean** is one number, ``open=True``.
+    - A **date** is its day as a number and the parts that vary: year and day of the month as
+      numbers, month, weekday and hour as levels (``when.weekday=Sun``).
+    - Free **text** goes through a `TextEncoder`: words and pairs of words (``review:great film``),
+      sublinear tf-idf, rows of length 1; those of a single text are left out from 100 texts on.
+
+    A column of text is free text when more than half of its values (and more than 10) are different
+    and have three words or more in the mean; one with more than 50 levels, most of them of one value,
+    is taken for an identifier; ISO dates are dates; every other one is a category. `guess` shows
+    what a table is taken for. Columns that cannot tell anything (constant, all missing, an
     identifier) are dropped and named in `dropped_`.
 
     Parameters
     ----------
-    number, category, drop : sequence of str, optional
-        Columns to treat so, whatever they look like. Without these, columns of numbers are numbers,
-        and text and booleans are categories; a column of text with more than 50 levels and more
-        than half of its values different is taken for an identifier and dropped.
+    number, category, boolean, date, text, drop : sequence of str or mapping, optional
+        Columns to treat so, whatever they look like. A mapping gives options of a column too:
+        ``number={"age": {"scale": False}}``, ``category={"city": {"min_count": 5, "unseen":
+        "error"}}``, ``text={"review": TextEncoder(...)}`` or a dict of its parameters.
     scale : bool, default True
         False: numbers stay as they are, and a missing one becomes 0. This is for counts, which
         naive Bayes adds up.
+    min_count : int, optional
+        Levels that occur less often are rare and share a number. By default less than one row in
+        20 000, so that none is in a small table. A single rare level keeps its name.
+    unseen : {"zero", "error", "other"} or mapping of column to one of them, default "zero"
+        What a level becomes that the training data did not have: zeros, an error, or the number of
+        the rare levels; with "other" levels that occur once are rare. `unseen_` counts them.
 
     Attributes
     ----------
+    columns_ : ColumnTable
+        What each column was taken for and why; it prints as a table.
     dropped_ : dict of str to str
         The columns left out, each with the reason.
+    unseen_ : dict of str to dict
+        The levels met since fit that the training data did not have: by column their count, at most
+        100 levels by name with theirs, and the count of the others. No part of a saved model.
     feature_names_in_ : ndarray of str
         The columns of the training table.
     n_features_in_ : int
@@ -73,8 +95,11 @@ class TableEncoder(Transformer):
     ('age', 'age=(missing)', 'city=Oslo', 'city=Rome')
     >>> encoder.transform([{"age": 50, "city": "Oslo"}])
     array([[2., 0., 1., 0.]])
-    >>> encoder.dropped_
-    {'year': 'constant: every value is 1'}
+    >>> encoder.columns_
+    column  type      numbers out  why
+    age     number              2  numbers
+    city    category            2  2 different texts in 3 values
+    year    dropped             0  constant: every value is 1
     """
 
     kind: ClassVar[str] = "table"
@@ -82,20 +107,51 @@ class TableEncoder(Transformer):
     def __init__(
         self,
         *,
-        number: Sequence[str] | None = None,
-        category: Sequence[str] | None = None,
-        drop: Sequence[str] | None = None,
+        number: Names = None,
+        category: Names = None,
+        boolean: Names = None,
+        date: Names = None,
+        text: Names = None,
+        drop: Names = None,
         scale: bool = True,
+        min_count: int | None = None,
+        unseen: str | Mapping[str, str] = "zero",
     ) -> None:
         self.number = number
         self.category = category
+        self.boolean = boolean
+        self.date = date
+        self.text = text
         self.drop = drop
         self.scale = scale
+        self.min_count = min_count
+        self.unseen = unseen
 
     # --- learning ---
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn means, deviations and levels.
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn means, deviations, levels and words.
+
+        Parameters
+        ----------
+        X : pyarrow Table, data frame, dict of columns or list of dicts
+        y : ignored
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        self._forget()
+        self.partial_fit(X, y)
+        self._fitted()
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn from some more rows.
+
+        The first rows decide what each column is, unless it was said; a column whose values were
+        all missing is decided later. Apart from that the outcome is that of `fit` on all rows.
 
         Parameters
         ----------
@@ -109,11 +165,66 @@ class TableEncoder(Transformer):
         """
         columns = as_columns(X)
         _refuse_no_rows(columns)
-        asked = self._asked(columns)
+        states: dict[str, ColumnState] = getattr(self, "_states", {})
+        if states:
+            _require(states, columns)
+            states = {name: state.followed_by(columns) for name, state in states.items()}
+        else:
+            check_options(self.min_count)
+            wishes = wishes_of(self, columns.names)
+            states = {name: ColumnState.of(name, columns, wishes[name]) for name in columns.names}
+        self._learned(states)
+        return self
+
+    def merge(self, other: TableEncoder) -> TableEncoder:
+        """Return an encoder that has learned what both have, as if from all their rows.
+
+        Parameters
+        ----------
+        other : TableEncoder
+            Fitted on other rows with the same columns.
+
+        Returns
+        -------
+        TableEncoder
+            A new one.
+        """
+        ours, theirs = self._states_to_go_on(), other._states_to_go_on()
+        if set(ours) != set(theirs):
+            differing = list_names(sorted(set(ours) ^ set(theirs)), 5)
+            raise TableError(
+                f"The encoders cannot be merged: {differing} are columns of one of them only."
+            )
+        merged = type(self)(**self.get_params(deep=False))
+        merged._learned({name: state.merge(theirs[name]) for name, state in ours.items()})
+        return merged
+
+    def _states_to_go_on(self) -> dict[str, ColumnState]:
+        if not getattr(self, "_states", None):
+            raise ValueError(
+                "This TableEncoder has no counts to go on from: it is not fitted, or comes from a "
+                "model file, which does not keep them. Fit it on its rows."
+            )
+        return self._states
+
+    def _learned(self, states: dict[str, ColumnState]) -> None:
+        self._states = states
+        self._encoders: tuple[ColumnEncoder, ...] | None = None
+        self._unseen = UnseenLedger()
+        self.feature_names_in_ = np.array(list(states), dtype=object)
+        self.n_features_in_ = len(states)
+
+    def _forget(self) -> None:
+        for name in ("_states", "_encoders"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _finish(self) -> None:
         encoders: list[ColumnEncoder] = []
         dropped = {}
-        for name in columns.names:
-            fitted = _fit_column(name, columns, asked.get(name), scale=bool(self.scale))
+        for name, state in self._states.items():
+            policy = unseen_policy(self.unseen, name)
+            fitted = state.finish(scale=bool(self.scale), min_count=self.min_count, unseen=policy)
             if isinstance(fitted, str):
                 dropped[name] = fitted
             else:
@@ -121,27 +232,7 @@ class TableEncoder(Transformer):
         if not encoders:
             told = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:5])
             raise TableError(f"No column is left to learn from ({told}).")
-        self._set_fitted(encoders, dropped, columns.names)
-        return self
-
-    def _asked(self, columns: Columns) -> dict[str, str]:
-        """Return what the options ask for, by column."""
-        asked: dict[str, str] = {}
-        for option in OPTIONS:
-            names = getattr(self, option)
-            if isinstance(names, str):
-                raise ValueError(
-                    f"The {option!r} parameter of TableEncoder must be a list of column names. "
-                    f"Got {names!r} instead."
-                )
-            require_columns(names or (), columns.names, "The table")
-            for name in names or ():
-                if asked.setdefault(name, option) != option:
-                    raise ValueError(
-                        f"Column {name!r} is named in both {asked[name]!r} and {option!r}. "
-                        "Keep one."
-                    )
-        return asked
+        self._set_fitted(encoders, dropped, tuple(self._states))
 
     def _set_fitted(
         self,
@@ -150,18 +241,72 @@ class TableEncoder(Transformer):
         names_in: Sequence[str],
     ) -> None:
         self._encoders = tuple(encoders)
-        self.dropped_ = dict(dropped)
+        self._dropped = dict(dropped)
         self.feature_names_in_ = np.array(names_in, dtype=object)
         self.n_features_in_ = len(names_in)
+        widths = [len(encoder.feature_names) for encoder in encoders]
+        self._starts = tuple(np.cumsum([0, *widths]).tolist())
         self._feature_names = _unique([n for encoder in encoders for n in encoder.feature_names])
-        self._sources = tuple(e.name for e in encoders for _ in e.feature_names)
+        self._sources = tuple(
+            encoder.name
+            for encoder, width in zip(encoders, widths, strict=True)
+            for _ in range(width)
+        )
 
     def _fitted(self) -> tuple[ColumnEncoder, ...]:
         if not hasattr(self, "_encoders"):
             raise ValueError("This TableEncoder is not fitted yet. Call fit with a table first.")
+        if self._encoders is None:
+            self._finish()
+        assert self._encoders is not None
         return self._encoders
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_encoders")
+
+    def without_state(self) -> TableEncoder:
+        """Return a copy that encodes as this one does and cannot learn on: it is smaller."""
+        self._fitted()
+        slim = copy(self)
+        slim._states = {}
+        slim._unseen = UnseenLedger()
+        return slim
+
     # --- what it learned ---
+
+    def guess(self, X: Any) -> ColumnTable:
+        """Return what each column of a table would be taken for, as a table to print.
+
+        The encoder itself stays as it is. It costs what `fit` costs.
+
+        Parameters
+        ----------
+        X : pyarrow Table, data frame, dict of columns or list of dicts
+
+        Returns
+        -------
+        ColumnTable
+        """
+        return type(self)(**self.get_params(deep=False)).fit(X).columns_
+
+    @property
+    def columns_(self) -> ColumnTable:
+        """What each column was taken for, why, and how many numbers come out of it."""
+        encoders = {encoder.name: encoder for encoder in _of(self)._fitted()}
+        return ColumnTable.of(
+            self.feature_names_in_.tolist(), encoders, self._dropped, getattr(self, "_states", {})
+        )
+
+    @property
+    def dropped_(self) -> dict[str, str]:
+        """The columns left out, each with the reason."""
+        _of(self)._fitted()
+        return self._dropped
+
+    @property
+    def unseen_(self) -> dict[str, dict[str, Any]]:
+        """The levels met since fit that the training data did not have, counted by column."""
+        return _of(self)._unseen.to_dict()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -177,11 +322,28 @@ class TableEncoder(Transformer):
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The columns in use, each ``"number"`` or ``"category"``, as `read` takes them."""
+        """The columns in use as `read` takes them: ``"number"`` or, read as text, ``"category"``."""
         return {
-            encoder.name: "number" if isinstance(encoder, NumberColumn) else "category"
+            encoder.name: "number" if encoder.kind == "number" else "category"
             for encoder in self._fitted()
         }
+
+    def shown(self, feature: int, value: float) -> str | None:
+        """Return the raw value behind a number out, where its name does not say it.
+
+        Parameters
+        ----------
+        feature : int
+        value : float
+            The encoded value.
+
+        Returns
+        -------
+        str or None
+        """
+        encoders = self._fitted()
+        column = int(np.searchsorted(self._starts, feature, side="right")) - 1
+        return encoders[column].shown(feature - self._starts[column], value)
 
     # --- encoding ---
 
@@ -215,35 +377,48 @@ class TableEncoder(Transformer):
         encoders = self._fitted()
         columns = as_columns(data)
         _refuse_no_rows(columns)
-        self._require(columns)
+        _require([encoder.name for encoder in encoders], columns)
         slots: list[Slot] = []
         reports = []
-        base = 0
         for encoder in encoders:
-            encoded, report = encoder.encode(columns[encoder.name])
-            slots += [slot.shifted(base) for slot in encoded]
-            base += len(encoder.feature_names)
+            typed = encoder.kind in ("date", "boolean", "number")
+            column = typed_column(columns, encoder.name) if typed else columns[encoder.name]
+            encoded, report = encoder.encode(column)
+            slots += encoded
+            if report.unseen:
+                self._unseen.add(report.column, report.unseen_counts)
             if report.missing or report.unseen:
                 reports.append(report)
-        rows = rows_from_slots(slots, columns.n_rows, base)
+        rows = rows_from_slots(slots, columns.n_rows)
         return rows, EncodingReport(columns.n_rows, tuple(reports))
 
-    def _require(self, columns: Columns) -> None:
-        absent = [encoder.name for encoder in self._encoders if encoder.name not in columns]
-        if absent:
-            raise TableError(
-                f"The table lacks {len(absent)} column(s) that the encoder was fitted with: "
-                f"{list_names(absent, 5)}. It has {list_names(columns.names, 10)}. Add them, empty "
-                "where the values are not known."
-            )
+    def encode_one(self, record: Mapping[str, Any]) -> list[tuple[int, float]] | None:
+        """Encode one record quickly, without NumPy for each column.
+
+        Parameters
+        ----------
+        record : dict
+
+        Returns
+        -------
+        list of (int, float), or None
+            The numbers out that are not 0, each with its value, as `encode` has them. None: the
+            record holds something unusual, and `encode` is to deal with it.
+        """
+        out: list[tuple[int, float]] = []
+        for encoder, start in zip(self._fitted(), self._starts, strict=False):
+            if encoder.name not in record:
+                return None
+            pairs = encoder.encode_one(record[encoder.name])
+            if pairs is None:
+                return None
+            out += [(start + place, value) for place, value in pairs]
+        return out
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""
         columns = as_columns(X)
         return self._given_out(self.fit(columns, y).encode(columns), X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_encoders")
 
     # --- files ---
 
@@ -256,10 +431,8 @@ class TableEncoder(Transformer):
         values : dict of str to JSON
         """
         encoders = self._fitted()
-        asked = ((option, getattr(self, option)) for option in OPTIONS)
-        options = {name: None if names is None else list(names) for name, names in asked}
-        tensors = tensors_of(encoders, self.dropped_, self.feature_names_in_.tolist())
-        return tensors, {"options": options} | ({} if self.scale else {"scale": False})
+        tensors, texts = tensors_of(encoders, self.dropped_, self.feature_names_in_.tolist())
+        return tensors, values_of(self.get_params(deep=False), texts)
 
     @classmethod
     def from_parts(cls, tensors: Tensors, values: Values) -> Self:
@@ -279,21 +452,27 @@ class TableEncoder(Transformer):
         ValueError
             The parts do not fit together, as in a damaged or forged file.
         """
-        parts = Parts(tensors)
+        parts = Parts(tensors, values)
         encoder = cls(**options_from_values(values))
+        encoder._unseen = UnseenLedger()
         encoder._set_fitted(parts.encoders(), parts.dropped(), parts.names_in())
         return encoder
 
 
-def _fit_column(
-    name: str, columns: Columns, asked: str | None, *, scale: bool
-) -> ColumnEncoder | str:
-    if asked == "drop":
-        return "asked for"
-    column = columns[name]
-    if asked == "number" or (asked is None and isinstance(column, Numbers)):
-        return NumberColumn.fit(name, column, scale=scale)
-    return CategoryColumn.fit(name, column, asked=asked == "category")
+def _of(encoder: TableEncoder) -> TableEncoder:
+    if not hasattr(encoder, "_encoders"):  # so that hasattr says no
+        raise AttributeError("This TableEncoder is not fitted yet. Call fit with a table first.")
+    return encoder
+
+
+def _require(names: Any, columns: Columns) -> None:
+    absent = [name for name in names if name not in columns]
+    if absent:
+        raise TableError(
+            f"The table lacks {len(absent)} column(s) that the encoder was fitted with: "
+            f"{list_names(absent, 5)}. It has {list_names(columns.names, 10)}. Add them, empty "
+            "where the values are not known."
+        )
 
 
 def _refuse_no_rows(columns: Columns) -> None:

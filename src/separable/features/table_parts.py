@@ -1,14 +1,23 @@
-"""A fitted TableEncoder as tensors and JSON values, and back."""
+"""A fitted TableEncoder as tensors and JSON values, and back.
+
+Files of the first version know numbers and categories only. What came later is kept in tensors and
+values of its own, which are there only where they are needed: an old file is read as ever, and an
+encoder of numbers and categories is written as ever.
+"""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.features.category_column import CategoryColumn
+from separable.features.boolean_column import BooleanColumn
+from separable.features.category_column import UNSEEN, CategoryColumn
+from separable.features.column_states import ColumnEncoder
+from separable.features.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.number_column import NumberColumn
+from separable.features.text_column import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,21 +26,25 @@ if TYPE_CHECKING:
 
     from separable.features.encoder import Tensors, Values
 
-__all__ = ["OPTIONS", "ColumnEncoder", "Parts", "options_from_values", "tensors_of"]
+__all__ = ["OPTIONS", "Parts", "options_from_values", "tensors_of", "values_of"]
 
-ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn
+#: The parameters of a TableEncoder that name columns, and those of the first version.
+OPTIONS = ("number", "category", "boolean", "date", "text", "drop")
+FIRST_OPTIONS = ("number", "category", "drop")
 
-#: The parameters of a TableEncoder that name columns.
-OPTIONS = ("number", "category", "drop")
+#: How the tensor ``kinds`` says what a column is.
+KINDS = ("category", "number", "boolean", "date", "text")
+
+_CYCLE_SIZES = [len(values) for values in CYCLES.values()]
 
 
 def tensors_of(
     encoders: Sequence[ColumnEncoder], dropped: Mapping[str, str], names_in: Sequence[str]
-) -> dict[str, NDArray[Any] | tuple[str, ...]]:
-    """Return the fitted columns of an encoder as tensors."""
+) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    """Return the fitted columns of an encoder as tensors, and what of them is JSON."""
     numbers = [e for e in encoders if isinstance(e, NumberColumn)]
     categories = [e for e in encoders if isinstance(e, CategoryColumn)]
-    return {
+    tensors: dict[str, NDArray[Any] | tuple[str, ...]] = {
         "names": tuple(e.name for e in encoders),
         "is_number": np.array([isinstance(e, NumberColumn) for e in encoders], dtype=np.uint8),
         "has_missing": np.array([e.missing for e in encoders], dtype=np.uint8),
@@ -43,36 +56,159 @@ def tensors_of(
         "dropped": tuple(dropped),
         "dropped_reasons": tuple(dropped.values()),
     }
+    values: dict[str, Any] = {}
+    if any(e.rare for e in categories):
+        tensors["rare_levels"] = tuple(level for e in categories for level in e.rare)
+        tensors["rare_counts"] = np.array([len(e.rare) for e in categories], dtype=np.int64)
+    if any(e.unseen != "zero" for e in categories):
+        values["policies"] = [e.unseen for e in categories]
+    if len(numbers) + len(categories) < len(encoders):
+        tensors["kinds"] = np.array([KINDS.index(e.kind) for e in encoders], dtype=np.uint8)
+        _add_later_kinds(encoders, tensors, values)
+    return tensors, values
+
+
+def _add_later_kinds(
+    encoders: Sequence[ColumnEncoder],
+    tensors: dict[str, NDArray[Any] | tuple[str, ...]],
+    values: dict[str, Any],
+) -> None:
+    booleans = [e for e in encoders if isinstance(e, BooleanColumn)]
+    dates = [e for e in encoders if isinstance(e, DateColumn)]
+    texts = [e.encoder.to_parts() for e in encoders if isinstance(e, TextColumn)]
+    if booleans:
+        tensors["boolean_varies"] = np.array([e.varies for e in booleans], dtype=np.uint8)
+    if dates:
+        tensors["date_means"] = np.array([m for e in dates for m in e.means], dtype=np.float64)
+        tensors["date_scales"] = np.array([s for e in dates for s in e.scales], dtype=np.float64)
+        flags = [
+            place in kept
+            for e in dates
+            for kept, size in zip(e.cycles, _CYCLE_SIZES, strict=True)
+            for place in range(size)
+        ]
+        tensors["date_cycles"] = np.array(flags, dtype=np.uint8)
+    for place, (parts, _) in enumerate(texts):
+        tensors |= {f"text/{place}/{key}": part for key, part in parts.items()}
+    if texts:
+        values["texts"] = [json for _, json in texts]
 
 
 class Parts:
     """The parts of a saved encoder, none of them trusted."""
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(self, tensors: Tensors, values: Values) -> None:
         self._tensors = tensors
+        self._values = values
 
     def encoders(self) -> list[ColumnEncoder]:
         """Return the fitted columns, in order."""
         names = self._texts("names")
-        is_number = self._flags("is_number", len(names))
-        has_missing = self._flags("has_missing", len(names))
-        n_numbers = int(is_number.sum())
-        means = self._floats("means", n_numbers)
-        scales = self._floats("scales", n_numbers)
-        levels = self._levels(len(names) - n_numbers)
+        kinds = self._kinds(len(names))
+        has_missing = self._flags("has_missing", len(names)).astype(bool).tolist()
         _check(len(names) > 0 and len(set(names)) == len(names), "column names must differ")
+        made = {
+            "number": self._numbers,
+            "category": self._categories,
+            "boolean": self._booleans,
+            "date": self._dates,
+            "text": self._text_columns,
+        }
+        columns: dict[str, ColumnEncoder] = {}
+        for kind, make in made.items():
+            mine = [
+                (name, missing)
+                for name, each, missing in zip(names, kinds, has_missing, strict=True)
+                if each == kind
+            ]
+            columns |= {column.name: column for column in make(mine)}
+        return [columns[name] for name in names]
+
+    def _kinds(self, n_columns: int) -> list[str]:
+        is_number = self._flags("is_number", n_columns)
+        if "kinds" not in self._tensors:
+            return [KINDS[number] for number in is_number.tolist()]
+        kinds = self._array("kinds", "u", n_columns)
+        _check(bool((kinds < len(KINDS)).all()), "'kinds' holds an unknown one")
+        _check(bool(((kinds == 1) == is_number).all()), "'kinds' and 'is_number' differ")
+        return [KINDS[kind] for kind in kinds.tolist()]
+
+    def _numbers(self, columns: list[tuple[str, bool]]) -> list[NumberColumn]:
+        means = self._floats("means", len(columns)).tolist()
+        scales = self._floats("scales", len(columns)).tolist()
+        _check(all(scale >= 0 for scale in scales), "scales must be >= 0")
+        out = []
+        for (name, missing), mean, scale in zip(columns, means, scales, strict=True):
+            _check(scale > 0 or missing, f"column {name!r} gives no number out")
+            out.append(NumberColumn(name, mean, scale, missing))
+        return out
+
+    def _categories(self, columns: list[tuple[str, bool]]) -> list[CategoryColumn]:
+        n = len(columns)
+        rare: list[tuple[str, ...]] = [()] * n
+        if "rare_levels" in self._tensors:
+            rare = self._levels(n, "rare_levels", "rare_counts", least=0)
+        levels = self._levels(n, "levels", "level_counts", least=0 if any(rare) else 1)
+        policies = self._values.get("policies", ["zero"] * n)
+        listed = isinstance(policies, list) and len(policies) == n
+        _check(listed and all(each in UNSEEN for each in policies), "wrong 'policies'")
+        for own, shared in zip(levels, rare, strict=True):
+            _check(bool(own or shared) and not {*own} & {*shared}, "wrong levels")
+        return [
+            CategoryColumn(name, own, missing, shared, policy)
+            for (name, missing), own, shared, policy in zip(
+                columns, levels, rare, policies, strict=True
+            )
+        ]
+
+    def _booleans(self, columns: list[tuple[str, bool]]) -> list[BooleanColumn]:
+        if not columns:
+            return []
+        varies = self._flags("boolean_varies", len(columns)).astype(bool).tolist()
+        for (name, missing), each in zip(columns, varies, strict=True):
+            _check(each or missing, f"column {name!r} gives no number out")
+        return [
+            BooleanColumn(name, each, missing)
+            for (name, missing), each in zip(columns, varies, strict=True)
+        ]
+
+    def _dates(self, columns: list[tuple[str, bool]]) -> list[DateColumn]:
+        n = len(columns)
+        if not n:
+            return []
+        means = self._floats("date_means", n * len(NUMBERS)).reshape(n, -1)
+        scales = self._floats("date_scales", n * len(NUMBERS)).reshape(n, -1)
         _check(bool((scales >= 0).all()), "scales must be >= 0")
-        numbers = iter(zip(means.tolist(), scales.tolist(), strict=True))
-        categories = iter(levels)
-        encoders: list[ColumnEncoder] = []
-        for name, number, missing in zip(names, is_number, has_missing, strict=True):
-            if number:
-                mean, scale = next(numbers)
-                _check(scale > 0 or bool(missing), f"column {name!r} gives no number out")
-                encoders.append(NumberColumn(name, mean, scale, bool(missing)))
-            else:
-                encoders.append(CategoryColumn(name, next(categories), bool(missing)))
-        return encoders
+        flags = self._flags("date_cycles", n * sum(_CYCLE_SIZES)).reshape(n, -1)
+        out = []
+        for place, (name, missing) in enumerate(columns):
+            cycles = np.split(flags[place], np.cumsum(_CYCLE_SIZES)[:-1])
+            kept = tuple(tuple(np.flatnonzero(cycle).tolist()) for cycle in cycles)
+            date = DateColumn(
+                name, tuple(means[place].tolist()), tuple(scales[place].tolist()), kept, missing
+            )
+            _check(len(date.feature_names) > 0, f"column {name!r} gives no number out")
+            out.append(date)
+        return out
+
+    def _text_columns(self, columns: list[tuple[str, bool]]) -> list[TextColumn]:
+        if not columns:
+            return []
+        from separable.features.text_encoder import TextEncoder
+
+        saved = self._values.get("texts")
+        if not isinstance(saved, list) or len(saved) != len(columns):
+            raise ValueError("The saved TableEncoder is damaged: wrong 'texts'.")
+        out = []
+        for place, (name, missing) in enumerate(columns):
+            prefix = f"text/{place}/"
+            mine = {
+                key.removeprefix(prefix): part
+                for key, part in self._tensors.items()
+                if key.startswith(prefix)
+            }
+            out.append(TextColumn(name, TextEncoder.from_parts(mine, saved[place]), missing))
+        return out
 
     def dropped(self) -> dict[str, str]:
         """Return the columns left out, with the reasons."""
@@ -87,9 +223,12 @@ class Parts:
         _check(set(names) == used and len(names) == len(used), "'names_in' must list the columns")
         return names
 
-    def _levels(self, n_columns: int) -> list[tuple[str, ...]]:
-        levels, counts = self._texts("levels"), self._array("level_counts", "i", n_columns)
-        _check(bool((counts > 0).all()) and sum(counts.tolist()) == len(levels), "wrong levels")
+    def _levels(
+        self, n_columns: int, key: str, counts_key: str, least: int
+    ) -> list[tuple[str, ...]]:
+        levels, counts = self._texts(key), self._array(counts_key, "i", n_columns)
+        fits = bool((counts >= least).all()) and sum(counts.tolist()) == len(levels)
+        _check(fits, "wrong levels")
         stops = np.cumsum(counts).tolist()
         groups = [
             levels[stop - count : stop] for stop, count in zip(stops, counts.tolist(), strict=True)
@@ -127,17 +266,65 @@ class Parts:
         return value
 
 
+def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an encoder, and what it learned that is JSON, as JSON values."""
+    options = {
+        name: _plain_option(parameters[name])
+        for name in OPTIONS
+        if name in FIRST_OPTIONS or parameters[name] is not None
+    }
+    values: dict[str, Any] = {"options": options, **learned}
+    if not parameters["scale"]:
+        values["scale"] = False
+    if parameters["min_count"] is not None:
+        values["min_count"] = int(parameters["min_count"])
+    unseen = parameters["unseen"]
+    if unseen != "zero":
+        values["unseen"] = unseen if isinstance(unseen, str) else dict(unseen)
+    return values
+
+
+def _plain_option(given: Any) -> Any:
+    """Return columns asked for as JSON: a list, or a dict of their options."""
+    if given is None:
+        return None
+    if not hasattr(given, "keys"):
+        return list(given)
+    return {name: _plain_settings(given[name]) for name in given}
+
+
+def _plain_settings(settings: Any) -> Any:
+    if settings is None:
+        return None
+    given = settings.get_params(deep=False) if hasattr(settings, "get_params") else settings
+    plain = (type(None), bool, int, float, str)
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if isinstance(value, plain)
+        or (isinstance(value, (list, tuple)) and all(isinstance(each, plain) for each in value))
+    }
+
+
 def options_from_values(values: Values) -> dict[str, Any]:
     """Return the parameters of a saved encoder."""
     options = values.get("options")
-    if not isinstance(options, dict) or set(options) != set(OPTIONS):
+    if not isinstance(options, dict) or not set(FIRST_OPTIONS) <= set(options) <= set(OPTIONS):
         raise ValueError("The saved TableEncoder is damaged: wrong options.")
     for names in options.values():
         listed = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        _check(names is None or listed, "options must be lists of names")
+        mapped = isinstance(names, dict) and all(
+            each is None or isinstance(each, dict) for each in names.values()
+        )
+        _check(names is None or listed or mapped, "options must be lists of names")
     scale = values.get("scale", True)
     _check(isinstance(scale, bool), "'scale' must be true or false")
-    return {**options, "scale": scale}
+    min_count = values.get("min_count")
+    _check(min_count is None or type(min_count) is int, "'min_count' must be a whole number")
+    unseen = values.get("unseen", "zero")
+    named = unseen.values() if isinstance(unseen, dict) else [unseen]
+    _check(all(each in UNSEEN for each in named), "wrong 'unseen'")
+    return {**options, "scale": scale, "min_count": min_count, "unseen": unseen}
 
 
 def _check(ok: bool, what: str) -> None:

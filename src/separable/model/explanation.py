@@ -25,12 +25,26 @@ __all__ = ["Explanation", "Term", "Terms"]
 
 @dataclass(frozen=True)
 class Term:
-    """One feature's part of a score: contribution = weight x value."""
+    """One feature's part of a score: contribution = weight x value.
+
+    Parameters
+    ----------
+    feature : str
+    value, weight, contribution : float
+    raw : str, optional
+        The value in the raw table, where an encoder changed it and the name does not say it.
+    """
 
     feature: str
     value: float
     weight: float
     contribution: float
+    raw: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The feature, with its raw value where there is one: ``age 39``."""
+        return self.feature if self.raw is None else f"{self.feature} {self.raw}"
 
 
 @dataclass(frozen=True)
@@ -249,6 +263,7 @@ class Explanation:
                     float(values[j]),
                     float(weights[j]),
                     float(parts[j]),
+                    self._raw(int(features[j]), float(values[j])),
                 )
                 for j in first
             ),
@@ -271,6 +286,10 @@ class Explanation:
         from separable.model.explanation_dict import explanation_dict
 
         return explanation_dict(self, n)
+
+    def _raw(self, feature: int, value: float) -> str | None:
+        shown = getattr(self.model.encoder, "shown", None)
+        return None if shown is None else shown(feature, value)
 
     def _row(self, place: int) -> int:
         row = operator.index(place)

@@ -51,6 +51,7 @@ def _parts(terms: Terms) -> dict[str, Any]:
                 "value": term.value,
                 "weight": term.weight,
                 "contribution": term.contribution,
+                **({} if term.raw is None else {"raw": term.raw}),
             }
             for term in terms.shown
         ],

@@ -33,9 +33,7 @@ def _one_row(explanation: Explanation) -> str:
     lines = [_line("feature", "value", "weight", "contribution", tag="th")]
     for term in terms.shown:
         value, weight, part = number(term.value), number(term.weight), signed(term.contribution)
-        lines.append(
-            _line(shown(term.feature), value, weight, part, bar=term.contribution / largest)
-        )
+        lines.append(_line(shown(term.name), value, weight, part, bar=term.contribution / largest))
     if terms.other_count:
         others = f"{terms.other_count} other feature{'s' * (terms.other_count > 1)}"
         lines.append(_line(others, "", "", signed(terms.other_contribution)))
@@ -52,9 +50,7 @@ def _many_rows(explanation: Explanation) -> str:
     lines = [_line(*heads, "largest contributions", tag="th", text=len(heads))]
     for row in range(count):
         terms = explanation.terms(row, n=TERMS_A_ROW)
-        parts = ", ".join(
-            f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown
-        )
+        parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
         cells = [str(row), *([shown(terms.predicted)] if classified else [])]
         lines.append(_line(*cells, total(explanation, terms)[1], parts, text=len(heads)))
     rest = len(explanation) - count

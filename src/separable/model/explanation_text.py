@@ -77,7 +77,7 @@ def _one_row(explanation: Explanation) -> str:
     terms = explanation.terms(n=TERMS)
     lines = [("feature", "value", "weight", "contribution")]
     for each in terms.shown:
-        name, part = shown(each.feature), signed(each.contribution)
+        name, part = shown(each.name), signed(each.contribution)
         lines += [(name, number(each.value), number(each.weight), part)]
     if terms.other_contribution or terms.other_count:
         others = f"{terms.other_count} other feature{'s' * (terms.other_count > 1)}"
@@ -91,7 +91,7 @@ def _one_row(explanation: Explanation) -> str:
 
 def _line(explanation: Explanation, row: int) -> str:
     terms = explanation.terms(row, n=TERMS_A_ROW)
-    parts = ", ".join(f"{shown(term.feature)} {signed(term.contribution)}" for term in terms.shown)
+    parts = ", ".join(f"{shown(term.name)} {signed(term.contribution)}" for term in terms.shown)
     predicted = "" if explanation.model.classes is None else f"{shown(terms.predicted)}, "
     told = f"{predicted}{' '.join(total(explanation, terms))}"
     return f"  row {row}: {told}: {parts or 'no feature counts'}"

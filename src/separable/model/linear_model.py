@@ -7,6 +7,7 @@ saving are written once, on it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from separable.model.arrays import (
 from separable.model.checks import check_score_count, check_words, names_of_features
 from separable.model.inputs import model_rows
 from separable.model.json_values import JSON, plain
+from separable.model.one_record import WeightColumns, class_of_scores, record_scores
 from separable.model.probability import classes_of, model_probabilities
 from separable.model.scores import linear_scores
 
@@ -199,6 +201,34 @@ class LinearModel:
             return classes_of(scores, self.classes)
         return scores[:, 0] if len(self.weights) == 1 else scores
 
+    def predict_one(self, record: Mapping[str, Any]) -> Any:
+        """Return the class of one raw record, or in regression its number.
+
+        The answer is that of ``predict([record])[0]``, sooner.
+
+        Parameters
+        ----------
+        record : dict
+            The raw columns; the model must have an encoder.
+
+        Returns
+        -------
+        object
+            A label, a number, or in regression with several targets a list of numbers.
+        """
+        if self.encoder is None:
+            raise ValueError(
+                f"This {self.learner} model has no encoder, so it cannot read a record. Pass rows "
+                "of numbers to predict."
+            )
+        columns = self._columns
+        scores = record_scores(self, record, columns)
+        if scores is None:
+            scores = self._scores([record])[0].tolist()
+        if columns.classes is not None:
+            return class_of_scores(scores, columns.classes)
+        return scores[0] if len(scores) == 1 else scores
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, where the link or a calibration gives them.
 
@@ -323,7 +353,15 @@ class LinearModel:
             return weights[which], intercepts
         return weights[np.repeat(which, np.diff(rows.indptr)), rows.indices], intercepts
 
+    @cached_property
+    def _columns(self) -> WeightColumns:
+        return WeightColumns(self)
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
+        if type(X) is list and len(X) == 1 and self.encoder is not None:
+            scores = record_scores(self, X[0], self._columns)
+            if scores is not None:
+                return np.array([scores])
         return linear_scores(model_rows(self, X), self.weights, self.intercept)
 
 

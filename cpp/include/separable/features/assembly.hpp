@@ -31,6 +31,7 @@ struct OneHotPart {
     const std::int32_t* codes;
     const std::int32_t* places;
     std::int64_t at;
+    bool always;  // whether every row has a number
 };
 
 // The numbers of a CSR matrix, moved by `at`.
@@ -77,7 +78,7 @@ inline void count_part(const NumberPart& part, std::int64_t first, std::int64_t 
 inline void count_part(const OneHotPart& part, std::int64_t first, std::int64_t last,
                        std::int64_t* counts) {
     for (std::int64_t i = first; i < last; ++i)
-        counts[i - first] += part.places[part.codes[i] + 1] >= 0;
+        counts[i - first] += part.always || part.places[part.codes[i] + 1] >= 0;
 }
 inline void count_part(const CsrPart& part, std::int64_t first, std::int64_t last,
                        std::int64_t* counts) {

@@ -1,0 +1,247 @@
+"""Columns of dates and of booleans, recognised by their type or read from texts."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.columns import Categories, Column, Columns, Numbers
+from separable.data.table import CellError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Booleans",
+    "Dates",
+    "TypedColumn",
+    "booleans_from",
+    "dates_from",
+    "is_date",
+    "read_boolean",
+    "read_date",
+    "typed_column",
+]
+
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII
+)
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "t", "y", "1"), 1.0),
+    **dict.fromkeys(("false", "no", "f", "n", "0"), 0.0),
+}
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A column of dates.
+
+    Parameters
+    ----------
+    values : ndarray of datetime64[us]
+        Local time where the column has a time zone; NaT where it is missing.
+    """
+
+    values: NDArray[np.datetime64]
+
+
+@dataclass(frozen=True, slots=True)
+class Booleans:
+    """A column of booleans.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        1 for true, 0 for false, NaN where it is missing.
+    """
+
+    values: NDArray[np.float64]
+
+
+TypedColumn = Column | Dates | Booleans
+
+
+def typed_column(columns: Columns, name: str) -> TypedColumn:
+    """Return a column as numbers, categories, dates or booleans, by its type.
+
+    Parameters
+    ----------
+    columns : Columns
+    name : str
+
+    Returns
+    -------
+    Numbers, Categories, Dates or Booleans
+    """
+    raw = columns.raw(name)
+    if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
+        typed = _from_arrow(raw)
+    elif isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.dtype.kind in "bM":
+        typed = _from_numpy(raw)
+    elif isinstance(raw, (list, tuple)) or (isinstance(raw, np.ndarray) and raw.dtype.kind == "O"):
+        typed = _from_objects(raw)
+    else:
+        typed = None
+    return columns[name] if typed is None else typed
+
+
+def _from_numpy(raw: NDArray[Any]) -> Dates | Booleans:
+    if raw.dtype.kind == "b":
+        return Booleans(raw.astype(np.float64))
+    return Dates(raw.astype("datetime64[us]"))
+
+
+def _from_objects(raw: Any) -> Dates | Booleans | None:
+    kinds = set(map(type, raw))
+    lost = {kind for kind in kinds if kind in (type(None), float) or kind.__name__ == "NaTType"}
+    there = kinds - lost
+    if not there or (float in lost and any(isinstance(v, float) and v == v for v in raw)):
+        return None
+    if there <= {bool, np.bool_}:
+        return Booleans(np.array([float(v) if type(v) not in lost else np.nan for v in raw]))
+    if all(issubclass(kind, dt.date) for kind in there):
+        dates = [np.datetime64("NaT") if type(v) in lost else _naive(v) for v in raw]
+        return Dates(np.array(dates, dtype="datetime64[us]"))
+    return None
+
+
+def _naive(value: dt.date) -> dt.date:
+    return value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value
+
+
+def _from_arrow(raw: Any) -> Dates | Booleans | None:
+    import pyarrow as pa
+    from pyarrow import types
+
+    array = raw
+    if not isinstance(raw, (pa.Array, pa.ChunkedArray)):
+        try:
+            array = pa.chunked_array(raw) if hasattr(raw, "__arrow_c_stream__") else pa.array(raw)
+        except (pa.ArrowException, OverflowError):
+            return None
+    kind = array.type
+    if types.is_boolean(kind):
+        return Booleans(_buffer_values(array.cast(pa.uint8()), np.uint8).astype(np.float64))
+    if not (types.is_timestamp(kind) or types.is_date(kind)):
+        return None
+    if getattr(kind, "tz", None) is not None:
+        from pyarrow import compute
+
+        array = compute.local_timestamp(array)
+    whole = array.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+    values = _buffer_values(whole, np.int64)
+    dates = np.full(len(values), np.datetime64("NaT", "us"))
+    there = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), np.bool_)
+    dates[there] = values[there].astype(np.int64).view("datetime64[us]")
+    return Dates(dates)
+
+
+def _buffer_values(array: Any, dtype: type[Any]) -> NDArray[Any]:
+    """Return whole numbers, or floats with NaN where one is missing."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+    data = array.buffers()[1]
+    values = np.frombuffer(b"" if data is None else data, dtype)
+    values = values[array.offset : array.offset + len(array)]
+    if not array.null_count:
+        return values
+    missing = np.array(array.is_null().to_pylist(), dtype=np.bool_)
+    exact = values.astype(np.longdouble)  # holds every int64
+    exact[missing] = np.nan
+    return exact
+
+
+# --- from texts ---
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date as ISO 8601 writes it, with or without a time."""
+    return _DATE.fullmatch(text) is not None and read_date(text) is not None
+
+
+def read_date(value: Any) -> float | None:
+    """Return the microseconds since 1970-01-01 of a date or its text; None if it is none."""
+    if isinstance(value, str):
+        if _DATE.fullmatch(value) is None:
+            return None
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, dt.datetime):
+        if not isinstance(value, dt.date):
+            return None
+        value = dt.datetime(value.year, value.month, value.day)
+    return (value.replace(tzinfo=None) - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def read_boolean(text: str) -> float | None:
+    """Return 1 or 0 for a word that means true or false, None for any other."""
+    return _WORDS.get(text.strip().lower())
+
+
+def dates_from(name: str, column: TypedColumn) -> NDArray[np.datetime64]:
+    """Return a column as dates, NaT where missing; refuse other values by row."""
+    if isinstance(column, Dates):
+        return column.values
+    if isinstance(column, Numbers):
+        return (
+            np.full(len(column.values), np.datetime64("NaT", "us"))
+            if np.isnan(column.values).all()
+            else _refuse_numbers(name, column)
+        )
+    texts = column if isinstance(column, Categories) else _as_words(column)
+    read = [read_date(level) for level in texts.levels]
+    _refuse_unread(name, texts, read, "a date such as 2024-01-31 or 2024-01-31 18:30")
+    whole = np.array([*(0 if each is None else each for each in read), 0], dtype=np.int64)
+    dates = whole.view("datetime64[us]")[texts.codes]
+    dates[texts.codes < 0] = np.datetime64("NaT")
+    return dates
+
+
+def booleans_from(name: str, column: TypedColumn) -> NDArray[np.float64]:
+    """Return a column as 1 and 0, NaN where missing; refuse other values by row."""
+    if isinstance(column, Booleans):
+        return column.values
+    if isinstance(column, Dates):
+        raise CellError(name, 0, "a date is neither true nor false. Use the column as a date.")
+    texts = column if isinstance(column, Categories) else column.as_categories()
+    read = [read_boolean(level) for level in texts.levels]
+    _refuse_unread(name, texts, read, "true or false, yes or no, 1 or 0")
+    values = np.array([*(np.nan if each is None else each for each in read), np.nan])
+    return values[texts.codes]
+
+
+def _as_words(column: Booleans) -> Categories:
+    codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int32)
+    return Categories(codes, ("False", "True"))
+
+
+def _refuse_unread(name: str, texts: Categories, read: list[float | None], wanted: str) -> None:
+    odd = np.flatnonzero([each is None for each in read])
+    bad = np.flatnonzero(np.isin(texts.codes, odd)) if len(odd) else odd
+    if len(bad):
+        row = int(bad[0])
+        raise CellError(
+            name,
+            row,
+            f"{texts.levels[texts.codes[row]]!r} is not {wanted}. Correct it, leave it empty if it "
+            "is missing, or train with the column as a category.",
+        )
+
+
+def _refuse_numbers(name: str, column: Numbers) -> NDArray[np.datetime64]:
+    row = int(np.flatnonzero(~np.isnan(column.values))[0])
+    raise CellError(
+        name,
+        row,
+        f"{column.values[row]:g} is a number, not a date. Write dates as 2024-01-31, or train with "
+        "the column as a number.",
+    )

@@ -1,0 +1,197 @@
+"""What a column is taken for, why, and what has been learned of it so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from separable.data.columns import Categories, Numbers
+from separable.data.dates import Booleans, Dates, is_date, typed_column
+from separable.features.boolean_column import BooleanColumn, BooleanState
+from separable.features.category_column import CategoryColumn, CategoryState
+from separable.features.date_column import DateColumn, DateState
+from separable.features.number_column import NumberColumn, NumberState, numbers_of
+from separable.features.text_column import TextColumn, TextState, text_encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.data.columns import Columns
+    from separable.data.dates import TypedColumn
+
+__all__ = ["ColumnEncoder", "ColumnState", "Wish"]
+
+ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
+State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
+
+#: A column of texts is free text when more than half of its values are different, there are more
+#: than so many, and they have so many words in the mean; otherwise they are levels or identifiers.
+TEXTS, WORDS = 10, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asked for about one column.
+
+    Parameters
+    ----------
+    kind : str or None
+        The type to take it for.
+    options : object
+        Settings of its own.
+    """
+
+    kind: str | None = None
+    options: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnState:
+    """One column while it is learned.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        ``"unknown"`` as long as every value was missing.
+    why : str
+        What speaks for the kind.
+    wish : Wish
+    state : object
+        What has been learned; None for a dropped column.
+    """
+
+    name: str
+    kind: str
+    why: str
+    wish: Wish
+    state: State
+
+    @classmethod
+    def of(cls, name: str, columns: Columns, wish: Wish) -> ColumnState:
+        """Learn from the first rows of a column."""
+        if wish.kind == "drop":
+            return cls(name, "drop", "asked for", wish, None)
+        if wish.kind is not None:
+            column = _asked_column(wish.kind, columns, name)
+            return cls(name, wish.kind, "asked for", wish, _learn(wish, wish.kind, name, column))
+        column = typed_column(columns, name)
+        if isinstance(column, Categories):
+            levels = CategoryState.of(column)
+            kind, why = _kind_of_texts(levels)
+            state = levels if kind == "category" else _learn(wish, kind, name, column)
+            return cls(name, kind, why, wish, state)
+        kind, why = _kind_by_type(column)
+        return cls(name, kind, why, wish, _learn(wish, kind, name, column))
+
+    def followed_by(self, columns: Columns) -> ColumnState:
+        """Return what is known after more rows."""
+        if self.kind == "drop":
+            return self
+        if self.kind == "unknown":
+            later = ColumnState.of(self.name, columns, self.wish)
+            assert isinstance(self.state, NumberState)
+            return replace(later, state=_with_missing(later.state, self.state.missing))
+        column = _asked_column(self.kind, columns, self.name)
+        if isinstance(self.state, TextState):
+            self.state.add(column)
+            return self
+        return replace(
+            self, state=_merged(self.state, _learn(self.wish, self.kind, self.name, column))
+        )
+
+    def merge(self, other: ColumnState) -> ColumnState:
+        """Return what both know, as if from all rows at once."""
+        if self.kind == "unknown" or other.kind == "unknown":
+            known, lost = (other, self) if self.kind == "unknown" else (self, other)
+            assert isinstance(lost.state, NumberState)
+            return replace(known, state=_with_missing(known.state, lost.state.missing))
+        if self.kind != other.kind:
+            raise ValueError(
+                f"The encoders cannot be merged: column {self.name!r} is a {self.kind} in one and "
+                f"a {other.kind} in the other. Say which it is when they are made, for example "
+                f"TableEncoder({self.kind}=[{self.name!r}])."
+            )
+        return replace(self, state=_merged(self.state, other.state))
+
+    def finish(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
+        """Return the fitted column, or the reason why it is left out."""
+        options: Mapping[str, Any] = (
+            self.wish.options if isinstance(self.wish.options, dict) else {}
+        )
+        if self.state is None:
+            return "asked for"
+        if isinstance(self.state, NumberState):
+            return self.state.finish(self.name, scale=bool(options.get("scale", scale)))
+        if isinstance(self.state, CategoryState):
+            return self.state.finish(
+                self.name,
+                asked=self.wish.kind == "category",
+                min_count=options.get("min_count", min_count),
+                unseen=options.get("unseen", unseen),
+            )
+        return self.state.finish(self.name)
+
+
+def _kind_by_type(column: TypedColumn) -> tuple[str, str]:
+    if isinstance(column, Booleans):
+        return "boolean", "true and false"
+    if isinstance(column, Dates):
+        return "date", "dates"
+    assert isinstance(column, Numbers)
+    if np.isnan(column.values).all():
+        return "unknown", "every value is missing"
+    return "number", "numbers"
+
+
+def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
+    levels, n_values = state.counts, sum(state.counts.values())
+    if not levels:
+        return "unknown", "every value is missing"
+    if is_date(next(iter(levels))) and all(map(is_date, levels)):
+        return "date", "texts that are dates"
+    words = sum(level.count(" ") + 1 for level in levels) / len(levels)
+    if len(levels) > max(TEXTS, n_values / 2) and words >= WORDS:
+        return "text", f"{len(levels)} different texts of {words:.0f} words in {n_values} values"
+    return "category", f"{len(levels)} different texts in {n_values} values"
+
+
+def _asked_column(kind: str, columns: Columns, name: str) -> TypedColumn:
+    return typed_column(columns, name) if kind in ("date", "boolean", "number") else columns[name]
+
+
+def _learn(wish: Wish, kind: str, name: str, column: TypedColumn) -> State:
+    if kind in ("number", "unknown"):
+        if isinstance(column, Categories) and not column.levels:
+            return NumberState(missing=len(column.codes))
+        return NumberState.of(numbers_of(name, column))
+    if kind == "category":
+        return CategoryState.of(column)
+    if kind == "boolean":
+        return BooleanState.of(name, column)
+    if kind == "date":
+        return DateState.of(name, column)
+    state = TextState(*text_encoder(wish.options))
+    state.add(column)
+    return state
+
+
+def _merged(ours: State, theirs: State) -> State:
+    if ours is None or theirs is None:
+        return ours
+    return ours.merge(theirs)  # type: ignore[arg-type]  # of one kind, as the caller made sure
+
+
+def _with_missing(state: State, n: int) -> State:
+    """Return a state to which rows with missing values are added."""
+    if isinstance(state, BooleanState | CategoryState | NumberState):
+        return replace(state, missing=state.missing + n)
+    if isinstance(state, DateState):
+        return replace(
+            state, numbers=tuple(replace(p, missing=p.missing + n) for p in state.numbers)
+        )
+    if isinstance(state, TextState):
+        state.add_missing(n)
+    return state

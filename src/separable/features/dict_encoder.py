@@ -1,0 +1,284 @@
+"""DictEncoder: rows that are dicts of features to sparse rows of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable._core import native
+from separable.data.rows import Rows, as_rows
+from separable.features.transformer import Transformer
+from separable.features.unseen import UnseenLedger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from separable.features.encoder import Tensors, Values
+
+__all__ = ["DictEncoder"]
+
+
+class DictEncoder(Transformer):
+    """Encode rows that are dicts, feature name to value, as sparse rows.
+
+    A number stays a number under its name. A text is one-hot: ``{"city": "Rome"}`` is 1 for
+    ``city=Rome``. A list, tuple or set of texts is 1 for each of them, so often as it is there.
+    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is that
+    of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and counted
+    in `unseen_`.
+
+    Parameters
+    ----------
+    separator : str, default "="
+        Between the names of a feature and of its text.
+    sparse : bool, default True
+        Whether `transform` returns a sparse matrix.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        The number out of each name.
+    unseen_ : dict of str to dict
+        What was met since fit and left out, counted by feature.
+
+    Examples
+    --------
+    >>> from separable import DictEncoder
+    >>> words = [{"word": "the", "length": 3}, {"word": "cat", "tags": ["noun", "animal"]}]
+    >>> encoder = DictEncoder(sparse=False)
+    >>> encoder.fit_transform(words)
+    array([[3., 0., 0., 0., 1.],
+           [0., 1., 1., 1., 0.]])
+    >>> encoder.feature_names
+    ('length', 'tags=animal', 'tags=noun', 'word=cat', 'word=the')
+    """
+
+    kind: ClassVar[str] = "dict"
+
+    def __init__(self, *, separator: str = "=", sparse: bool = True) -> None:
+        self.separator = separator
+        self.sparse = sparse
+
+    # --- learning ---
+
+    def fit(self, X: Iterable[Mapping[Any, Any]], y: Any = None) -> Self:
+        """Learn the names.
+
+        Parameters
+        ----------
+        X : iterable of dict
+        y : ignored
+
+        Returns
+        -------
+        DictEncoder
+            Itself.
+        """
+        for name in ("_numbers", "_levels"):
+            if hasattr(self, name):
+                delattr(self, name)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Iterable[Mapping[Any, Any]], y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the names of some more rows; numbers out may move, since names are sorted.
+
+        Parameters
+        ----------
+        X : iterable of dict
+        y : ignored
+
+        Returns
+        -------
+        DictEncoder
+            Itself.
+        """
+        numbers: dict[Any, None] = dict(getattr(self, "_numbers", {}))
+        levels: dict[Any, dict[str, None]] = {
+            key: dict(texts) for key, texts in getattr(self, "_levels", {}).items()
+        }
+        native.dict_names(_records(X), numbers, levels)
+        self._learned(numbers, levels)
+        return self
+
+    def merge(self, other: DictEncoder) -> DictEncoder:
+        """Return an encoder that knows the names of both."""
+        levels = {key: dict(texts) for key, texts in self._fitted()._levels.items()}
+        for key, texts in other._fitted()._levels.items():
+            levels.setdefault(key, {}).update(texts)
+        merged = type(self)(**self.get_params())
+        merged._learned(self._numbers | other._numbers, levels)
+        return merged
+
+    def _learned(self, numbers: dict[Any, None], levels: dict[Any, dict[str, None]]) -> None:
+        self._numbers, self._levels = numbers, levels
+        named = {self._name(key, None): (key, None) for key in numbers}
+        named |= {self._name(k, text): (k, text) for k, texts in levels.items() for text in texts}
+        self._names = tuple(sorted(named))
+        self.vocabulary_ = {name: place for place, name in enumerate(self._names)}
+        place = self.vocabulary_
+        self._number_places = {key: place[self._name(key, None)] for key in numbers}
+        self._level_places = {
+            key: {text: place[self._name(key, text)] for text in texts}
+            for key, texts in levels.items()
+        }
+        self._unseen = UnseenLedger()
+
+    def _name(self, key: Any, text: str | None) -> str:
+        return str(key) if text is None else f"{key}{self.separator}{text}"
+
+    def _fitted(self) -> Self:
+        if not hasattr(self, "_names"):
+            raise ValueError("This DictEncoder is not fitted yet. Call fit with rows first.")
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_names")
+
+    # --- what it learned ---
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the numbers out."""
+        return self._fitted()._names
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """For each number out, the feature it came from."""
+        source = {self._name(key, None): str(key) for key in self._fitted()._numbers}
+        source |= {self._name(k, t): str(k) for k, texts in self._levels.items() for t in texts}
+        return tuple(source[name] for name in self._names)
+
+    @property
+    def unseen_(self) -> dict[str, dict[str, Any]]:
+        """What was met since fit and left out, counted by feature."""
+        if not hasattr(self, "_unseen"):
+            raise AttributeError("This DictEncoder is not fitted yet.")
+        return self._unseen.to_dict()
+
+    # --- encoding ---
+
+    def encode(self, data: Iterable[Mapping[Any, Any]]) -> Rows:
+        """Turn dicts into rows of float64.
+
+        Parameters
+        ----------
+        data : iterable of dict
+
+        Returns
+        -------
+        Rows
+            In CSR, its columns ascending and without explicit zeros.
+        """
+        self._fitted()
+        values, indices, indptr, n_unseen, examples = native.dict_rows(
+            _records(data), self._number_places, self._level_places
+        )
+        if n_unseen:
+            self._note(n_unseen, examples)
+        if max(len(values), len(self._names)) < np.iinfo(np.int32).max:
+            indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
+        return Rows(values, len(self._names), indices, indptr)
+
+    def _note(self, n_unseen: int, examples: list[tuple[Any, str | None]]) -> None:
+        for key, text in examples:
+            self._unseen.add(str(key), {"(a number)" if text is None else text: 1})
+        if n_unseen > len(examples):
+            self._unseen.add("(others)", {"": n_unseen - len(examples)})
+
+    def transform(self, X: Any) -> Any:
+        """Turn dicts into a matrix.
+
+        Parameters
+        ----------
+        X : iterable of dict
+
+        Returns
+        -------
+        scipy.sparse.csr_array or ndarray
+            Or the frame that `set_output` asks for.
+        """
+        rows = self.encode(X)
+        return self._given_out(rows if self.sparse else _dense(rows), X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn the names and turn the same rows into a matrix."""
+        records = _records(X)
+        return self.fit(records, y).transform(records)
+
+    def inverse_transform(self, X: Any) -> list[dict[str, float]]:
+        """Return for each row the names and values of its numbers that are not 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+
+        Returns
+        -------
+        list of dict
+        """
+        names, rows = self.feature_names, as_rows(X)
+        if rows.indptr is None or rows.indices is None:
+            return [
+                {names[j]: float(row[j]) for j in np.flatnonzero(row).tolist()}
+                for row in rows.values
+            ]
+        ends = rows.indptr.tolist()
+        columns, values = rows.indices.tolist(), rows.values.tolist()
+        return [
+            {names[columns[k]]: values[k] for k in range(start, stop) if values[k]}
+            for start, stop in zip(ends[:-1], ends[1:], strict=True)
+        ]
+
+    # --- files ---
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+        """Return what was learned as tensors and JSON values."""
+        pairs = [(str(k), text) for k, texts in self._fitted()._levels.items() for text in texts]
+        tensors: dict[str, NDArray[Any] | tuple[str, ...]] = {
+            "numbers": tuple(str(key) for key in self._numbers),
+            "level_features": tuple(key for key, _ in pairs),
+            "level_texts": tuple(text for _, text in pairs),
+        }
+        return tensors, {"separator": self.separator, "sparse": bool(self.sparse)}
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild a fitted encoder; the inverse of `to_parts`."""
+        parts = [tensors.get(key) for key in ("numbers", "level_features", "level_texts")]
+        separator, sparse = values.get("separator"), values.get("sparse")
+        texts = all(
+            isinstance(part, tuple) and all(isinstance(each, str) for each in part)
+            for part in parts
+        )
+        if not texts or not isinstance(separator, str) or not isinstance(sparse, bool):
+            raise ValueError("The saved DictEncoder is damaged: wrong parts.")
+        numbers, features, found = (tuple(map(str, part or ())) for part in parts)
+        if len(features) != len(found) or not len(numbers) + len(found):
+            raise ValueError("The saved DictEncoder is damaged: features and texts differ.")
+        levels: dict[Any, dict[str, None]] = {}
+        for feature, text in zip(features, found, strict=True):
+            levels.setdefault(feature, {})[text] = None
+        encoder = cls(separator=separator, sparse=sparse)
+        encoder._learned(dict.fromkeys(numbers), levels)
+        return encoder
+
+
+def _records(X: Any) -> list[Any]:
+    """Return the rows as a list; one dict alone is one row, as for scikit-learn."""
+    if hasattr(X, "keys"):
+        return [X]
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"Expected rows that are dicts, got a text: {X!r:.80}.")
+    return X if type(X) is list else list(X)
+
+
+def _dense(rows: Rows) -> Rows:
+    assert rows.indptr is not None
+    assert rows.indices is not None
+    out = np.zeros(rows.shape)
+    out[np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr)), rows.indices] = rows.values
+    return Rows(out, rows.n_features)

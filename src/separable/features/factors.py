@@ -1,0 +1,243 @@
+"""The different values of a column, numbered: codes and levels, whatever the column is made of.
+
+Columns come from NumPy arrays, from frames, from Arrow. Missing values are levels like others here:
+NaN, None and pandas' NA each keep themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Factors", "factors_of", "factors_of_objects", "is_missing", "sorted_levels"]
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """A column as codes and levels.
+
+    Parameters
+    ----------
+    codes : ndarray of int32
+        For each row the place of its value in ``levels``.
+    levels : ndarray
+        The different values in any order; not all need occur.
+    """
+
+    codes: NDArray[np.int32]
+    levels: NDArray[Any]
+
+    def counts(self) -> NDArray[np.intp]:
+        """Return how often each level occurs."""
+        return np.bincount(self.codes, minlength=len(self.levels))
+
+    def without_unused(self) -> Factors:
+        """Return the column with the levels that occur only."""
+        used = np.flatnonzero(self.counts())
+        if len(used) == len(self.levels):
+            return self
+        place = np.zeros(len(self.levels), np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return Factors(place[self.codes], self.levels[used])
+
+
+def factors_of(column: Any) -> Factors:
+    """Number the different values of a column.
+
+    Parameters
+    ----------
+    column : ndarray with one dimension, Arrow array, or column of a frame
+
+    Returns
+    -------
+    Factors
+    """
+    if isinstance(column, np.ndarray):
+        return _from_numpy(column)
+    categories = getattr(getattr(column, "cat", None), "categories", None)
+    if categories is not None and hasattr(column.cat, "codes"):
+        return _from_pandas_categories(column.cat)
+    if isinstance(getattr(column, "dtype", None), np.dtype):  # pandas on top of NumPy
+        return _from_numpy(column.to_numpy())
+    if hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
+        return _from_arrow(column)
+    return _from_numpy(np.asarray(column))
+
+
+def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
+    """Number the different values of each column of an array of objects, all in one pass."""
+    codes = np.empty(table.shape[::-1], np.int32)
+    firsts = native.factorize_objects(table, codes)
+    return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a level is None, NaN, or pandas' NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(isinstance(value, (float, np.floating)) and value != value)
+
+
+def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order in which levels ascend, None and NaN last, or refuse what has no order."""
+    if levels.dtype.kind != "O":
+        return np.argsort(levels, kind="stable")  # NaN and NaT come last
+    values = levels.tolist()
+    if set(map(type, values)) <= {str}:
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.intp)
+    lost = [place for place, value in enumerate(values) if is_missing(value)]
+    lost.sort(key=lambda place: values[place] is not None)
+    there = np.setdiff1d(np.arange(len(values)), lost)
+    try:
+        ascending = sorted(there.tolist(), key=values.__getitem__)
+    except TypeError:
+        kinds = sorted({type(values[place]).__qualname__ for place in there.tolist()})
+        raise TypeError(
+            "Encoders require their input argument must be uniformly strings or numbers. Got "
+            f"{kinds}, which cannot be sorted together. Turn the column into text, for example "
+            "with astype(str)."
+        ) from None
+    return np.array([*ascending, *lost], dtype=np.intp)
+
+
+# --- NumPy ---
+
+
+def _from_numpy(values: NDArray[Any]) -> Factors:
+    kind = values.dtype.kind
+    if kind == "O":
+        return factors_of_objects(values.reshape(-1, 1))[0]
+    codes = np.empty(len(values), np.int32)
+    if kind == "f":
+        firsts = native.factorize_floats(np.ascontiguousarray(values, np.float64), codes)
+    elif kind in "iubmM":
+        whole = values.view(np.int64) if kind in "mM" else values
+        firsts = native.factorize_integers(np.ascontiguousarray(whole).astype(np.int64), codes)
+    elif kind in "US":
+        firsts = _factorize_fixed(np.ascontiguousarray(values), codes)
+    else:
+        raise ValueError(f"Complex data not supported: the column has dtype {values.dtype}.")
+    return Factors(codes, values[firsts])
+
+
+def _factorize_fixed(values: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Number texts that all take the same number of bytes."""
+    size = values.dtype.itemsize
+    offsets = np.arange(len(values) + 1, dtype=np.int64) * size
+    data = values.reshape(-1).view(np.uint8) if size else np.zeros(0, np.uint8)
+    return native.factorize_texts(offsets, data, None, 0, codes)
+
+
+def _from_pandas_categories(accessor: Any) -> Factors:
+    codes = np.asarray(accessor.codes)
+    levels = accessor.categories.to_numpy()
+    if len(codes) and codes.min() < 0:
+        codes = np.where(codes < 0, len(levels), codes)
+        levels = np.append(levels.astype(object), np.nan)
+    if levels.dtype.kind not in "Oiuf":
+        levels = levels.astype(object)
+    return Factors(codes.astype(np.int32), levels).without_unused()
+
+
+# --- Arrow. Only its buffers are read: to_numpy and pyarrow.array would import pandas. ---
+
+
+def _from_arrow(values: Any) -> Factors:
+    import pyarrow as pa
+    from pyarrow import types
+
+    lost = np.nan if hasattr(values, "iloc") else None  # as pandas has it
+    array: Any = values
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        stream = hasattr(values, "__arrow_c_stream__")
+        array = pa.chunked_array(values) if stream else pa.array(values)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else _joined(array)
+    kind = array.type
+    if str(kind) == "string_view":
+        array, kind = array.cast(pa.large_string()), pa.large_string()
+    if types.is_string(kind) or types.is_large_string(kind):
+        return _from_arrow_text(array, lost)
+    if types.is_dictionary(kind):
+        return _from_arrow_dictionary(array, lost)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        array = array.cast(pa.timestamp("us"), safe=False)
+        return _from_arrow_numbers(array, np.dtype("datetime64[us]"), lost)
+    if types.is_boolean(kind):
+        return _from_arrow_numbers(array.cast(pa.uint8()), np.dtype(np.bool_), lost)
+    if types.is_integer(kind) or types.is_floating(kind):
+        signs = "u" if types.is_unsigned_integer(kind) else "i"
+        letter = "f" if types.is_floating(kind) else signs
+        return _from_arrow_numbers(array, np.dtype(f"{letter}{kind.bit_width // 8}"), lost)
+    objects = np.empty(len(array), object)
+    objects[:] = [lost if each is None else each for each in array.to_pylist()]
+    return _from_numpy(objects)
+
+
+def _from_arrow_numbers(array: Any, dtype: np.dtype[Any], lost: Any) -> Factors:
+    data = array.buffers()[1]
+    flat = np.frombuffer(b"" if data is None else data, dtype)
+    found = _from_numpy(flat[array.offset : array.offset + len(array)])
+    if not array.null_count:
+        return found
+    codes = found.codes
+    codes[np.array(array.is_null().to_pylist(), dtype=np.bool_)] = len(found.levels)
+    levels = np.empty(len(found.levels) + 1, object)
+    levels[:] = [*found.levels.tolist(), lost]
+    return Factors(codes, levels).without_unused()
+
+
+def _joined(array: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_string(array.type):  # one chunk of more than 2 GB of text needs long offsets
+        array = array.cast(pa.large_string())
+    return array.combine_chunks()
+
+
+def _from_arrow_text(array: Any, lost: Any) -> Factors:
+    import pyarrow as pa
+
+    valid, offsets, data = array.buffers()
+    wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    places = np.frombuffer(offsets or bytes(8), wide)[array.offset : array.offset + len(array) + 1]
+    texts = np.frombuffer(data or b"", np.uint8)
+    bits = None if valid is None or not array.null_count else np.frombuffer(valid, np.uint8)
+    codes = np.empty(len(array), np.int32)
+    firsts = native.factorize_texts(places, texts, bits, array.offset, codes)
+    raw = texts.tobytes() if len(texts) < 1 << 16 else memoryview(data)
+    levels = [
+        str(raw[places[first] : places[first + 1]], "utf-8")  # type: ignore[call-overload]
+        for first in firsts.tolist()
+    ]
+    if bits is not None:
+        codes[codes < 0] = len(levels)
+        levels.append(lost)
+    out = np.empty(len(levels), object)
+    out[:] = levels
+    return Factors(codes, out)
+
+
+def _from_arrow_dictionary(array: Any, lost: Any) -> Factors:
+    import pyarrow as pa
+
+    indices = array.indices.cast(pa.int32())
+    data = indices.buffers()[1]
+    codes = np.frombuffer(b"" if data is None else data, np.int32)
+    codes = codes[indices.offset : indices.offset + len(indices)].copy()
+    values = [lost if each is None else each for each in array.dictionary.to_pylist()]
+    if indices.null_count:
+        missing = np.array(indices.is_null().to_pylist(), dtype=np.bool_)
+        codes[missing] = len(values)
+        values.append(lost)
+    levels = np.empty(len(values), object)
+    levels[:] = values
+    merged = _from_numpy(levels)  # a level may stand there twice
+    return Factors(merged.codes[codes], merged.levels).without_unused()

@@ -1,0 +1,107 @@
+"""The columns of an array, a frame or a table, as they are, with their names where they have any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from separable.data.rows import column_names, is_scipy_sparse
+
+__all__ = ["check_names_and_count", "raw_columns"]
+
+
+def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
+    """Return the columns of X, not converted, and their names.
+
+    Parameters
+    ----------
+    X : array-like with two dimensions, data frame, Arrow table or dict of columns
+
+    Returns
+    -------
+    columns : list
+        NumPy arrays, Arrow arrays or columns of the frame.
+    names : tuple of str or None
+    """
+    if is_scipy_sparse(X):
+        raise TypeError(
+            "Sparse data was passed, but categories are needed in a dense array or a frame. Use "
+            "X.toarray() if the matrix is small, or encode the categories before it is built."
+        )
+    if isinstance(X, Mapping):
+        return list(X.values()), tuple(str(name) for name in X)
+    if hasattr(X, "column_names") and hasattr(X, "to_batches"):  # an Arrow table
+        columns, names = list(X.columns), tuple(X.column_names)
+    elif hasattr(X, "iloc"):
+        if X.ndim != 2:
+            raise ValueError(_one_dimension((len(X),)))
+        columns, names = [X.iloc[:, place] for place in range(X.shape[1])], column_names(X)
+    elif hasattr(X, "get_columns") and hasattr(X, "columns"):  # polars
+        columns, names = X.get_columns(), tuple(X.columns)
+    elif hasattr(X, "__arrow_c_stream__") and not isinstance(X, np.ndarray):
+        import pyarrow as pa
+
+        table = pa.RecordBatchReader.from_stream(X).read_all()
+        columns, names = list(table.columns), tuple(table.column_names)
+    else:
+        columns, names = _array_columns(X), None
+    if not columns:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({_n_rows(X)}, 0)) while a minimum of 1 is "
+            "required."
+        )
+    if len(columns[0]) == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {len(columns)})) while a minimum of 1 is "
+            "required."
+        )
+    return columns, names
+
+
+def _n_rows(X: Any) -> int:
+    return len(X) if hasattr(X, "__len__") else 0
+
+
+def _array_columns(X: Any) -> list[Any]:
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        array = np.asarray(X, dtype=object)  # numbers beside texts stay numbers
+    if array.ndim == 0:
+        raise ValueError(f"Expected 2D array, got scalar array instead: array={X!r}.")
+    if array.ndim == 1:
+        raise ValueError(_one_dimension(array.shape))
+    if array.ndim > 2:
+        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: the array has dtype {array.dtype}.")
+    return [array[:, place] for place in range(array.shape[1])]
+
+
+def _one_dimension(shape: tuple[int, ...]) -> str:
+    return (
+        f"Expected 2D array, got 1D array instead (shape={shape}). Reshape your data using "
+        "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it is a "
+        "single row."
+    )
+
+
+def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] | None) -> None:
+    """Refuse data whose columns are not those that the encoder was fitted with."""
+    expected = encoder.n_features_in_
+    if n_columns != expected:
+        raise ValueError(
+            f"X has {n_columns} features, but {type(encoder).__name__} is expecting {expected} "
+            "features as input."
+        )
+    fitted = getattr(encoder, "feature_names_in_", None)
+    if names is not None and fitted is not None and list(fitted) != list(names):
+        place = next(
+            i for i, pair in enumerate(zip(names, fitted, strict=True)) if len({*pair}) > 1
+        )
+        raise ValueError(
+            "The feature names should match those that were passed during fit: column "
+            f"{place} is {names[place]!r}, expected {fitted[place]!r}. Reorder or rename the "
+            "columns, for example X[list(encoder.feature_names_in_)]."
+        )

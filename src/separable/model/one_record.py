@@ -1,0 +1,60 @@
+"""The scores of one raw record, without the cost of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["WeightColumns", "class_of_scores", "record_scores"]
+
+#: Up to this many weights are kept as Python floats too.
+KEPT_WEIGHTS = 1 << 18
+
+
+class WeightColumns:
+    """The weights of a model for looking up one by one.
+
+    Parameters
+    ----------
+    model : LinearModel
+    """
+
+    def __init__(self, model: LinearModel) -> None:
+        few = model.weights.size <= KEPT_WEIGHTS
+        self.weights: Any = model.weights.tolist() if few else list(model.weights)
+        self.intercept: list[float] = model.intercept.tolist()
+        self.classes: list[Any] | None = None if model.classes is None else model.classes.tolist()
+
+
+def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> list[float] | None:
+    """Return the scores of a dict, or None where the encoder leaves it to the way of tables.
+
+    Parameters
+    ----------
+    model : LinearModel
+        With an encoder.
+    record : object
+    columns : WeightColumns
+        Of the model.
+    """
+    encode_one = getattr(model.encoder, "encode_one", None)
+    if encode_one is None or model.threshold is not None or not isinstance(record, dict):
+        return None
+    pairs = encode_one(record)
+    if pairs is None:
+        return None
+    scores = []
+    for weights, score in zip(columns.weights, columns.intercept, strict=True):
+        for place, value in pairs:
+            score += weights[place] * value
+        scores.append(float(score))
+    return scores
+
+
+def class_of_scores(scores: list[float], classes: list[Any]) -> Any:
+    """Return the class that scores speak for: of two, > 0 is the second; else the first largest."""
+    if len(classes) <= 2:
+        return classes[scores[0] > 0] if len(classes) == 2 else classes[0]
+    return classes[scores.index(max(scores))]
