@@ -51,6 +51,8 @@ ROWS = {
     "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
     "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
+    "reading-csv": ("reading:run_csv", "CSV to an encoded matrix, beside pyarrow's own reading"),
+    "reading-stream": ("reading:run_stream", "a CSV of 1 GB in chunks, within 500 MB of memory"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 
