@@ -223,6 +223,28 @@ def test_file_objects(write):
         read(file)
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (TEXT, "csv"),
+        (gzip.compress(TEXT), "csv"),
+        (b'{"age": 31}\n', "jsonl"),
+    ],
+)
+def test_what_comes_in_once_is_known_by_its_start(content, kind):
+    class Pipe:
+        def __init__(self):
+            self.read = io.BytesIO(content).read
+
+    data = read(Pipe())
+    assert data.report.format == kind
+    assert data.table["age"][0].as_py() == 31
+    chunks = scan(Pipe())
+    assert sum(len(chunk) for chunk in chunks) > 0
+    with pytest.raises(TableError, match="the file can be read only once"):
+        list(chunks)
+
+
 def test_standard_input_in_chunks():
     script = (
         "from separable.data import scan\n"
@@ -704,7 +726,7 @@ def test_arrays_in_memory():
     assert data.y.tolist() == [2, 4]
     matrix = sparse.csr_array(np.eye(3))
     data = read(matrix, target=[0, 1, 0])
-    assert (data.X != matrix).nnz == 0
+    assert (matrix != data.X).nnz == 0
     assert data.report.n_features == 3
     assert [len(chunk) for chunk in scan(matrix, chunk_rows=2)] == [2, 1]
     with pytest.raises(TableError, match="no named columns"):
