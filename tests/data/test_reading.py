@@ -230,6 +230,7 @@ def test_file_objects(write):
         (gzip.compress(TEXT), "csv"),
         (b'{"age": 31}\n', "jsonl"),
     ],
+    ids=["plain", "gzip", "jsonl"],
 )
 def test_what_comes_in_once_is_known_by_its_start(content, kind):
     class Pipe:
@@ -668,6 +669,20 @@ def test_json_values_that_are_nested(write):
     assert read(path, columns=["a"]).table.to_pydict() == {"a": [1.0]}
 
 
+def test_a_json_value_of_another_kind_far_behind(write):
+    lines = ['{"a": 1, "b": "x"}\n'] * 100_000
+    lines[90_000] = '{"a": "late", "b": "x"}\n'
+    path = write("".join(lines), "data.jsonl")
+    data = read(path)
+    assert data.table["a"][90_000].as_py() == "late"
+    assert data.table["a"][0].as_py() == "1"
+    assert "text: line 90001 has 'late', others are number" in str(data.report)
+    with pytest.raises(
+        TableError, match=r"line 90001, column 'a': 'late' is not number.*column_types"
+    ):
+        list(scan(path))
+
+
 def test_json_values_of_several_kinds(write):
     path = write('{"a": 1}\n{"a": "x"}\n{"a": true}\n', "data.jsonl")
     assert read(path).table["a"].to_pylist() == ["1", "x", "true"]
@@ -690,6 +705,36 @@ def test_parquet(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(TableError, match=r"data\.parquet: not readable as Parquet"):
         read(path)
+
+
+# --- sparse rows ---
+
+
+@pytest.mark.native
+def test_svmlight_and_vowpal_wabbit_text(write):
+    path = write(gzip.compress(b"1 1:2 3:4\n-1 2:1\n"), "rows")
+    data = read(path)
+    assert data.report.format == "svmlight"
+    assert data.X.toarray().tolist() == [[2, 0, 4], [0, 1, 0]]
+    assert data.y.tolist() == [1, -1]
+    with pytest.raises(TableError, match="no named columns, and each line begins with its target"):
+        read(path, target="y")
+    path = write(b"1 2.0 first|house price:0.25 old\n-1 |house price:3\n | old\n", "rows.vw")
+    data = read(path)
+    assert data.feature_names == ("house^price", "house^old", "old")
+    assert data.weights.tolist() == [2.0, 1.0]
+    assert data.y.tolist() == [1, -1]
+    assert data.report.rows_without_target == 1
+
+
+@pytest.mark.native
+def test_several_svmlight_files_and_lines_that_are_skipped(write, tmp_path):
+    write("1 1:2 3:4\n", "a.svm")
+    write("-1 2:x\n2 5:1\n", "b.svm")
+    data = read(tmp_path, on_error="skip")
+    assert data.X.shape == (2, 5)
+    assert data.y.tolist() == [1, 2]
+    assert (data.report.skipped, data.report.examples[0].line) == (1, 1)
 
 
 # --- in memory ---

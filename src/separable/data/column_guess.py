@@ -128,6 +128,9 @@ def _booleans(texts: Texts, given: bool) -> Any | None:
 
     from separable.data.missing import strings
 
+    known_words = TRUE + FALSE + (MORE_TRUE + MORE_FALSE) * given
+    if len(texts) and texts[0].as_py() not in (None, *known_words):
+        return None
     true = compute.is_in(texts, value_set=strings(TRUE + MORE_TRUE * given))
     false = compute.is_in(texts, value_set=strings(FALSE + MORE_FALSE * given))
     known = compute.or_(compute.or_(true, false), compute.is_null(texts))

@@ -181,8 +181,9 @@ class CsvReader:
             columns[name] = column
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
         counts |= self._missing_among_numbers(block, made, good, counts)
+        found = {column.name: column for column in self.report.columns}
         for name, count in counts.items():
-            self.report.found(name).missing.update(count)
+            found[name].missing.update(count)
         if bad.any():
             made = made.filter(mask(~bad))
         return made

@@ -8,7 +8,7 @@ from separable.data.compression import BrokenStreamError
 from separable.data.csv_file import Block, CsvReader, RetypeError
 from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
 from separable.data.dataset import chosen_columns
-from separable.data.encodings import Utf8Text, refuse_nul
+from separable.data.encodings import Utf8Text, line_of_byte, refuse_nul
 from separable.data.files import TableFiles
 from separable.data.records import Records
 from separable.data.report import ColumnFound
@@ -187,7 +187,7 @@ class CsvFiles(TableFiles):
             stream.take(len(data))
             yield Block(text.name, data, 0, line, place, (first, stream.at_end))
             first = False
-            line += data.count(b"\n") or data.count(b"\r")
+            line += line_of_byte(data, len(data)) - 1
             place, want = place + len(data), size
 
     def _rescued_end(self, stream: _Buffered, name: str, line: int) -> bytes:

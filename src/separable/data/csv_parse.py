@@ -113,7 +113,8 @@ class _Call:
         self.skipped = 0
         dialect = self.dialect
         places = [str(place) for place in range(len(self.names))]
-        kept = {places[self.names.index(name)]: kind for name, kind in self.types.items()}
+        place_of = dict(zip(self.names, places, strict=True))
+        kept = {place_of[name]: kind for name, kind in self.types.items()}
         quotes = dialect.quoting and self.data.find(b'"', self.start) >= 0
         return csv.read_csv(
             pa.BufferReader(pa.py_buffer(self.data).slice(self.start)),  # type: ignore[arg-type]

@@ -277,11 +277,11 @@ def _has_header(
     asked = options.names & {cell.strip() for cell in cells}
     if asked and not all(is_number(name) for name in asked):
         return True
-    typed = [(c, p) for c, p in zip(cells, plans, strict=True) if c not in options.missing]
-    told = [(_looks_like(cell, plan), plan) for cell, plan in typed if plan.type != "category"]
-    if any(not alike for alike, _ in told):
+    pairs = zip(cells, plans, strict=True)
+    typed = [(c, p) for c, p in pairs if c not in options.missing and p.type != "category"]
+    if any(not _looks_like(cell, plan) for cell, plan in typed):
         return True  # a word above numbers
-    if any(is_number(cell) for cell in cells) or (told and body.num_rows):
+    if any(is_number(cell) for cell in cells) or (typed and body.num_rows):
         return False
     if not body.num_rows:
         return True
@@ -294,8 +294,9 @@ def _has_header(
 
 def _looks_like(cell: str, plan: ColumnPlan) -> bool:
     """Whether a first cell is of the type of the cells below it."""
-    alone = guess(strings([cell]))
-    return plan.why == "no value there" or alone.type == plan.type or is_number(cell)
+    if plan.why == "no value there" or is_number(cell):
+        return True
+    return guess(strings([cell])).type == plan.type
 
 
 def _recurs(cell: str, column: Any) -> bool | None:

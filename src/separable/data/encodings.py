@@ -101,8 +101,10 @@ class Utf8Text:
 
 def line_of_byte(data: bytes, place: int) -> int:
     """Return the line, counted from 1, on which a byte of a text is."""
-    before = data[:place]
-    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+    lines = 1 + data.count(b"\n", 0, place)
+    if data.find(b"\r", 0, place) < 0:
+        return lines
+    return lines + data.count(b"\r", 0, place) - data.count(b"\r\n", 0, place)
 
 
 def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> None:

@@ -7,11 +7,12 @@ which is slower but knows the line.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from separable.data.column_guess import ColumnPlan, arrow_type, converted, guess
 from separable.data.compression import BrokenStreamError
-from separable.data.csv_file import without_missing
+from separable.data.csv_file import RetypeError, without_missing
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_invalid_utf8
 from separable.data.files import TableFiles
@@ -20,7 +21,7 @@ from separable.data.report import ColumnFound
 from separable.data.table import NotANumberError, TableError, list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -40,15 +41,24 @@ class JsonlFiles(TableFiles):
     """Files of JSON lines. See `Files`."""
 
     format = "jsonl"
+    _revised: Mapping[str, ColumnPlan] = MappingProxyType({})
 
     def read(self) -> pa.Table:
         """Return all rows of all files."""
         import pyarrow as pa
 
-        tables = []
-        for source in self.inputs:
-            for data, line in self._blocks(source, None):
-                tables.append(self._table(source.name, data, line, retype=True))
+        again = all(source.again for source in self.inputs)
+        while True:
+            try:
+                tables = [
+                    self._table(source.name, data, line, retype=again)
+                    for source in self.inputs
+                    for data, line in self._blocks(source, None)
+                ]
+                break
+            except RetypeError as error:
+                self._revised = {**self._revised, **error.plans}
+                self.start_again()
         if not tables:
             raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
         table = pa.concat_tables(tables)
@@ -127,6 +137,7 @@ class JsonlFiles(TableFiles):
             name: self._plan(text.name, name, [record.get(name) for record in records])
             for name in self.columns
         }
+        self.plans |= {n: plan for n, plan in self._revised.items() if n in self.plans}
         report = self.report
         report.sources.append(text.name)
         report.compression = text.source.compression
@@ -301,13 +312,10 @@ class JsonlFiles(TableFiles):
                     column,
                 )
             if wrong is not None or "nested" in kinds:
-                if "nested" in kinds:
-                    self._plan(name, column, values)
-                raise TableError(
-                    f"{name}, line {lines[wrong or 0]}, column {column!r}: {values[wrong or 0]!r} "
-                    f"is not {plan.type}, as the values before it are. Correct it, or say "
-                    f"column_types={{{column!r}: 'category'}}."
-                )
+                self._plan(name, column, values)  # refuses what is nested
+                why = f"text: line {lines[wrong or 0]} has {values[wrong or 0]!r}, others are "
+                text = ColumnPlan("category", pa.string(), f"{why}{plan.type}")
+                raise RetypeError({column: text})
             array: Any = pa.chunked_array([_with_nulls(texts)])
             array = self._finished(name, column, array, line)
             if pa.types.is_string(array.type) and plan.type in ("number", "boolean"):

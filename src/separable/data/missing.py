@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,15 @@ def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
 
 def strings(texts: Iterable[str]) -> pa.Array[Any]:
     """Return texts as an Arrow array; ``pyarrow.array`` would import pandas."""
+    return _strings_once(texts) if isinstance(texts, tuple) else _strings(texts)
+
+
+@lru_cache(maxsize=64)
+def _strings_once(texts: tuple[str, ...]) -> pa.Array[Any]:
+    return _strings(texts)
+
+
+def _strings(texts: Iterable[str]) -> pa.Array[Any]:
     import pyarrow as pa
 
     encoded = [text.encode() for text in texts]
