@@ -112,14 +112,18 @@ class Counter {
         const std::size_t n_tokens = scanner.tokens().size();
         const bool single = range_.min_n == 1;
         const bool bounded = scanner.bounded();
+        constexpr std::size_t kAhead = 8;
+        tags_.resize(n_tokens);
+        for (std::size_t i = 0; i < n_tokens; ++i) tags_[i] = scanner.tag(i);
         for (std::size_t i = 0; i < n_tokens; ++i) {  // step 1
-            Slot& slot = grams_.add_token(scanner.gram(i, 1));
+            if (i + kAhead < n_tokens) grams_.prefetch_token(tags_[i + kAhead]);
+            Slot& slot = grams_.add_token(scanner.gram(i, 1), tags_[i]);
             if (slot.id < n_stop_words_) continue;
             tokens_.push_back(slot.id);
             if (single) tick(slot);  // a padded word has two characters and more
             if (bounded) stops_.push_back(scanner.segment_stop(i));
         }
-        current_ = tokens_;
+        if (range_.max_n > 1) current_ = tokens_;
         for (std::uint32_t n = 2; n <= range_.max_n && n <= tokens_.size(); ++n)  // step 2
             level(n, bounded);
         end();
@@ -208,6 +212,7 @@ class Counter {
     std::vector<Totals> totals_;
     std::int64_t n_documents_ = 0;
     std::vector<Count> row_;
+    std::vector<std::uint64_t> tags_;
     std::vector<std::uint32_t> tokens_, current_;
     std::vector<std::size_t> stops_;
 };
