@@ -336,6 +336,7 @@ class BoundCounter {
         std::vector<std::uint32_t> ids;
         nb::gil_scoped_release no_gil;
         for_names(bytes, offsets, [&](std::string_view name) { ids.push_back(gram_of(name)); });
+        counter_.settle();
         std::vector<std::uint32_t> differ = ids;
         std::sort(differ.begin(), differ.end());
         check(std::adjacent_find(differ.begin(), differ.end()) == differ.end(),

@@ -98,6 +98,9 @@ class Counter {
 
     void add_stop_word(std::string_view padded) { grams_.add_token(padded), settle(); }
 
+    // Gives grams that were added and not counted the total 0.
+    void settle() { totals_.resize(grams_.size()); }
+
     // To take up what was counted elsewhere.
     void set_totals(std::uint32_t id, std::int64_t tf, std::int64_t df) {
         settle();
@@ -176,8 +179,6 @@ class Counter {
     }
 
    private:
-    void settle() { totals_.resize(grams_.size()); }
-
     void tick(Slot& slot) {  // step 3
         if (slot.place < row_.size() && row_[slot.place].id == slot.id) {
             ++row_[slot.place].count;
