@@ -51,6 +51,8 @@ ROWS = {
     "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
     "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
+    "text-words": ("text_encoder:run_words", "film reviews to words, hashed and by vocabulary"),
+    "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

@@ -33,6 +33,7 @@ __all__ = [
     "load_imdb",
     "load_mnist",
     "load_newsgroups",
+    "load_reviews",
     "load_w8a",
     "make_gauss",
     "make_zipf",
@@ -201,6 +202,17 @@ def load_imdb(settings: Settings) -> Data:
     train, test = (sp.load_npz(folder / f"{part}.npz") for part in ("train", "test"))
     y, y_test = (np.load(folder / f"{part}.npy") for part in ("train", "test"))
     return Data("imdb", train, y, test, y_test).first(settings.most_rows)
+
+
+def load_reviews(settings: Settings) -> list[str]:
+    """Return the film reviews of the training half as texts."""
+    import pyarrow.parquet as pq
+
+    source = _data_file("imdb", "imdb.parquet")
+    table = pq.read_table(source, columns=["split", "text"], use_threads=False)
+    chosen = np.array(table["split"].to_pylist()) == "train"
+    texts: list[str] = table["text"].filter(chosen).to_pylist()
+    return texts[: settings.most_rows]
 
 
 def _cache_folder() -> Path:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separable import TextEncoder
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -169,6 +171,22 @@ def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
         assert ours["epochs"] == [1, 1]
         assert ours["test_accuracy"] == double["test_accuracy"]
     assert "differ by at most" in capsys.readouterr().out
+
+
+def test_text_encoders_agree(tiny, capsys, monkeypatch):
+    from benchmarks import text_encoder
+    from separable.datasets import __doc__ as text
+
+    texts = [f"{word} film, {text}" for word in ("good", "boring", "Größe")] * 5
+    monkeypatch.setattr(text_encoder, "load_reviews", lambda settings: texts)
+    for run, lines in ((text_encoder.run_words, 6), (text_encoder.run_pairs, 6)):
+        section = run(tiny)
+        assert len(section.lines) == lines
+        assert all(raw["apart"] < 1e-12 for raw in section.raw)
+        json.dumps(section.raw)
+    assert "MB/s" in capsys.readouterr().out
+    other = TextEncoder().fit_transform(["good film", "film"])
+    assert text_encoder.disagreement(other[:1], other[1:]) == np.inf
 
 
 def test_cross_validations_agree(tiny, capsys):
