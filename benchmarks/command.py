@@ -51,6 +51,8 @@ ROWS = {
     "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
     "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
+    "svmlight": ("parsers:run_svmlight", "reading svmlight text"),
+    "vw-text": ("parsers:run_vw_text", "reading Vowpal Wabbit text"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 
