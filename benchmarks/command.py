@@ -53,6 +53,8 @@ ROWS = {
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
     "text-words": ("text_encoder:run_words", "film reviews to words, hashed and by vocabulary"),
     "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
+    "svmlight": ("parsers:run_svmlight", "reading svmlight text"),
+    "vw-text": ("parsers:run_vw_text", "reading Vowpal Wabbit text"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 
