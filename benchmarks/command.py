@@ -55,6 +55,8 @@ ROWS = {
     "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
     "svmlight": ("parsers:run_svmlight", "reading svmlight text"),
     "vw-text": ("parsers:run_vw_text", "reading Vowpal Wabbit text"),
+    "reading-csv": ("reading:run_csv", "CSV to an encoded matrix, beside pyarrow's own reading"),
+    "reading-stream": ("reading:run_stream", "a CSV of 1 GB in chunks, within 500 MB of memory"),
     "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
 }
 

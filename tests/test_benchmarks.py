@@ -35,6 +35,8 @@ def tiny(benchmarks_importable):
         zipf_features=500,
         dense_rows=400,
         table_rows=600,
+        csv_rows=500,
+        stream_bytes=200_000,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -79,6 +81,16 @@ def test_rows_that_need_no_file_run_and_leave_numbers(tiny, capsys):
         assert measure["epochs"] == [2, 2]
         assert len(measure["seconds"]) == tiny.repeats
         assert all(0.4 < accuracy <= 1 for accuracy in measure["train_accuracy"])
+
+
+def test_reading_whole_and_in_chunks(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["reading-csv", "reading-stream"], tiny)
+    whole, stream = report["rows"]["reading-csv"][0], report["rows"]["reading-stream"][0]
+    assert whole["apart"] == 0
+    assert stream["rows"] > 1000
+    assert "CSV to an encoded matrix, 500 x 12" in capsys.readouterr().out
 
 
 def test_exact_learners_agree_with_their_peers(tiny, capsys):

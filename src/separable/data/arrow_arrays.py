@@ -58,6 +58,6 @@ def number_array(values: NDArray[Any]) -> Any:
     """Return numbers as an Arrow array of the same type, without a copy where they lie together."""
     import pyarrow as pa
 
-    values = np.ascontiguousarray(values)
-    kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    held: Any = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(held.dtype)
+    return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held)])

@@ -144,7 +144,8 @@ def _first_code(texts: Texts) -> tuple[str, str] | None:
     led = led.filter(compute.match_substring_regex(led, r"^0\d+$"))
     if len(led):
         return led[0].as_py(), "begins with 0"
-    if compute.max(compute.binary_length(texts)).as_py() <= EXACT_DIGITS:
+    lengths: Any = compute.binary_length(texts)  # type: ignore[arg-type] # texts they are
+    if compute.max(lengths).as_py() <= EXACT_DIGITS:
         return None
     long = texts.filter(compute.match_substring_regex(texts, rf"^\d{{{EXACT_DIGITS + 1},}}$"))
     if len(long):

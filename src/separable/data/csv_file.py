@@ -10,7 +10,6 @@ installed, and predicting must not.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from separable.data.arrow_arrays import integers, mask, nulls
 from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
+from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
 from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
 from separable.data.missing import strings
@@ -166,6 +166,8 @@ class CsvReader:
 
     def _finished(self, block: Block, table: pa.Table, good: NDArray[np.bool_] | None) -> pa.Table:
         """Take what is missing out of texts, convert those that are to be, and count."""
+        import pyarrow as pa
+
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
         counts: dict[str, Counter[str | None]] = {}
         for name in self.columns:
@@ -177,8 +179,6 @@ class CsvReader:
             elif plan.type == "number":
                 column = _nan_as_null(column)
             columns[name] = column
-        import pyarrow as pa
-
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
         counts |= self._missing_among_numbers(block, made, good, counts)
         for name, count in counts.items():
@@ -256,7 +256,7 @@ class CsvReader:
             there = ~records.empty
             if good is not None:
                 there[there] = good[place : place + np.count_nonzero(there)]
-                place += np.count_nonzero(~records.empty)
+                place += int(np.count_nonzero(~records.empty))
             count = int(np.count_nonzero(there))
             yield records.joined(np.flatnonzero(there)[rows[first : first + count]])
             first += count
@@ -267,13 +267,13 @@ class CsvReader:
         comment = self.options.comment
         if comment is None:
             return block
-        pattern = rb"(?m)^" + re.escape(comment.encode()) + rb"[^\r\n]*"
-        if len(self.layout.names) == 1:  # an empty line would be a value
-            pattern += rb"(?:\r\n|\n|\r|$)"
-        return replace(block, data=re.sub(pattern, b"", block.data[block.start :]), start=0)
+        single = len(self.layout.names) == 1  # an empty line would be a value
+        data = without_comments(block.data[block.start :], comment, newlines=single)
+        return replace(block, data=data, start=0)
 
     def _refuse_open_quote(self, block: Block) -> None:
-        if not self.layout.dialect.quoting or block.data.count(b'"', block.start) % 2 == 0:
+        first = block.data.find(b'"', block.start) if self.layout.dialect.quoting else -1
+        if first < 0 or block.data.count(b'"', first) % 2 == 0:
             return
         for records, line in block.parts(self.layout, LOOK_BYTES):
             if records.unclosed is not None:
@@ -360,7 +360,7 @@ class CsvReader:
                 plan,
                 type="category",
                 arrow=_dictionary(),
-                why=f"text: line {line} has {value!r}, though the first values are {_plural(plan.type)}",
+                why=f"text: line {line} has {value!r}, other values are {_plural(plan.type)}",
             )
         return plans
 
@@ -371,7 +371,7 @@ class CsvReader:
             there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
             if self.options.skip:
                 there = there[records.widths[there] == width]
-            if width == 1 and first == 0 and block.strip[0]:  # empty lines before the first value are no rows
+            if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
                 there = there[np.argmax(~records.empty) :]
             if row < first + len(there):
                 place = int(there[row - first])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,8 +80,7 @@ def parse(
         data = data.lstrip(b"\r\n") if strip[0] else data
         data = data.rstrip(b"\r\n") if strip[1] else data
     if start >= len(data):
-        empty = [pa.nulls(0, kind) for kind in types.values()]
-        return pa.Table.from_arrays(empty, names=list(types)), 0
+        return pa.schema(list(types.items())).empty_table(), 0
     call = _Call(data, start, list(names), dialect, types, null_values, skip)
     try:
         return call.table(BLOCK_BYTES), call.skipped
@@ -135,6 +134,6 @@ class _Call:
             ),
         ).rename_columns(list(self.types))
 
-    def _skipping(self, _: Any) -> str:
+    def _skipping(self, _: Any) -> Literal["skip"]:
         self.skipped += 1
         return "skip"

@@ -110,9 +110,9 @@ def _by_text(head: bytes) -> Format:
         return "jsonl"
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
     lines = [line for line in (lines[:-1] or lines) if line.strip()][:20]
-    if lines and _SVMLIGHT.fullmatch(lines[0]):
-        if all(_SVMLIGHT.fullmatch(line) or _LABEL.fullmatch(line) for line in lines):
-            return "svmlight"
+    like = [bool(_SVMLIGHT.fullmatch(line)) for line in lines]
+    if any(like) and all(a or _LABEL.fullmatch(b) for a, b in zip(like, lines, strict=True)):
+        return "svmlight"
     if lines and all(_VW.fullmatch(line) for line in lines):
         return "vw"
     return "csv"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from separable.data.dataset import chosen_columns
-from separable.data.files import Files
+from separable.data.files import TableFiles
 from separable.data.schema import column_type, typed, with_given_types
 from separable.data.table import TableError
 
@@ -22,7 +22,7 @@ __all__ = ["ParquetFiles"]
 BATCH_ROWS = 1 << 16
 
 
-class ParquetFiles(Files):
+class ParquetFiles(TableFiles):
     """Parquet files. See `Files`."""
 
     format = "parquet"
@@ -34,7 +34,11 @@ class ParquetFiles(Files):
         tables = []
         for source in self.inputs:
             file = self._open(source)
-            tables.append(self._finished(source, self._checked(source, lambda f=file: f.read(columns=self.columns))))
+            tables.append(
+                self._finished(
+                    source, self._checked(source, lambda f=file: f.read(columns=self.columns))
+                )
+            )
         table = pa.concat_tables(tables)
         if not table.num_rows:
             raise TableError(f"{self.where}: no rows.")
@@ -48,7 +52,9 @@ class ParquetFiles(Files):
         for source in self.inputs:
             file = self._open(source)
             metadata = file.metadata
-            size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+            size = sum(
+                metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
+            )
             rows = chunk_bytes * max(metadata.num_rows, 1) // max(size, 1)
             batches = file.iter_batches(max(1, min(rows, BATCH_ROWS)), columns=self.columns)
             while True:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from separable.data.dataset import Dataset, split_target
+from separable.data.dataset import Dataset
 from separable.data.progress import ProgressLine
 from separable.data.reading import checked_options, files_of, read
 from separable.data.report import ReadingReport
-from separable.data.sources import is_file_source
+from separable.data.sources import inputs_of, is_file_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
 
     from separable.data.progress import Progress
     from separable.data.table import ColumnType
@@ -40,7 +38,8 @@ class Scan:
         self.report = ReadingReport()
 
     def __iter__(self) -> Iterator[Dataset]:
-        for dataset, self.report in self._make():
+        for dataset, report in self._make():
+            self.report = report
             yield dataset
 
 
@@ -60,11 +59,13 @@ def scan(
     comment: str | None = None,
     skip_rows: int = 0,
     on_error: Literal["raise", "skip"] = "raise",
+    index_base: Literal["auto", 0, 1] = "auto",
+    n_features: int | None = None,
     chunk_bytes: int = CHUNK_BYTES,
     chunk_rows: int | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
 ) -> Scan:
-    """Read a source in chunks, without ever holding more than a few of them.
+    r"""Read a source in chunks, without ever holding more than a few of them.
 
     Parameters as those of `read`, and these:
 
@@ -89,7 +90,7 @@ def scan(
     --------
     >>> import io
     >>> from separable.data import scan
-    >>> text = b"x,y\\n" + b"".join(b"%d,a\\n" % i for i in range(5))
+    >>> text = b"x,y\n" + b"".join(b"%d,a\n" % i for i in range(5))
     >>> chunks = scan(io.BytesIO(text), target="y", chunk_rows=2)
     >>> [chunk.table["x"].to_pylist() for chunk in chunks]
     [[0.0, 1.0], [2.0, 3.0], [4.0]]
@@ -113,40 +114,22 @@ def scan(
         "comment": comment,
         "skip_rows": skip_rows,
         "on_error": on_error,
+        "index_base": index_base,
+        "n_features": n_features,
     }
     if not is_file_source(source):
         size = chunk_rows or max(1, chunk_bytes // 64)
         return Scan(lambda: _memory_chunks(source, target, size, given))
     options = checked_options(target=target, **given)
+    inputs = inputs_of(source)
     shown = ProgressLine() if progress is True else progress or None
 
     def chunks() -> Iterator[tuple[Dataset, ReadingReport]]:
-        files = files_of(source, target, format, options, shown)
-        tables = files.chunks(chunk_bytes)
-        for table in tables if chunk_rows is None else _of_rows(tables, chunk_rows):
-            if table.num_rows:
-                yield split_target(table, files.target, files.label, files.report), files.report
+        files = files_of(inputs, target, format, options, shown)
+        for dataset in files.datasets(chunk_bytes, chunk_rows):
+            yield dataset, files.report
 
     return Scan(chunks)
-
-
-def _of_rows(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
-    """Cut tables anew, so many rows each."""
-    import pyarrow as pa
-
-    held: list[pa.Table] = []
-    count = 0
-    for table in tables:
-        held.append(table)
-        count += table.num_rows
-        if count < size:
-            continue
-        whole = pa.concat_tables(held)
-        for start in range(0, count - count % size, size):
-            yield whole.slice(start, size)
-        held, count = [whole.slice(count - count % size)], count % size
-    if count:
-        yield pa.concat_tables(held)
 
 
 def _memory_chunks(
