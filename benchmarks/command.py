@@ -51,7 +51,9 @@ ROWS = {
     "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
     "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
-    "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
+    "one-row": ("one_row:run_one_row", "partial_fit of a row, predicting a raw record"),
+    "one-hot": ("encoders:run_one_hot", "categories, one-hot"),
+    "table": ("encoders:run_table", "a table of numbers and categories"),
 }
 
 

@@ -22,7 +22,9 @@ MASS = ["--target", "body_mass_g", "--model", "plane"]
 
 def target(values) -> Numbers:
     text = "y\n" + "".join(f"{value}\n" for value in values)
-    return Numbers.read(read(io.BytesIO(text.encode()), column_types={"y": "number"}).table, "y", "data.csv")
+    return Numbers.read(
+        read(io.BytesIO(text.encode()), column_types={"y": "number"}).table, "y", "data.csv"
+    )
 
 
 def write(text: str, name: str = "data.csv") -> str:

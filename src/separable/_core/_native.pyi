@@ -1,5 +1,6 @@
 """The compiled core of separable."""
 
+from collections.abc import Iterable
 from typing import Annotated, overload
 
 import numpy
@@ -342,6 +343,136 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
 
+class TextDocuments:
+    def __init__(self) -> None: ...
+
+    def add_list(self, texts: list) -> int: ...
+
+    @overload
+    def add_arrow(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
+
+    @overload
+    def add_arrow(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
+
+    def special(self, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], flag: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    def text(self, i: int) -> str: ...
+
+    def replace(self, i: int, text: str) -> None: ...
+
+    @property
+    def is_ascii(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+class TextRows:
+    def __len__(self) -> int: ...
+
+    def frequencies(self, df: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+class TextCounter:
+    def __init__(self, analyzer: str, lowercase: bool, shortest: int, min_n: int, max_n: int, stop_words: list) -> None: ...
+
+    @property
+    def n_documents(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def n_grams(self) -> int: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
+
+    def count(self, documents: TextDocuments, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lower: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, keep: bool) -> TextRows | None: ...
+
+    def count_tokens(self, chunks: Iterable, keep: bool) -> TextRows | None: ...
+
+    def merge(self, other: TextCounter) -> None: ...
+
+    def order(self, low: float, high: float) -> int: ...
+
+    def limit(self, marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def df(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    def tf(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    def set_names(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def names(self, first: int, last: int) -> tuple: ...
+
+    def to_columns(self, rows: TextRows, n_threads: int) -> None: ...
+
+    def encode(self, documents: TextDocuments, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lower: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> TextRows: ...
+
+    def encode_tokens(self, chunks: Iterable) -> TextRows: ...
+
+    def matrix64(self, rows: TextRows, binary: bool, norm: str, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple: ...
+
+    def matrix32(self, rows: TextRows, binary: bool, norm: str, idf: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple: ...
+
+class SvmlightParser:
+    """svmlight text to rows; see data/svmlight.hpp."""
+
+    def __init__(self, index_base: int | None, n_features: int | None, labels: int, skip: bool, n_threads: int) -> None: ...
+
+    def take(self, most: int) -> tuple:
+        """
+        The arrays of the rows, the number of columns, labels (numbers or texts), queries.
+        """
+
+    @property
+    def base(self) -> int: ...
+
+    @property
+    def edge_line(self) -> int: ...
+
+    def feed(self, chunk: object) -> None: ...
+
+    def finish(self) -> None: ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that wait to be taken."""
+
+    @property
+    def n_faults(self) -> int: ...
+
+    @property
+    def faults(self) -> list:
+        """Line, byte, reason and text of the first lines refused."""
+
+class VwParser:
+    """Vowpal Wabbit text to rows; see data/vw_text.hpp."""
+
+    def __init__(self, bits: int | None, skip: bool, n_threads: int) -> None: ...
+
+    def take(self, most: int) -> tuple:
+        """
+        The arrays of the rows, the number of columns, labels, weights, base, tags.
+        """
+
+    def names(self, first: int) -> list:
+        """The names of columns from the first one on."""
+
+    def feed(self, chunk: object) -> None: ...
+
+    def finish(self) -> None: ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that wait to be taken."""
+
+    @property
+    def n_faults(self) -> int: ...
+
+    @property
+    def faults(self) -> list:
+        """Line, byte, reason and text of the first lines refused."""
+
 def factorize_integers(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Number different values by first appearance; returns the first place of each.
@@ -390,9 +521,9 @@ def polynomial_counts(n_columns: int, least: int, highest: int, repeat: bool, co
 def polynomial_rows(rows: Rows, least: int, highest: int, repeat: bool, constant: bool, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
     """Write the products of columns."""
 
-def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')]) -> list:
     """
-    Number different objects by first appearance; returns the first place of each.
+    Number different objects of each column; returns the first places of each.
     """
 
 def dict_names(records: list, numbers: dict, levels: dict) -> None:

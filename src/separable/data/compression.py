@@ -169,4 +169,6 @@ class _Zstd(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read 
         try:
             return self._stream.read(_OUT_BYTES if size < 0 else size)
         except OSError as error:
-            raise BrokenStreamError(f"the zstd data end too early or are damaged ({error})") from None
+            raise BrokenStreamError(
+                f"the zstd data end too early or are damaged ({error})"
+            ) from None

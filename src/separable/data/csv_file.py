@@ -217,7 +217,9 @@ class CsvReader:
         for name in names:
             rows |= nulls(table.column(name))
         if len(self.layout.names) == 1:
-            texts, _ = parse_texts(block.data, self.layout.names, self.layout.dialect, start=block.start)
+            texts, _ = parse_texts(
+                block.data, self.layout.names, self.layout.dialect, start=block.start
+            )
         else:
             data = b"".join(self._records_of(block, rows, good))
             texts, _ = parse_texts(data, self.layout.names, self.layout.dialect, only=names)

@@ -179,7 +179,9 @@ class CsvFiles(Files):
             if not data:
                 return
             if not stream.ended or len(data) > want:
-                records = Records(data[: len(data) - data.endswith(b"\r")], dialect.delimiter, dialect.quoting)
+                records = Records(
+                    data[: len(data) - data.endswith(b"\r")], dialect.delimiter, dialect.quoting
+                )
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_RECORD:

@@ -42,7 +42,9 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
         data = data.read_all()
     if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):
         data = data.fetch_arrow_table()  # a DuckDB relation of before 1.2
-    if isinstance(data, Mapping) or (isinstance(data, Sequence) and not isinstance(data, (str, bytes))):
+    if isinstance(data, Mapping) or (
+        isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    ):
         return _from_columns(data)
     if not hasattr(data, "__arrow_c_stream__"):
         raise TableError(

@@ -229,7 +229,9 @@ class JsonlFiles(Files):
         if not pa.types.is_string(column.type):
             return column
         column, counts = without_missing(column, self.options.csv.missing)
-        found.missing.update({marker: count for marker, count in counts.items() if marker is not None})
+        found.missing.update(
+            {marker: count for marker, count in counts.items() if marker is not None}
+        )
         if plan.type == "category":
             return column
         out = converted(column, plan.arrow, given=plan.given)

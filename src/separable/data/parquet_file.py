@@ -34,7 +34,11 @@ class ParquetFiles(Files):
         tables = []
         for source in self.inputs:
             file = self._open(source)
-            tables.append(self._finished(source, self._checked(source, lambda f=file: f.read(columns=self.columns))))
+            tables.append(
+                self._finished(
+                    source, self._checked(source, lambda f=file: f.read(columns=self.columns))
+                )
+            )
         table = pa.concat_tables(tables)
         if not table.num_rows:
             raise TableError(f"{self.where}: no rows.")
@@ -48,7 +52,9 @@ class ParquetFiles(Files):
         for source in self.inputs:
             file = self._open(source)
             metadata = file.metadata
-            size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+            size = sum(
+                metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
+            )
             rows = chunk_bytes * max(metadata.num_rows, 1) // max(size, 1)
             batches = file.iter_batches(max(1, min(rows, BATCH_ROWS)), columns=self.columns)
             while True:

@@ -202,7 +202,11 @@ def checked_options(**given: Any) -> Options:
             f"The 'skip_rows' parameter must be an int >= 0. Got {given['skip_rows']!r} instead."
         )
     skip = given["on_error"] == "skip"
-    names = {name for name in (given["target"], *types, *(given["columns"] or ())) if isinstance(name, str)}
+    names = {
+        name
+        for name in (given["target"], *types, *(given["columns"] or ()))
+        if isinstance(name, str)
+    }
     csv = CsvOptions(
         delimiter,
         given["quoting"],

@@ -230,6 +230,21 @@ class TextEncoder(Transformer):
         made._set_state(ours.merged(theirs))
         return made
 
+    def choose_min_df(self, min_df: int) -> None:
+        """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
+        state = self._learning_state("choose another min_df")
+        self.min_df = min_df
+        state.change_min_df(min_df)
+        self._set_state(state)
+
+    def copy_to_learn_on(self, min_df: float | int) -> TextEncoder:
+        """Return a copy with counts of its own and another ``min_df``."""
+        state = self._learning_state("learn on")
+        made = type(self)(**{**self.get_params(), "min_df": min_df})
+        fresh = TextVocabulary(TextPlan.checked(made.get_params()))
+        made._set_state(fresh.merged(state))
+        return made
+
     def _new_state(self) -> TextVocabulary:
         return TextVocabulary(TextPlan.checked(self.get_params()))
 
