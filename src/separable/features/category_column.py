@@ -17,8 +17,6 @@ from separable.features.slot import OneHotSlot, Slot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from separable.data.dates import TypedColumn
 
 __all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]

@@ -2,9 +2,9 @@
 
 Of a column ``when`` come, where the training data lets them vary: ``when``, the days since
 1970-01-01 with the time of day as a fraction, ``when.year`` and ``when.day`` (of the month), all
-three standardised; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17``, for those
-values that occurred. One-hot and not cyclic: each month has a weight of its own that can be read,
-and nothing forces July to lie opposite January.
+three standardised; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17``, for
+those values that occurred. One-hot and not cyclic: each month has a weight of its own that can be
+read, and nothing forces July to lie opposite January.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,9 +28,9 @@ class DictEncoder(Transformer):
 
     A number stays a number under its name. A text is one-hot: ``{"city": "Rome"}`` is 1 for
     ``city=Rome``. A list, tuple or set of texts is 1 for each of them, so often as it is there.
-    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is that
-    of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and counted
-    in `unseen_`.
+    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is
+    that of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and
+    counted in `unseen_`.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ class DictEncoder(Transformer):
         columns, values = rows.indices.tolist(), rows.values.tolist()
         return [
             {names[columns[k]]: values[k] for k in range(start, stop) if values[k]}
-            for start, stop in zip(ends[:-1], ends[1:], strict=True)
+            for start, stop in pairwise(ends)
         ]
 
     # --- files ---

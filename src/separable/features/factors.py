@@ -49,7 +49,7 @@ class Factors:
 
 
 def factors_of(column: Any) -> Factors:
-    """Number the different values of a column.
+    """Find the different values of a column.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def factors_of(column: Any) -> Factors:
 
 
 def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
-    """Number the different values of each column of an array of objects, all in one pass."""
+    """Find the different values of each column of an array of objects, all in one pass."""
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = native.factorize_objects(table, codes)
     return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
@@ -128,7 +128,7 @@ def _from_numpy(values: NDArray[Any]) -> Factors:
 
 
 def _factorize_fixed(values: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Number texts that all take the same number of bytes."""
+    """Find the different ones of texts that all take the same number of bytes."""
     size = values.dtype.itemsize
     offsets = np.arange(len(values) + 1, dtype=np.int64) * size
     data = values.reshape(-1).view(np.uint8) if size else np.zeros(0, np.uint8)

@@ -32,9 +32,9 @@ class PolynomialEncoder(Transformer):
     """Encode rows as the products of their columns, up to a degree.
 
     Of columns a and b, degree 2 gives ``a``, ``b``, ``a^2``, ``a*b`` and ``b^2``, in this order: by
-    degree, then by columns. Sparse rows stay sparse: only products of their non-zeros are formed. The
-    matrix is that of scikit-learn's ``PolynomialFeatures``, where by default a column of ones comes
-    first.
+    degree, then by columns. Sparse rows stay sparse: only products of their non-zeros are formed.
+    The matrix is that of scikit-learn's ``PolynomialFeatures``, where by default a column of ones
+    comes first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The columns of an array, a frame or a table, as they are, with their names where they have any."""
+"""The columns of an array, a frame or a table as they are, with their names if they have any."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from separable.features.boolean_column import BooleanColumn
 from separable.features.category_column import UNSEEN, CategoryColumn
-from separable.features.column_states import ColumnEncoder
 from separable.features.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.number_column import NumberColumn
 from separable.features.text_column import TextColumn
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
 
 __all__ = ["OPTIONS", "Parts", "options_from_values", "tensors_of", "values_of"]

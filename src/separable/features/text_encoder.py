@@ -253,6 +253,23 @@ class TextEncoder(Transformer):
     def _new_state(self) -> State:
         plan = TextPlan.checked(self.get_params())
         return TextVocabulary(plan) if plan.n_features is None else TextHashing(plan)
+    def choose_min_df(self, min_df: int) -> None:
+        """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
+        state = self._learning_state("choose another min_df")
+        self.min_df = min_df
+        state.change_min_df(min_df)
+        self._set_state(state)
+
+    def copy_to_learn_on(self, min_df: float | int) -> TextEncoder:
+        """Return a copy with counts of its own and another ``min_df``."""
+        state = self._learning_state("learn on")
+        made = type(self)(**{**self.get_params(), "min_df": min_df})
+        fresh = TextVocabulary(TextPlan.checked(made.get_params()))
+        made._set_state(fresh.merged(state))
+        return made
+
+    def _new_state(self) -> TextVocabulary:
+        return TextVocabulary(TextPlan.checked(self.get_params()))
 
     def _set_state(self, state: State) -> None:
         self._state = state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,11 @@ class TextVocabulary:
             made._counter.merge(other._counter)
         made.n_documents = self.n_documents + other.n_documents
         return made
+
+    def change_min_df(self, min_df: int) -> None:
+        """Choose columns by another least document frequency when next asked for them."""
+        self.plan = replace(self.plan, min_df=min_df)
+        self._settled = False
 
     def settle(self) -> None:
         """Choose and number the columns, if texts were counted since."""
