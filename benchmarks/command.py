@@ -57,7 +57,6 @@ ROWS = {
     "vw-text": ("parsers:run_vw_text", "reading Vowpal Wabbit text"),
     "reading-csv": ("reading:run_csv", "CSV to an encoded matrix, beside pyarrow's own reading"),
     "reading-stream": ("reading:run_stream", "a CSV of 1 GB in chunks, within 500 MB of memory"),
-    "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
     "one-row": ("one_row:run_one_row", "partial_fit of a row, predicting a raw record"),
     "one-hot": ("encoders:run_one_hot", "categories, one-hot"),
     "table": ("encoders:run_table", "a table of numbers and categories"),

@@ -201,6 +201,3 @@ class _Zstd(Stream):
         except OSError as error:
             problem = f"the zstd data end too early or are damaged ({error})"
             raise BrokenStreamError(problem) from None
-            raise BrokenStreamError(
-                f"the zstd data end too early or are damaged ({error})"
-            ) from None

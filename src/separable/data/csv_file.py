@@ -233,8 +233,6 @@ class CsvReader:
             layout = self.layout
             texts, _ = parse_texts(
                 block.data, layout.names, layout.dialect, start=block.start, strip=block.strip
-            texts, _ = parse_texts(
-                block.data, self.layout.names, self.layout.dialect, start=block.start
             )
         else:
             data = b"".join(self._records_of(block, rows, good))

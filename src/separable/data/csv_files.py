@@ -172,9 +172,6 @@ class CsvFiles(TableFiles):
             if not stream.ended or len(data) > want:
                 end = len(data) - data.endswith(b"\r")  # its newline may come next
                 records = Records(data[:end], dialect.delimiter, dialect.quoting)
-                records = Records(
-                    data[: len(data) - data.endswith(b"\r")], dialect.delimiter, dialect.quoting
-                )
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_RECORD:

@@ -250,9 +250,6 @@ class TextEncoder(Transformer):
         made._set_state(ours.merged(theirs))  # type: ignore[arg-type]  # plans are the same
         return made
 
-    def _new_state(self) -> State:
-        plan = TextPlan.checked(self.get_params())
-        return TextVocabulary(plan) if plan.n_features is None else TextHashing(plan)
     def choose_min_df(self, min_df: int) -> None:
         """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
         state = self._learning_state("choose another min_df")
@@ -268,8 +265,9 @@ class TextEncoder(Transformer):
         made._set_state(fresh.merged(state))
         return made
 
-    def _new_state(self) -> TextVocabulary:
-        return TextVocabulary(TextPlan.checked(self.get_params()))
+    def _new_state(self) -> State:
+        plan = TextPlan.checked(self.get_params())
+        return TextVocabulary(plan) if plan.n_features is None else TextHashing(plan)
 
     def _set_state(self, state: State) -> None:
         self._state = state
