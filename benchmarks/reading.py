@@ -51,9 +51,14 @@ def run_csv(settings: Settings) -> Section:
     if apart and settings.judged:
         verdict = "does not count: other numbers"
     data = f"{settings.csv_rows} x 12, {size / 1e6:.0f} MB"
-    told = [f"{show_seconds(median(side))}, {size / median(side) / 1e6:.0f} MB/s" for side in (ours, peer)]
+    told = [
+        f"{show_seconds(median(side))}, {size / median(side) / 1e6:.0f} MB/s"
+        for side in (ours, peer)
+    ]
     print(f"CSV to an encoded matrix, {data}\n")
-    print(markdown_table(("what", "median"), [["separable", told[0]], ["pyarrow, reading", told[1]]]))
+    print(
+        markdown_table(("what", "median"), [["separable", told[0]], ["pyarrow, reading", told[1]]])
+    )
     print(f"\nThe numbers read differ by at most {apart:g}.\n")
     line = Line(
         "reading", data, "CSV to encoded matrix", told[0], f"pyarrow, reading {told[1]}", ratio,

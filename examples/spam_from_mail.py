@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import email.policy
 import html
+import math
 import os
 import re
 import sys
@@ -25,8 +26,8 @@ from separable import TableClassifier, TableEncoder
 from separable.data import read
 
 if TYPE_CHECKING:
-    from email.message import EmailMessage
     from collections.abc import Sequence
+    from email.message import EmailMessage
 
 _LINK = re.compile(r"https?://|www\.", re.I)
 _TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.I | re.S)
@@ -34,7 +35,10 @@ _NUMERIC_LINK = re.compile(r"https?://\d+\.\d+\.\d+\.\d+", re.I)
 
 
 def describe(raw: bytes) -> dict[str, Any]:
-    """Return the raw columns of one message: two texts, and how it is built."""
+    """Return the raw columns of one message: two texts, and how it is built.
+
+    Counts, which range from 0 to thousands, are given as log2(1 + count).
+    """
     message: EmailMessage = BytesParser(policy=email.policy.compat32).parsebytes(raw)  # type: ignore[assignment]
     plain, marked_up = _bodies(message)
     body = plain or _TAG.sub(" ", html.unescape(marked_up))
@@ -50,20 +54,24 @@ def describe(raw: bytes) -> dict[str, Any]:
         "sender_ending": sender.rpartition(".")[2][:10] or None,
         "sender_digits": sum(character.isdigit() for character in sender.partition("@")[0]),
         "reply_to_other": bool(reply) and reply != sender,
-        "recipients": len(recipients),
+        "recipients": _log(len(recipients)),
         "is_reply": message["In-Reply-To"] is not None or message["References"] is not None,
         "content_type": message.get_content_type(),
         "parts": sum(1 for _ in message.walk()),
         "has_html": bool(marked_up),
-        "links": len(_LINK.findall(everything)),
-        "numeric_links": len(_NUMERIC_LINK.findall(everything)),
-        "images": marked_up.lower().count("<img"),
-        "forms": marked_up.lower().count("<form"),
-        "exclamations": everything.count("!"),
-        "dollars": everything.count("$"),
-        "log_length": float(np.log1p(len(body))),
+        "links": _log(len(_LINK.findall(everything))),
+        "numeric_links": _log(len(_NUMERIC_LINK.findall(everything))),
+        "images": _log(marked_up.lower().count("<img")),
+        "forms": _log(marked_up.lower().count("<form")),
+        "exclamations": _log(everything.count("!")),
+        "dollars": _log(everything.count("$")),
+        "length": _log(len(body)),
         "subject_capitals": sum(map(str.isupper, letters)) / len(letters) if letters else 0.0,
     }
+
+
+def _log(count: int) -> float:
+    return math.log2(1 + count)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -102,11 +110,6 @@ def read_corpus() -> tuple[list[bytes], list[str]]:
     table = read(path).table
     texts, labels = table["text"].to_pylist(), table["label"].to_pylist()
     return [text.encode("latin-1") for text in texts], labels
-
-
-def spam_classifier() -> TableClassifier:
-    """Return a classifier of the records that `describe` makes."""
-    return TableClassifier(encoder=TableEncoder(text=["subject", "body"]))
 
 
 def main(arguments: Sequence[str]) -> None:

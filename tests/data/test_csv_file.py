@@ -311,7 +311,8 @@ def test_any_bytes_give_a_table_or_a_table_error(content):
 
 def test_reading_imports_no_pandas():
     script = (
-        "import io, sys; from separable.data import read; from separable.data.table import missing_counts;"
+        "import io, sys; from separable.data import read;"
+        "from separable.data.table import missing_counts;"
         "missing_counts(read(io.BytesIO(b'a,b\\n1,x\\nNA,?\\n')).table);"
         "sys.exit(any(name in sys.modules for name in ('pandas', 'scipy', 'sklearn', 'polars')))"
     )

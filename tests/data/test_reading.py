@@ -704,7 +704,7 @@ def test_arrays_in_memory():
     assert data.y.tolist() == [2, 4]
     matrix = sparse.csr_array(np.eye(3))
     data = read(matrix, target=[0, 1, 0])
-    assert (data.X != matrix).nnz == 0
+    assert (matrix != data.X).nnz == 0
     assert data.report.n_features == 3
     assert [len(chunk) for chunk in scan(matrix, chunk_rows=2)] == [2, 1]
     with pytest.raises(TableError, match="no named columns"):
