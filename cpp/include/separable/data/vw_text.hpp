@@ -92,31 +92,24 @@ inline const char* name_end(const char* p) {
     }
 }
 
-// What one block of lines holds.
-struct Parsed {
-    std::vector<std::int64_t> column, ends;
-    std::vector<double> value, label, weight, base;
-    Texts tag;
-    Vocabulary names;  // of this block
-    Faults<VwReason> faults;
-    std::int64_t n_lines = 0;
-};
-
 // The columns of one row, and where they stand: finds repeated ones. The table is so large that two
 // columns seldom meet, and whether a column is new, which cannot be foreseen, costs no branch.
 class SeenColumns {
    public:
-    void start_row() {
+    // For a row of at most n columns.
+    void start_row(std::size_t n) {
+        const std::size_t size = std::bit_ceil(std::max<std::size_t>(64, kSlotsEach * n));
+        if (size > slots_.size()) slots_.assign(size, Slot{}), row_ = 0;
         if (++row_ == 0) slots_.assign(slots_.size(), Slot{}), row_ = 1;
+        mask_ = size - 1;  // a short row stays within a small part of the table
     }
 
     // The place of the column if it is in the row already, else `place`.
     std::uint32_t place_of(std::uint32_t column, std::uint32_t place) {
-        if (kSlotsEach * (place + std::size_t{1}) > slots_.size()) grow();
-        const std::size_t mask = slots_.size() - 1;
-        std::size_t at = start(column) & mask;
+        auto at =
+            static_cast<std::size_t>(column * std::uint64_t{0x9e3779b97f4a7c15u} >> 32) & mask_;
         // One test of two things: only where columns meet does it come out otherwise.
-        while ((slots_[at].row == row_) & (slots_[at].column != column)) at = (at + 1) & mask;
+        while ((slots_[at].row == row_) & (slots_[at].column != column)) at = (at + 1) & mask_;
         Slot& slot = slots_[at];
         const std::uint32_t seen = -static_cast<std::uint32_t>(slot.row == row_);
         place = (slot.place & seen) | (place & ~seen);
@@ -130,23 +123,19 @@ class SeenColumns {
     };
     static constexpr std::size_t kSlotsEach = 8;
     std::vector<Slot> slots_;
+    std::size_t mask_ = 0;
     std::uint32_t row_ = 0;
+};
 
-    static std::size_t start(std::uint32_t column) {
-        return static_cast<std::size_t>(column * std::uint64_t{0x9e3779b97f4a7c15u} >> 32);
-    }
-
-    void grow() {
-        std::vector<Slot> old(std::max<std::size_t>(2048, 2 * slots_.size()));
-        old.swap(slots_);
-        const std::size_t mask = slots_.size() - 1;
-        for (const Slot& slot : old) {
-            if (slot.row != row_) continue;
-            std::size_t at = start(slot.column) & mask;
-            while (slots_[at].row == row_) at = (at + 1) & mask;
-            slots_[at] = slot;
-        }
-    }
+// What one block of lines holds.
+struct Parsed {
+    std::vector<std::int64_t> column, ends;
+    std::vector<double> value, label, weight, base;
+    Texts tag;
+    Vocabulary names;  // of this block
+    SeenColumns seen;
+    Faults<VwReason> faults;
+    std::int64_t n_lines = 0;
 };
 
 // Problem: given lines, each ending with a line feed, their rows; for each line that is none, why.
@@ -186,7 +175,7 @@ class BlockParser {
     std::string name_;  // of the feature; starts with that of the namespace
     std::size_t prefix_ = 0;
     double scale_ = 1;
-    SeenColumns seen_;
+    bool exact_ = true;  // whether faults are noted, and sums made at once
 
     void start_over(std::size_t n_bytes) {
         const std::size_t most = n_bytes / 2 + 2;  // a feature has at least two bytes
@@ -210,11 +199,16 @@ class BlockParser {
         const std::size_t n_names = out_.names.size();
         double label = kNone, weight = 1, base = 0;
         std::string_view tag;
-        seen_.start_row();
-        if (!parse_head(p, label, weight, base, tag) || !parse_namespaces(p)) {
+        if (!parse_head(p, label, weight, base, tag)) return line_end(p) + 1;
+        const char* const features = p;
+        exact_ = false;
+        const bool fine = parse_namespaces(p) && add_repeated();
+        exact_ = true;
+        if (!fine) {
             n_ = first_;
             out_.names.cut(n_names);
-            return line_end(p) + 1;
+            find_fault(features);
+            return line_end(features) + 1;
         }
         out_.ends.push_back(static_cast<std::int64_t>(n_));
         out_.label.push_back(label);
@@ -370,17 +364,52 @@ class BlockParser {
         return fault(begin, VwReason::value_too_large), nullptr;
     }
 
+    // Sums are made when the whole row is there: searching for columns then waits for nothing else.
+    bool add(std::uint32_t column, double value) {
+        if (exact_) return add_at_once(column, value);
+        out_.column[n_] = column;
+        out_.value[n_++] = value;
+        return std::isfinite(value);
+    }
+
     // Step 5. The place behind the last value starts at 0, so that a new column is added like a
     // seen one.
-    bool add(std::uint32_t column, double value) {
-        const auto next = static_cast<std::uint32_t>(n_ - first_);
+    bool add_repeated() {
+        const auto n = static_cast<std::uint32_t>(n_ - first_);
+        std::int64_t* const columns = out_.column.data() + first_;
         double* const values = out_.value.data() + first_;
-        values[next] = 0;
-        const std::uint32_t place = seen_.place_of(column, next);
-        value = values[place] += value;
-        out_.column[first_ + place] = column;
-        n_ += place == next;
-        return std::isfinite(value);
+        SeenColumns& seen = out_.seen;
+        seen.start_row(n);
+        std::uint32_t next = 0;
+        bool finite = true;
+        for (std::uint32_t k = 0; k < n; ++k) {
+            const double value = values[k];
+            const auto column = static_cast<std::uint32_t>(columns[k]);
+            const std::uint32_t place = seen.place_of(column, next);
+            values[next] = 0;
+            columns[place] = column;
+            const double sum = values[place] += value;
+            next += place == next;
+            finite &= std::isfinite(sum);
+        }
+        n_ = first_ + next;
+        return finite;
+    }
+
+    bool add_at_once(std::uint32_t column, double value) {
+        const auto next = static_cast<std::uint32_t>(n_ - first_);
+        const std::uint32_t place = out_.seen.place_of(column, next);
+        if (place == next) out_.value[n_++] = 0;
+        return std::isfinite(out_.value[first_ + place] += value);
+    }
+
+    // Reads a line that has a fault once more, slowly, and notes the first one.
+    void find_fault(const char* p) {
+        const std::size_t n_names = out_.names.size();
+        out_.seen.start_row(static_cast<std::size_t>(line_end(p) - p) / 2 + 1);
+        parse_namespaces(p);
+        n_ = first_;
+        out_.names.cut(n_names);
     }
 
     // x holds the first eight bytes.
@@ -417,6 +446,7 @@ class BlockParser {
     }
 
     bool fault(const char* at, VwReason reason) {
+        if (!exact_) return false;
         const char* const end = word_end(at);
         std::string text(at, std::min(static_cast<std::size_t>(end - at), kShown));
         if (std::find(at, end, '\0') != end) reason = VwReason::nul_byte;
