@@ -149,7 +149,7 @@ def run_contest(
                 target,
                 False,
                 verdict if agrees else "does not count: another matrix",
-            ),  # fmt: skip
+            ),
             raw,
         )
     _add_memory(what, peaks, peer[0], settings, section, raw)
@@ -179,7 +179,7 @@ def _add_memory(
             MEMORY,
             True,
             judge(share, MEMORY, at_most=True, judged=settings.judged),
-        ),  # fmt: skip
+        ),
         raw,
     )
 
