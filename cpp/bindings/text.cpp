@@ -31,6 +31,29 @@ Array<T> own(std::unique_ptr<T[]> data, std::size_t n) {
     return Array<T>(raw, {n}, owner);
 }
 
+// An array that is not filled yet, of large pages where it is large.
+template <class T>
+struct Room {
+    explicit Room(std::size_t n) : size(n), data(LargePages<T>().allocate(n)) {}
+    ~Room() {
+        if (data != nullptr) LargePages<T>().deallocate(data, size);
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    Array<T> array() {
+        auto* const kept = new Room<T>(std::exchange(data, nullptr), size);
+        const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Room<T>*>(p); });
+        return Array<T>(kept->data, {size}, owner);
+    }
+
+    std::size_t size;
+    T* data;
+
+   private:
+    Room(T* data, std::size_t n) : size(n), data(data) {}
+};
+
 template <class T>
 Array<T> own(const std::vector<T>& from) {
     std::unique_ptr<T[]> data(new T[from.size()]);
@@ -72,7 +95,9 @@ class BoundDocuments {
             Py_ssize_t size = 0;
             const char* const data = PyUnicode_AsUTF8AndSize(text, &size);
             if (data == nullptr) PyErr_Clear();
-            if (data == nullptr || !documents.add({data, static_cast<std::size_t>(size)}))
+            const bool ascii = PyUnicode_IS_ASCII(text);
+            if (data == nullptr ||
+                !documents.add_known({data, static_cast<std::size_t>(size)}, ascii))
                 return static_cast<std::int64_t>(i);
         }
         return -1;
@@ -108,6 +133,10 @@ class BoundDocuments {
                 if (ascii) continue;
                 const char* const end = text.data() + text.size();
                 for (const char* p = text.data(); p < end;) {
+                    if (static_cast<std::uint8_t>(*p) < 0x80) {
+                        ++p;
+                        continue;
+                    }
                     const CodePoint c = decode(p, end);
                     if (flags.data()[c.value] & flag) {
                         found.push_back(static_cast<std::int64_t>(i));
@@ -175,9 +204,10 @@ nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const 
     std::int64_t size = 0;
     for (const RowBlock& block : rows.blocks) size += block.rows.size();
     const auto n = static_cast<std::size_t>(size), n_rows = static_cast<std::size_t>(rows.n_rows());
-    std::unique_ptr<T[]> values(new T[n]);
-    std::unique_ptr<std::int32_t[]> indices(new std::int32_t[n]);
-    std::unique_ptr<std::int64_t[]> indptr(new std::int64_t[n_rows + 1]);
+    Room<T> values(n);
+    Room<std::int32_t> indices(n);
+    Room<std::int64_t> ends(n_rows + 1);
+    std::int64_t* const indptr = ends.data;
     indptr[0] = 0;
     {
         nb::gil_scoped_release no_gil;
@@ -190,12 +220,11 @@ nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const 
             row += block.rows.n_rows(), at += block.rows.size();
         }
         share_out(rows.blocks.size(), n_threads, [&](std::size_t b) {
-            write_rows(rows.blocks[b], weigh, values.get(), indices.get(), indptr.get() + first[b]);
+            write_rows(rows.blocks[b], weigh, values.data, indices.data, indptr + first[b]);
         });
     }
     rows.blocks.clear();
-    return nb::make_tuple(own(std::move(values), n), own(std::move(indices), n),
-                          own(std::move(indptr), n_rows + 1));
+    return nb::make_tuple(values.array(), indices.array(), ends.array());
 }
 
 // Calls visit(name) for each of the names laid one behind the other, all checked first.
@@ -637,8 +666,9 @@ class BoundHasher {
             std::uint32_t column, id;
         };
         std::vector<Item> items;
+        Padded padded;
         for (std::uint32_t i = 0; i < names_.size(); ++i)
-            items.push_back({columns_(names_[i]).id, i});
+            items.push_back({columns_(padded(names_[i])).id, i});
         std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
             return a.column != b.column ? a.column < b.column : names_[a.id] < names_[b.id];
         });

@@ -33,15 +33,15 @@ def reviews():
 
 def test_words_of_film_reviews(reviews):
     texts, positive = reviews
-    encoder = TextEncoder(min_df=5, n_jobs=2)
-    learner = LogisticRegression().fit(encoder.fit_transform(texts), positive)
+    encoder = TextEncoder(min_df=5, binary=True, use_idf=False, norm=None, n_jobs=2)
+    learner = LogisticRegression(C=0.01).fit(encoder.fit_transform(texts), positive)
     model = replace(learner.model_, encoder=encoder)
     weight = dict(zip(encoder.feature_names, model.weights[0], strict=True))
     scale = np.std(model.weights)
     assert weight["great"] > 5 * scale
     assert weight["fine"] > scale
     assert weight["boring"] < -5 * scale
-    assert abs(weight["and"]) < 0.5 * weight["great"]
+    assert abs(weight["and"]) < 0.2 * weight["great"]
     told = str(model.explain(["A great cast in a boring film"]).to_dict())
     assert "great" in told
     assert "boring" in told

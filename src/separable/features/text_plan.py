@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import warnings
@@ -361,7 +362,7 @@ def _check_range(value: Any) -> None:
 
 def _check_encoding(value: Any) -> None:
     try:
-        b"".decode(value)
+        codecs.lookup(value)
     except (LookupError, TypeError):
         raise _wrong("encoding", "an encoding that Python knows", value) from None
 

@@ -134,8 +134,9 @@ def _items(data: Any) -> list[Any]:
             f"Expected a list of texts, got an array of shape {data.shape}. Pass one of its "
             "columns, for example X[:, 0]."
         )
-    if hasattr(data, "tolist"):
-        return list(data.tolist())
+    for name in ("to_pylist", "tolist"):  # Arrow's; NumPy's and pandas'
+        if hasattr(data, name):
+            return list(getattr(data, name)())
     if not isinstance(data, Iterable):
         raise ValueError(f"Expected a list of texts, got {type(data).__name__}.")
     return list(data)
@@ -164,7 +165,10 @@ def _arrow_chunks(data: Any) -> list[Any] | None:
                 f"Expected texts, got an Arrow array of {kind}. Pass a column of text, or convert "
                 "it with str."
             )
-        array = array.cast(pa.large_string())
+        try:
+            array = array.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # categories of polars: one text at a time
+            return None
     return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
 
 

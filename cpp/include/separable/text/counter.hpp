@@ -34,8 +34,9 @@ class CountedRows {
     void add(const std::vector<Count>& row) {
         lengths_.push_back(static_cast<std::uint32_t>(row.size()));
         if (chunks_.empty() || chunks_.back().size() + row.size() > chunks_.back().capacity()) {
+            const std::size_t room = chunks_.empty() ? kFirst : 2 * chunks_.back().capacity();
             chunks_.emplace_back();
-            chunks_.back().reserve(std::max(kChunk, row.size()));
+            chunks_.back().reserve(std::max(std::min(kChunk, room), row.size()));
         }
         chunks_.back().insert(chunks_.back().end(), row.begin(), row.end());
         size_ += static_cast<std::int64_t>(row.size());
@@ -63,7 +64,7 @@ class CountedRows {
         for (std::size_t i = 0; i < lengths_.size(); ++i) {
             const std::size_t length = lengths_[i];
             if (length > 0 && at + length > chunks_[chunk].size()) {
-                std::vector<Count>().swap(chunks_[chunk]);
+                Chunk().swap(chunks_[chunk]);
                 ++chunk, at = 0;
             }
             visit(i, length > 0 ? chunks_[chunk].data() + at : nullptr);
@@ -73,8 +74,9 @@ class CountedRows {
     }
 
    private:
-    static constexpr std::size_t kChunk = 1 << 18;
-    std::vector<std::vector<Count>> chunks_;
+    using Chunk = std::vector<Count, LargePages<Count>>;
+    static constexpr std::size_t kFirst = 1 << 10, kChunk = 1 << 19;
+    std::vector<Chunk> chunks_;
     std::vector<std::uint32_t> lengths_;
     std::int64_t size_ = 0;
 };

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -23,23 +22,24 @@
 
 namespace separable::text {
 
-// MurmurHash3_x86_32 of Austin Appleby, who gave it to the public domain; seed 0.
-inline std::int32_t murmur3(std::string_view text) {
+// MurmurHash3_x86_32 of Austin Appleby, who gave it to the public domain; seed 0. There
+// must be 4 bytes to read at the end of the text.
+inline std::int32_t murmur3(std::string_view padded) {
     constexpr std::uint32_t kFirst = 0xCC9E2D51, kSecond = 0x1B873593;
     const auto scramble = [](std::uint32_t k) { return std::rotl(k * kFirst, 15) * kSecond; };
+    // little-endian, wherever it runs
+    const auto load = [](const char* p) {
+        std::uint32_t x;
+        std::memcpy(&x, p, 4);
+        if constexpr (std::endian::native == std::endian::big) x = __builtin_bswap32(x);
+        return x;
+    };
     std::uint32_t h = 0;
-    const std::size_t n = text.size() / 4 * 4;
-    for (std::size_t i = 0; i < n; i += 4) {
-        const auto byte = [&](std::size_t k) {
-            return static_cast<std::uint32_t>(static_cast<std::uint8_t>(text[i + k])) << 8 * k;
-        };
-        h = std::rotl(h ^ scramble(byte(0) | byte(1) | byte(2) | byte(3)), 13) * 5 + 0xE6546B64;
-    }
-    std::uint32_t rest = 0;
-    for (std::size_t i = text.size(); i-- > n;)
-        rest = rest << 8 | static_cast<std::uint8_t>(text[i]);
-    h ^= scramble(rest);
-    h ^= static_cast<std::uint32_t>(text.size());
+    const char* p = padded.data();
+    std::size_t left = padded.size();
+    for (; left >= 4; left -= 4, p += 4) h = std::rotl(h ^ scramble(load(p)), 13) * 5 + 0xE6546B64;
+    h ^= scramble(load(p) & ((std::uint32_t{1} << 8 * left) - 1));
+    h ^= static_cast<std::uint32_t>(padded.size());
     h = (h ^ h >> 16) * 0x85EBCA6B;
     h = (h ^ h >> 13) * 0xC2B2AE35;
     return static_cast<std::int32_t>(h ^ h >> 16);
@@ -50,8 +50,9 @@ struct HashedColumns {
     bool alternate_sign;
 
     std::uint32_t column(std::int32_t h) const {
-        const std::int64_t wide = h;
-        return static_cast<std::uint32_t>(std::abs(wide) % n);
+        const auto bits = static_cast<std::uint32_t>(h);
+        const std::uint32_t size = h < 0 ? 0 - bits : bits;  // of -2^31, too
+        return std::has_single_bit(n) ? size & (n - 1) : size % n;
     }
     Count operator()(std::string_view term) const {
         const std::int32_t h = murmur3(term);

@@ -31,11 +31,11 @@ struct LargePages {
     LargePages() = default;
     template <class U>
     LargePages(const LargePages<U>&) {}
-    static constexpr std::size_t kPage = std::size_t{1} << 21;
+    static constexpr std::size_t kPage = std::size_t{1} << 21, kLarge = 2 * kPage;
 
     T* allocate(std::size_t n) {
         const std::size_t bytes = n * sizeof(T);
-        if (bytes < 2 * kPage) return static_cast<T*>(::operator new(bytes));
+        if (bytes < kLarge) return static_cast<T*>(::operator new(bytes));
         void* const p = ::operator new(bytes, std::align_val_t{kPage});
 #ifdef __linux__
         madvise(p, bytes, MADV_HUGEPAGE);
@@ -43,7 +43,7 @@ struct LargePages {
         return static_cast<T*>(p);
     }
     void deallocate(T* p, std::size_t n) {
-        if (n * sizeof(T) < 2 * kPage)
+        if (n * sizeof(T) < kLarge)
             ::operator delete(p);
         else
             ::operator delete(p, std::align_val_t{kPage});

@@ -115,16 +115,16 @@ class Scanner {
             }
         else
             std::memcpy(out, text.data(), n);
-        bool inside = false;
+        std::uint64_t inside = 0;  // whether the character before is one of a word
+        bool open = false;
         std::size_t start = 0;
         for (std::size_t i = 0; i <= n; i += 64) {
-            // a bit for each change between a character of a word and another
             const std::uint64_t words = word_bits(out + i, std::min<std::size_t>(64, n + 1 - i));
-            std::uint64_t changes = words ^ (words << 1 | (inside ? 1 : 0));
+            std::uint64_t changes = words ^ (words << 1 | inside);
             inside = words >> 63;
-            for (; changes != 0; changes &= changes - 1) {
+            for (; changes != 0; changes &= changes - 1, open = !open) {
                 const std::size_t at = i + static_cast<std::size_t>(std::countr_zero(changes));
-                if (kAscii.flags[static_cast<std::uint8_t>(out[at])] & kWord)
+                if (!open)
                     start = at;
                 else if (at - start >= shortest_)
                     push(out + start, out + at);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -17,8 +16,11 @@ namespace separable::text {
 // Sorts counts by column: few by comparing, more by their digits.
 class RowSorter {
    public:
-    explicit RowSorter(std::size_t n_columns)
-        : n_digits_((std::bit_width(n_columns) + kDigit - 1) / kDigit) {}
+    explicit RowSorter(std::size_t n_columns) {
+        const int bits = std::max(1, static_cast<int>(std::bit_width(n_columns - (n_columns > 0))));
+        n_digits_ = (bits + kMostBits - 1) / kMostBits;
+        digit_bits_ = (bits + n_digits_ - 1) / n_digits_;
+    }
 
     void sort(std::vector<Count>& row) {
         if (row.size() < 48)
@@ -42,25 +44,27 @@ class RowSorter {
     }
 
    private:
-    static constexpr int kDigit = 8, kBins = 1 << kDigit;
+    static constexpr int kMostBits = 8;
 
     void sort_digits(std::vector<Count>& row) {
         spare_.resize(row.size());
-        std::memset(starts_, 0, sizeof starts_);
-        for (const Count& count : row)
-            for (int d = 0; d < n_digits_; ++d) ++starts_[d][count.id >> d * kDigit & (kBins - 1)];
+        const std::uint32_t n_bins = std::uint32_t{1} << digit_bits_;
         for (int d = 0; d < n_digits_; ++d) {
+            const auto bin = [shift = d * digit_bits_, mask = n_bins - 1](const Count& count) {
+                return count.id >> shift & mask;
+            };
+            std::fill_n(starts_, n_bins, 0);
+            for (const Count& count : row) ++starts_[bin(count)];
             std::uint32_t sum = 0;
-            for (std::uint32_t& start : starts_[d]) sum += std::exchange(start, sum);
-            for (const Count& count : row)
-                spare_[starts_[d][count.id >> d * kDigit & (kBins - 1)]++] = count;
+            for (std::uint32_t b = 0; b < n_bins; ++b) sum += std::exchange(starts_[b], sum);
+            for (const Count& count : row) spare_[starts_[bin(count)]++] = count;
             row.swap(spare_);
         }
     }
 
-    int n_digits_;
+    int n_digits_, digit_bits_;
     std::vector<Count> spare_;
-    std::uint32_t starts_[4][kBins];
+    std::uint32_t starts_[1 << kMostBits];
 };
 
 // The rows of one block of documents; `ids` says what grams are called elsewhere, if it does.
