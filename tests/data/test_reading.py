@@ -223,6 +223,28 @@ def test_file_objects(write):
         read(file)
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (TEXT, "csv"),
+        (gzip.compress(TEXT), "csv"),
+        (b'{"age": 31}\n', "jsonl"),
+    ],
+)
+def test_what_comes_in_once_is_known_by_its_start(content, kind):
+    class Pipe:
+        def __init__(self):
+            self.read = io.BytesIO(content).read
+
+    data = read(Pipe())
+    assert data.report.format == kind
+    assert data.table["age"][0].as_py() == 31
+    chunks = scan(Pipe())
+    assert sum(len(chunk) for chunk in chunks) > 0
+    with pytest.raises(TableError, match="the file can be read only once"):
+        list(chunks)
+
+
 def test_standard_input_in_chunks():
     script = (
         "from separable.data import scan\n"

@@ -39,7 +39,7 @@ PART_ROWS = 1 << 14
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row instead of CSV.")
 def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
-    """Predict the rows of DATA, a CSV file with a header line (- is standard input), with MODEL.
+    """Predict the rows of DATA, a table as `train` takes it (- is standard input), with MODEL.
 
     Writes one line for each row: the prediction; of a class its score too, with three or more
     classes the score of each; and where the scores are log-odds, as a logistic model's, or were
@@ -70,8 +70,8 @@ def load_model(path: str) -> Model:
     model = load(path)
     if not isinstance(model.encoder, TableEncoder):
         raise ValueError(
-            f"{path}: this {model.learner} model has no table encoder, so it cannot read a CSV "
-            "file. Load it in Python with separable.load, or train one with separable train."
+            f"{path}: this {model.learner} model has no table encoder, so it cannot read a "
+            "table. Load it in Python with separable.load, or train one with separable train."
         )
     return model
 

@@ -24,13 +24,18 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
     column_types : mapping of str to str
         The types of some columns.
     """
-    from separable.data import read
+    from separable.data.formats import formats_of
+    from separable.data.reading import read_inputs
+    from separable.data.sources import inputs_of
     from separable.data.table import TableError
 
-    dataset = read(data, column_types=column_types)
-    if dataset.table is None:
+    inputs = inputs_of(data)
+    kind = formats_of(inputs)
+    if kind in ("svmlight", "vw"):
         raise TableError(
-            f"{data}: {dataset.report.format} files have no named columns, which this command "
-            "needs. Read them in Python: X, y = separable.data.read(...)."
+            f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Read "
+            "it in Python: X, y = separable.data.read(...)."
         )
-    return dataset.table
+    table = read_inputs(inputs, kind, column_types=column_types).table
+    assert table is not None
+    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 
 import click
@@ -77,7 +78,10 @@ def train(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Train a model on DATA, a CSV file with a header line (- is standard input).
+    """Train a model on DATA, a table: CSV, JSON lines or Parquet, compressed or not.
+
+    - is standard input; a glob or a folder is read as one table. Columns of a file without a header
+    line are called c1, c2, ...
 
     The learner decides what is predicted: a classifier one of the classes in the target column, a
     regressor a number. Without --model it is logistic regression, or ridge regression where the
@@ -108,4 +112,6 @@ def train(
 
 
 def _default_output(data: str) -> str:
-    return "model.safetensors" if data == "-" else f"{Path(data).stem}.safetensors"
+    name = Path(data).name.partition(".")[0]
+    plain = name and not glob.has_magic(name)
+    return f"{name}.safetensors" if plain and data != "-" else "model.safetensors"

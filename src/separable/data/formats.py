@@ -77,11 +77,8 @@ def formats_of(inputs: Sequence[Input]) -> Format:
 
 
 def format_of(source: Input) -> Format:
-    """Return the format of a file; an input that can be read only once is CSV or opened by it."""
-    if not source.again:
-        return _by_suffix(source.name) or "csv"
-    with source.open() as opened:
-        return format_of_text(source.name, opened.peek())
+    """Return the format of a file."""
+    return format_of_text(source.name, source.head())
 
 
 def format_of_text(name: str, head: bytes) -> Format:

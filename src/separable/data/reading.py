@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from separable.data.progress import Progress
     from separable.data.sources import Input
 
-__all__ = ["checked_options", "files_of", "read"]
+__all__ = ["checked_options", "files_of", "read", "read_inputs"]
+
+#: What `checked_options` checks.
+_NAMES = (
+    "target", "columns", "delimiter", "quoting", "header", "encoding", "decimal", "missing",
+    "column_types", "comment", "skip_rows", "on_error", "index_base", "n_features",
+)  # fmt: skip
 
 
 def read(
@@ -136,8 +142,13 @@ def read(
     )
     if not is_file_source(source):
         return _read_memory(source, target, options)
-    files = files_of(inputs_of(source), target, format, options)
-    return files.dataset()
+    return files_of(inputs_of(source), target, format, options).dataset()
+
+
+def read_inputs(inputs: list[Input], kind: Format, **options: Any) -> Dataset:
+    """Read files of a known format, with the other arguments of `read`."""
+    given = dict.fromkeys(_NAMES) | {"on_error": "raise", "skip_rows": 0, "index_base": "auto"}
+    return files_of(inputs, None, kind, checked_options(**given | options)).dataset()
 
 
 def files_of(

@@ -55,6 +55,13 @@ class Input:
         """Open it, and see whether it is compressed."""
         return OpenInput(self)
 
+    def head(self) -> bytes:
+        """Return the first bytes of what is in it, decompressed; it can still be opened."""
+        with self.open() as opened:
+            head = opened.peek()
+            opened.unread()
+        return head
+
 
 class OpenInput:
     """An input that is open: what is in it, decompressed, and how far it was read.
@@ -93,6 +100,11 @@ class OpenInput:
         """Return up to so many bytes, none at the end."""
         return self._stream.read(size)
 
+    def unread(self) -> None:
+        """Take back what was read, from an input that can be read only once."""
+        if isinstance(self._raw.stream, _Once):
+            self._raw.stream.unread()
+
     def close(self) -> None:
         """Close the file, unless it was open before."""
         self._raw.close()
@@ -108,24 +120,54 @@ class _Counting(Stream):
     """A stream that counts the bytes read from it."""
 
     def __init__(self, stream: Readable) -> None:
-        self._stream = stream
+        self.stream = stream
         self.count = 0
 
     def read(self, size: int = -1) -> bytes:
-        data: Any = self._stream.read(size)
+        data: Any = self.stream.read(size)
         if isinstance(data, str):
             raise TypeError(
-                f"{_name_of(self._stream)} is open as text. Open it in binary mode: "
-                "open(..., 'rb')."
+                f"{_name_of(self.stream)} is open as text. Open it in binary mode: open(..., 'rb')."
             )
         given: bytes = data or b""
         self.count += len(given)
         return given
 
     def close(self) -> None:
-        if not isinstance(self._stream, _Kept):
-            self._stream.close()
-        super().close()
+        if not isinstance(self.stream, (_Kept, _Once)):
+            self.stream.close()
+
+
+class _Once(Stream):
+    """A stream that can be read once, but for its start, which can be looked at before."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self.name = stream, name
+        self._seen: list[bytes] | None = []
+        self._given: list[bytes] = []
+        self._open = False
+
+    def open(self) -> _Once:
+        if self._open:
+            raise TableError(
+                f"{self.name} can be read only once. Save it in a file to read it again."
+            )
+        self._open = True
+        return self
+
+    def unread(self) -> None:
+        self._given, self._seen, self._open = self._seen or [], None, False
+
+    def read(self, size: int = -1) -> bytes:
+        if self._given:
+            return self._given.pop(0)
+        data: bytes = self._stream.read(size)
+        if self._seen is not None:
+            if sum(map(len, self._seen)) > 1 << 20:  # nobody looks: it is being read
+                self._seen = None
+            else:
+                self._seen.append(data)
+        return data
 
 
 class _Kept(Stream):
@@ -194,7 +236,9 @@ def inputs_of(source: Any) -> list[Input]:
     if isinstance(source, (list, tuple)):
         return [one for each in source for one in inputs_of(each)]
     if isinstance(source, str) and source == "-":
-        return [Input("standard input", lambda: _Kept(sys.stdin.buffer), again=False)]
+        return [
+            Input("standard input", _Once(sys.stdin.buffer, "standard input").open, again=False)
+        ]
     if not isinstance(source, (str, Path)):
         return [_of_file_object(source)]
     path = Path(source)
@@ -235,7 +279,7 @@ def _of_glob(pattern: str) -> list[Input]:
 def _of_file_object(file: Any) -> Input:
     seekable = hasattr(file, "seekable") and bool(file.seekable())
     if not seekable:
-        return Input(_name_of(file), lambda: _Kept(file), again=False)
+        return Input(_name_of(file), _Once(file, _name_of(file)).open, again=False)
     start = file.tell()
 
     def again() -> Readable:

@@ -1,0 +1,76 @@
+"""The commands read tables in every format, and give the same model from each."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from separable.cli.app import run
+from separable.data import read
+from separable.datasets import PENGUINS
+
+
+def as_json_lines() -> bytes:
+    rows = read(PENGUINS, missing=["NA"]).table.to_pylist()
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.fixture(params=["gzip", "jsonl", "parquet", "semicolons", "folder", "utf-16"])
+def penguins(request, tmp_path, monkeypatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    text = PENGUINS.read_bytes()
+    name = f"penguins.{request.param}"
+    if request.param == "gzip":
+        Path(name).write_bytes(gzip.compress(text))
+    elif request.param == "jsonl":
+        Path(name).write_bytes(as_json_lines())
+    elif request.param == "parquet":
+        parquet.write_table(read(PENGUINS).table, name)
+    elif request.param == "semicolons":
+        Path(name).write_bytes(text.replace(b",", b";").replace(b".", b","))
+    elif request.param == "utf-16":
+        Path(name).write_bytes(text.decode().encode("utf-16"))
+    else:
+        header, *lines = text.splitlines(keepends=True)
+        name = "penguins"
+        Path(name).mkdir()
+        Path(name, "1.csv").write_bytes(header + b"".join(lines[:100]))
+        Path(name, "2.csv.gz").write_bytes(gzip.compress(header + b"".join(lines[100:])))
+    return name
+
+
+def told(capsys, *args: str) -> str:
+    assert run(list(args)) == 0
+    return capsys.readouterr().out
+
+
+def test_the_same_model_from_every_format(penguins, capsys):
+    found = json.loads(told(capsys, "train", penguins, "--target", "species", "--json"))
+    expected = json.loads(
+        told(capsys, "train", str(PENGUINS), "--target", "species", "--json", "-o", "x.safetensors")
+    )
+    assert found["model"] == "penguins.safetensors"
+    assert {**found, "model": ""} == {**expected, "model": ""}
+    predicted = told(capsys, "predict", "penguins.safetensors", penguins)
+    assert predicted == told(capsys, "predict", "x.safetensors", str(PENGUINS))
+    assert "Adelie" in told(capsys, "explain", "penguins.safetensors", penguins, "--row", "3")
+
+
+def test_a_file_without_a_header_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = PENGUINS.read_bytes().split(b"\n", 1)[1]
+    Path("birds.data").write_bytes(lines)
+    assert "accuracy" in told(capsys, "train", "birds.data", "--target", "c1")
+    assert told(capsys, "predict", "birds.safetensors", "birds.data").count("\n") == 345
+
+
+@pytest.mark.native
+def test_sparse_rows_are_refused(tmp_path, capsys):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:2 3:4\n-1 2:1\n")
+    assert run(["train", str(path), "--target", "y"]) == 1
+    assert "separable.data.read" in capsys.readouterr().err
