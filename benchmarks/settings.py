@@ -25,6 +25,10 @@ class Settings:
         Rows of generated sets of 100 dense columns.
     table_rows : int
         Rows of a generated table of numbers.
+    csv_rows : int
+        Rows of a generated CSV file.
+    stream_bytes : int
+        Size of a generated CSV file that is read in chunks.
     most_rows : int or None
         Use at most so many rows of a set that is read from a file.
     copy_bytes : int
@@ -44,6 +48,8 @@ class Settings:
     zipf_features: int
     dense_rows: int
     table_rows: int
+    csv_rows: int
+    stream_bytes: int
     most_rows: int | None
     copy_bytes: int
     calls: int
@@ -59,6 +65,8 @@ FULL = Settings(
     zipf_features=47_000,
     dense_rows=200_000,
     table_rows=200_000,
+    csv_rows=1_000_000,
+    stream_bytes=10**9,
     most_rows=None,
     copy_bytes=1 << 30,
     calls=5_000,
@@ -74,6 +82,8 @@ QUICK = Settings(
     zipf_features=47_000,
     dense_rows=20_000,
     table_rows=20_000,
+    csv_rows=20_000,
+    stream_bytes=10**7,
     most_rows=5_000,
     copy_bytes=1 << 28,
     calls=1_000,

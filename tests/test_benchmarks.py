@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separable import TextEncoder
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -33,6 +35,8 @@ def tiny(benchmarks_importable):
         zipf_features=500,
         dense_rows=400,
         table_rows=600,
+        csv_rows=500,
+        stream_bytes=200_000,
         most_rows=200,
         copy_bytes=1 << 16,
         calls=5,
@@ -77,6 +81,16 @@ def test_rows_that_need_no_file_run_and_leave_numbers(tiny, capsys):
         assert measure["epochs"] == [2, 2]
         assert len(measure["seconds"]) == tiny.repeats
         assert all(0.4 < accuracy <= 1 for accuracy in measure["train_accuracy"])
+
+
+def test_reading_whole_and_in_chunks(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["reading-csv", "reading-stream"], tiny)
+    whole, stream = report["rows"]["reading-csv"][0], report["rows"]["reading-stream"][0]
+    assert whole["apart"] == 0
+    assert stream["rows"] > 1000
+    assert "CSV to an encoded matrix, 500 x 12" in capsys.readouterr().out
 
 
 def test_exact_learners_agree_with_their_peers(tiny, capsys):
@@ -169,6 +183,22 @@ def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
         assert ours["epochs"] == [1, 1]
         assert ours["test_accuracy"] == double["test_accuracy"]
     assert "differ by at most" in capsys.readouterr().out
+
+
+def test_text_encoders_agree(tiny, capsys, monkeypatch):
+    from benchmarks import text_encoder
+    from separable.datasets import __doc__ as text
+
+    texts = [f"{word} film, {text}" for word in ("good", "boring", "Größe")] * 5
+    monkeypatch.setattr(text_encoder, "load_reviews", lambda settings: texts)
+    for run, lines in ((text_encoder.run_words, 6), (text_encoder.run_pairs, 6)):
+        section = run(tiny)
+        assert len(section.lines) == lines
+        assert all(raw["apart"] < 1e-12 for raw in section.raw)
+        json.dumps(section.raw)
+    assert "MB/s" in capsys.readouterr().out
+    other = TextEncoder().fit_transform(["good film", "film"])
+    assert text_encoder.disagreement(other[:1], other[1:]) == np.inf
 
 
 def test_cross_validations_agree(tiny, capsys):

@@ -137,7 +137,7 @@ def test_ctrl_c_ends_quietly(penguins_model):
         "class Slow:\n"
         "    class buffer:\n"
         "        @staticmethod\n"
-        "        def read():\n"
+        "        def read(size):\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "            threading.Event().wait(60)\n"
         "sys.stdin = Slow\n"

@@ -40,7 +40,7 @@ def test_probabilities_of_a_calibrated_svm(separable):
     from dataclasses import replace
 
     from separable import LinearSVM
-    from separable.data.read import read
+    from separable.data import read
 
     separable("train", str(PENGUINS), "--target", "species", "--model", "linear-svm")
     model, table = load("penguins.safetensors"), read(PENGUINS).table

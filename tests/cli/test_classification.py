@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from separable.cli.classification import Classes
-from separable.data.read import read
+from separable.data import read
 from separable.data.table import TableError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from separable import LinearModel, TableEncoder, load
-from separable.data.read import read
+from separable.data import read
 from separable.datasets import PENGUINS
 
 

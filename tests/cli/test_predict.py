@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from separable import LinearModel, TableEncoder, load
-from separable.data.read import read
+from separable.data import read
 from separable.datasets import PENGUINS
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from separable import TableEncoder, load
 from separable.cli.regression import Numbers
-from separable.data.read import read
+from separable.data import read
 from separable.data.table import TableError
 from separable.datasets import PENGUINS
 

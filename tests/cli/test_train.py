@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import LinearModel, TableEncoder, load
 from separable.cli import training as module
 from separable.data.split import stratified_split
-from separable.data.read import read
+from separable.data import read
 from separable.datasets import PENGUINS
 
 

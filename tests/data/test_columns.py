@@ -209,7 +209,7 @@ def test_a_whole_number_beyond_float64_is_infinite():
 def test_polars_and_arrow_import_no_pandas():
     script = (
         "import os, sys, polars, io; from separable.data.columns import as_columns;"
-        "from separable.data.read import read;"
+        "from separable.data import read;"
         "dict(as_columns(polars.DataFrame({'x': [1, None], 'c': ['a', None], 'b': [True, None]})));"
         "dict(as_columns(read(io.BytesIO(b'a,b\\n1,x\\nNA,?\\n')).table));"
         # at once: threads of polars and pyarrow sometimes abort an interpreter that shuts down

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from separable.data.read import read
+from separable.data import read
 from separable.data.table import missing_counts
 from separable.datasets import PENGUINS
 

@@ -10,7 +10,7 @@ NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 LARGEST = 2**62
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
 
@@ -27,7 +27,7 @@ def read(data, index_base="auto", n_features=None, labels="auto", skip=False):
             continue
         try:
             rows.append(read_line(tokens, base, highest, labels))
-        except Refused as reason:
+        except RefusedError as reason:
             refused.append((number, str(reason)))
             if not skip:
                 return rows, refused
@@ -51,7 +51,7 @@ def read_line(tokens, base, highest, labels):
     columns = [column for column, _ in pairs]
     for token in rest:
         if columns.count(int(token.split(b":")[0])) > 1:
-            raise Refused("column_twice")
+            raise RefusedError("column_twice")
     return (float(label) if kind == "number" else label.decode()), qid, dict(pairs)
 
 
@@ -69,7 +69,7 @@ def label_kind(label, labels):
     try:
         label.decode()
     except UnicodeDecodeError:
-        raise Refused("not_utf8") from None
+        raise RefusedError("not_utf8") from None
     return "text"
 
 
@@ -96,4 +96,4 @@ def read_pair(token, base, highest):
 
 def refuse(when, token, kind):
     if when:
-        raise Refused("nul_byte" if b"\0" in token else kind)
+        raise RefusedError("nul_byte" if b"\0" in token else kind)

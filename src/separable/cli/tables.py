@@ -24,7 +24,7 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
     column_types : mapping of str to str
         The types of some columns.
     """
-    from separable.data.read import read
+    from separable.data import read
     from separable.data.table import TableError
 
     dataset = read(data, column_types=column_types)

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["floats", "mask", "nulls", "number_array"]
+__all__ = ["floats", "integers", "mask", "nulls", "number_array"]
 
 
 def mask(keep: NDArray[np.bool_]) -> Any:
@@ -46,10 +46,18 @@ def floats(column: Any) -> NDArray[np.float64]:
     return np.concatenate(parts)
 
 
+def integers(array: Any) -> NDArray[np.int32]:
+    """Return an array of int32, -1 where it is null."""
+    values = np.frombuffer(array.buffers()[1] or b"", dtype=np.int32)
+    values = values[array.offset : array.offset + len(array)].copy()
+    values[nulls(array)] = -1
+    return values
+
+
 def number_array(values: NDArray[Any]) -> Any:
     """Return numbers as an Arrow array of the same type, without a copy where they lie together."""
     import pyarrow as pa
 
-    values = np.ascontiguousarray(values)
-    kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    held: Any = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(held.dtype)
+    return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held)])

@@ -123,6 +123,7 @@ def converted(
 
 
 def _booleans(texts: Texts, given: bool) -> Any | None:
+    import pyarrow as pa
     from pyarrow import compute
 
     from separable.data.missing import strings
@@ -132,7 +133,7 @@ def _booleans(texts: Texts, given: bool) -> Any | None:
     known = compute.or_(compute.or_(true, false), compute.is_null(texts))
     if not compute.all(known, min_count=0).as_py():
         return None
-    return compute.if_else(compute.is_null(texts), None, true)
+    return compute.if_else(compute.is_null(texts), pa.nulls(1, pa.bool_())[0], true)
 
 
 def _first_code(texts: Texts) -> tuple[str, str] | None:
@@ -143,8 +144,10 @@ def _first_code(texts: Texts) -> tuple[str, str] | None:
     led = led.filter(compute.match_substring_regex(led, r"^0\d+$"))
     if len(led):
         return led[0].as_py(), "begins with 0"
-    long = texts.filter(compute.greater(compute.binary_length(texts), EXACT_DIGITS))
-    long = long.filter(compute.match_substring_regex(long, rf"^\d{{{EXACT_DIGITS + 1},}}$"))
+    lengths: Any = compute.binary_length(texts)  # type: ignore[arg-type] # texts they are
+    if compute.max(lengths).as_py() <= EXACT_DIGITS:
+        return None
+    long = texts.filter(compute.match_substring_regex(texts, rf"^\d{{{EXACT_DIGITS + 1},}}$"))
     if len(long):
         return long[0].as_py(), f"has more than {EXACT_DIGITS} digits"
     return None

@@ -7,15 +7,21 @@ that was cut off gives all that can be had of it, and then a `BrokenStreamError`
 from __future__ import annotations
 
 import bz2
-import io
 import lzma
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BrokenStreamError", "Compression", "compression_of", "decompressed"]
+__all__ = [
+    "BrokenStreamError",
+    "Compression",
+    "Readable",
+    "Stream",
+    "compression_of",
+    "decompressed",
+]
 
 Compression: TypeAlias = Literal["gzip", "bz2", "xz", "zstd"]
 
@@ -32,6 +38,26 @@ _BZ2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty fi
 #: How much is read from the file, and given out, at a time.
 _PIECE_BYTES = 1 << 16
 _OUT_BYTES = 1 << 20
+
+#: pyarrow gives nothing of a read during which the data end too early.
+_ZSTD_BYTES = 1 << 17
+
+
+class Readable(Protocol):
+    """What can be read, up to so many bytes at a time; none are the end."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read."""
+
+    def close(self) -> None:
+        """Give back what is behind it."""
+
+
+class Stream:
+    """A stream made of another one, which it does not own."""
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class BrokenStreamError(Exception):
@@ -67,7 +93,7 @@ def _is_bz2(head: bytes) -> bool:
     return head[3:4].isdigit() and any(head[4:10] == block[:6] for block in _BZ2_BLOCKS)
 
 
-def decompressed(stream: BinaryIO, kind: Compression | None) -> BinaryIO:
+def decompressed(stream: Readable, kind: Compression | None) -> Readable:
     """Return a stream of what a compressed stream holds; for None the stream itself.
 
     Its ``read(n)`` gives up to n bytes, one or more until the end.
@@ -106,17 +132,14 @@ class _GzipMember:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
-class _Members(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+class _Members(Stream):
     """What one compressed piece after the other holds."""
 
-    def __init__(self, stream: BinaryIO, make: Callable[[], Any], kind: str) -> None:
+    def __init__(self, stream: Readable, make: Callable[[], Any], kind: str) -> None:
         self._stream, self._make, self._kind = stream, make, kind
         self._member = make()
         self._pending = b""
         self._begun = False
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         size = _OUT_BYTES if size < 0 else size
@@ -154,21 +177,27 @@ class _Members(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what re
         return True
 
 
-class _Zstd(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+class _Opened:
+    """A stream as pyarrow wants it: with a mark for being closed."""
+
+    closed = False
+
+    def __init__(self, stream: Readable) -> None:
+        self.read = stream.read
+
+
+class _Zstd(Stream):
     """What a zstd file holds, by pyarrow."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Readable) -> None:
         import pyarrow as pa
 
-        self._stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
-
-    def readable(self) -> bool:
-        return True
+        opened: Any = _Opened(stream)
+        self._stream = pa.CompressedInputStream(pa.PythonFile(opened, "r"), "zstd")
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._stream.read(_OUT_BYTES if size < 0 else size)
+            return self._stream.read(_ZSTD_BYTES if size < 0 else min(size, _ZSTD_BYTES))
         except OSError as error:
-            raise BrokenStreamError(
-                f"the zstd data end too early or are damaged ({error})"
-            ) from None
+            problem = f"the zstd data end too early or are damaged ({error})"
+            raise BrokenStreamError(problem) from None

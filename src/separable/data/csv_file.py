@@ -10,17 +10,17 @@ installed, and predicting must not.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import mask, nulls
+from separable.data.arrow_arrays import integers, mask, nulls
 from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
+from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
-from separable.data.encodings import refuse_invalid_utf8, refuse_nul
+from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
 from separable.data.missing import strings
 from separable.data.records import Records
 from separable.data.table import NotANumberError, TableError
@@ -66,6 +66,8 @@ class Block:
         The line, counted from 1, on which they begin.
     first_byte : int
         How many bytes of the file come before ``data``.
+    strip : (bool, bool)
+        Whether empty lines at its start and at its end are no values, where there is one column.
     """
 
     name: str
@@ -73,6 +75,12 @@ class Block:
     start: int = 0
     line: int = 1
     first_byte: int = 0
+    strip: tuple[bool, bool] = (True, True)
+
+    @property
+    def first_line(self) -> int:
+        """The line on which ``data`` begins."""
+        return self.line - line_of_byte(self.data, self.start) + 1
 
     def parts(self, layout: CsvLayout, size: int) -> Iterator[tuple[Records, int]]:
         """Give the records some at a time, with the line on which each part begins."""
@@ -129,7 +137,7 @@ class CsvReader:
         """Return a block as a table, or say why it cannot be one."""
         import pyarrow as pa
 
-        refuse_nul(block.name, block.data, block.line, block.first_byte)
+        refuse_nul(block.name, block.data, block.first_line, block.first_byte)
         block = self._without_comments(block)
         self._refuse_open_quote(block)
         plans = self.layout.plans
@@ -153,10 +161,13 @@ class CsvReader:
             self._null_values,
             start=block.start,
             skip=self.options.skip,
+            strip=block.strip,
         )
 
     def _finished(self, block: Block, table: pa.Table, good: NDArray[np.bool_] | None) -> pa.Table:
         """Take what is missing out of texts, convert those that are to be, and count."""
+        import pyarrow as pa
+
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
         counts: dict[str, Counter[str | None]] = {}
         for name in self.columns:
@@ -165,9 +176,9 @@ class CsvReader:
                 column, counts[name] = without_missing(column, self.options.missing)
             if plan.by_text and plan.type != "category":
                 column = self._converted(block, name, column, bad)
+            elif plan.type == "number":
+                column = _nan_as_null(column)
             columns[name] = column
-        import pyarrow as pa
-
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
         counts |= self._missing_among_numbers(block, made, good, counts)
         for name, count in counts.items():
@@ -193,9 +204,10 @@ class CsvReader:
                 reason = f"column {name!r}: {value!r} is not {_NOUNS[plan.type]}"
                 self.report.skip(block.name, line, reason, text)
         bad |= wrong
+        import pyarrow as pa
         from pyarrow import compute
 
-        kept = compute.if_else(mask(~wrong), texts, None)
+        kept = compute.if_else(mask(~wrong), texts, pa.nulls(1, pa.string())[0])
         return converted(kept, plan.arrow, decimal, given=plan.given)
 
     # --- what is missing ---
@@ -210,6 +222,7 @@ class CsvReader:
         """Count what stood where numbers are missing: the parser does not say, so look again."""
         from collections import Counter
 
+        markers = set(self.options.missing)
         names = [n for n in self.columns if n not in known and table.column(n).null_count]
         if not names:
             return {}
@@ -217,19 +230,19 @@ class CsvReader:
         for name in names:
             rows |= nulls(table.column(name))
         if len(self.layout.names) == 1:
+            layout = self.layout
             texts, _ = parse_texts(
-                block.data, self.layout.names, self.layout.dialect, start=block.start
+                block.data, layout.names, layout.dialect, start=block.start, strip=block.strip
             )
         else:
             data = b"".join(self._records_of(block, rows, good))
             texts, _ = parse_texts(data, self.layout.names, self.layout.dialect, only=names)
-        markers = set(self.options.missing)
         out = {}
         for name in names:
             found: Counter[str | None] = Counter()
             for pair in texts.column(name).value_counts():
                 marker = pair["values"].as_py().strip()
-                if marker in markers:
+                if marker in markers or marker.lower().strip("+-") == "nan":
                     found[marker] += pair["counts"].as_py()
             out[name] = found
         return out
@@ -243,7 +256,7 @@ class CsvReader:
             there = ~records.empty
             if good is not None:
                 there[there] = good[place : place + np.count_nonzero(there)]
-                place += np.count_nonzero(~records.empty)
+                place += int(np.count_nonzero(~records.empty))
             count = int(np.count_nonzero(there))
             yield records.joined(np.flatnonzero(there)[rows[first : first + count]])
             first += count
@@ -254,13 +267,13 @@ class CsvReader:
         comment = self.options.comment
         if comment is None:
             return block
-        pattern = rb"(?m)^" + re.escape(comment.encode()) + rb"[^\r\n]*"
-        if len(self.layout.names) == 1:  # an empty line would be a value
-            pattern += rb"(?:\r\n|\n|\r|$)"
-        return replace(block, data=re.sub(pattern, b"", block.data[block.start :]), start=0)
+        single = len(self.layout.names) == 1  # an empty line would be a value
+        data = without_comments(block.data[block.start :], comment, newlines=single)
+        return replace(block, data=data, start=0)
 
     def _refuse_open_quote(self, block: Block) -> None:
-        if not self.layout.dialect.quoting or block.data.count(b'"', block.start) % 2 == 0:
+        first = block.data.find(b'"', block.start) if self.layout.dialect.quoting else -1
+        if first < 0 or block.data.count(b'"', first) % 2 == 0:
             return
         for records, line in block.parts(self.layout, LOOK_BYTES):
             if records.unclosed is not None:
@@ -287,7 +300,7 @@ class CsvReader:
         """Say what the parser could not read; or read by way of text what is not as planned."""
         import pyarrow as pa
 
-        refuse_invalid_utf8(block.name, block.data, block.line, block.first_byte)
+        refuse_invalid_utf8(block.name, block.data, block.first_line, block.first_byte)
         if not self.options.skip:
             self._refuse_ragged(block)
         try:
@@ -298,6 +311,7 @@ class CsvReader:
                 start=block.start,
                 skip=self.options.skip,
                 only=self.columns,
+                strip=block.strip,
             )
         except pa.ArrowInvalid:
             raise TableError(f"{block.name}: not readable as CSV: {message}") from None
@@ -346,7 +360,7 @@ class CsvReader:
                 plan,
                 type="category",
                 arrow=_dictionary(),
-                why=f"text: line {line} has {value!r}, though the first values are {_plural(plan.type)}",
+                why=f"text: line {line} has {value!r}, other values are {_plural(plan.type)}",
             )
         return plans
 
@@ -357,7 +371,7 @@ class CsvReader:
             there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
             if self.options.skip:
                 there = there[records.widths[there] == width]
-            if width == 1 and first == 0:  # empty lines before the first value are no rows
+            if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
                 there = there[np.argmax(~records.empty) :]
             if row < first + len(there):
                 place = int(there[row - first])
@@ -426,6 +440,17 @@ def _levels_without_missing(column: Any, markers: tuple[str, ...]) -> tuple[Any,
     return pa.chunked_array(chunks), counts
 
 
+def _nan_as_null(column: Any) -> Any:
+    """Return numbers with null for each NaN: its marker may stand among spaces."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    lost = compute.is_nan(column)
+    if not compute.any(lost).as_py():
+        return column
+    return compute.if_else(lost, pa.nulls(1, pa.float64())[0], column)
+
+
 def _counted(texts: Any) -> Counter[str | None]:
     from collections import Counter
 
@@ -444,7 +469,7 @@ def wrong_texts(texts: Any, plan: Any, decimal: str) -> NDArray[np.bool_]:
         and converted(strings([level]), plan.arrow, decimal, given=plan.given) is None
         for level in encoded.dictionary.to_pylist()
     ]
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = integers(encoded.indices)
     return np.append(np.array(bad, dtype=bool), False)[codes]
 
 

@@ -9,7 +9,7 @@ from separable.data.csv_file import Block, CsvReader, RetypeError
 from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_nul
-from separable.data.files import Files
+from separable.data.files import TableFiles
 from separable.data.records import Records
 from separable.data.report import ColumnFound
 from separable.data.table import TableError, list_names
@@ -28,7 +28,7 @@ __all__ = ["CsvFiles"]
 LONGEST_RECORD = 1 << 28
 
 
-class CsvFiles(Files):
+class CsvFiles(TableFiles):
     """CSV files. See `Files`."""
 
     format = "csv"
@@ -73,6 +73,8 @@ class CsvFiles(Files):
         with source.open() as opened:
             text = Utf8Text(opened, self.options.encoding)
             try:
+                if text.is_plain and source.path is not None:
+                    return text, source.path.read_bytes()[text.mark_bytes :]
                 while piece := text.read(1 << 24):
                     pieces.append(piece)
             except BrokenStreamError as error:
@@ -90,8 +92,8 @@ class CsvFiles(Files):
             rows = sum(int((~records.empty).sum()) for records, _ in parts)
         if not self.options.skip or not rows:
             raise TableError(
-                f"{source.name}: {problem}, after {rows} rows (line {line}). Get the file again, or "
-                "read the rows there are with on_error='skip'."
+                f"{source.name}: {problem}, after {rows} rows (line {line}). Get the file again, "
+                "or read the rows there are with on_error='skip'."
             )
         self.report.skip(source.name, line, problem, "")
         return whole
@@ -99,7 +101,8 @@ class CsvFiles(Files):
     def _table(self, text: Utf8Text, data: bytes, layout: CsvLayout, own: CsvLayout) -> pa.Table:
         self._settle(text, layout, sniffed=_told_sample(len(data)))
         self._add_source(layout, own, text.name)
-        block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes)
+        strip = not own.dialect.header, True
+        block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes, strip)
         reader = self._reader(own, layout, retype=True)
         return reader.table(block).select(self.columns)
 
@@ -124,9 +127,6 @@ class CsvFiles(Files):
         report.compression = text.source.compression
         plans = layout.plans
         report.columns = [ColumnFound(n, plans[n].type, plans[n].why) for n in self.columns]
-        for name in set(self.options.named_types) - set(layout.names):
-            if self.options.strict_types:
-                chosen_columns(layout.names, [name], None, text.name)
 
     # --- in chunks ---
 
@@ -138,6 +138,8 @@ class CsvFiles(Files):
                 text = Utf8Text(opened, self.options.encoding)
                 stream = _Buffered(text)
                 head = stream.peek(HEAD_BYTES)
+                if stream.broken is not None and b"\n" not in head:
+                    self._rescued_end(stream, text.name, 1)
                 sample = _cut(text.name, head, whole=stream.ended, encoding=text.encoding)
                 others = () if stream.ended else _other_pieces(source, text)
                 own = sniff_csv(_with_others(sample, others, text.mark_bytes), self._options)
@@ -160,28 +162,16 @@ class CsvFiles(Files):
         """Cut a text into blocks of whole records."""
         stream.take(layout.start)
         line, place = layout.start_line + 1, text.mark_bytes + layout.start
-        dialect, want = layout.dialect, size
+        dialect, want, first = layout.dialect, size, not layout.dialect.header
         while True:
-            try:
-                data = stream.peek(want)
-            except BrokenStreamError as error:
-                data = stream.peek(0)
-                if not self.options.skip:
-                    rows = self.report.rows + data.count(b"\n")
-                    raise TableError(
-                        f"{text.name}: {error}, after {rows} rows (line {line + data.count(10)}). "
-                        "Get the file again, or read the rows there are with on_error='skip'."
-                    ) from None
-                self.report.skip(text.name, line + data.count(b"\n"), str(error), "")
-                stream.ended = True
-                stream.cut(data.rfind(b"\n") + 1)
-                data = stream.peek(0)
+            data = stream.peek(want)
+            if stream.broken is not None and len(data) <= want:
+                data = self._rescued_end(stream, text.name, line)
             if not data:
                 return
             if not stream.ended or len(data) > want:
-                records = Records(
-                    data[: len(data) - data.endswith(b"\r")], dialect.delimiter, dialect.quoting
-                )
+                end = len(data) - data.endswith(b"\r")  # its newline may come next
+                records = Records(data[:end], dialect.delimiter, dialect.quoting)
                 whole = records.complete
                 if not whole:
                     if want > LONGEST_RECORD:
@@ -195,9 +185,25 @@ class CsvFiles(Files):
                     continue
                 data = data[:whole]
             stream.take(len(data))
-            yield Block(text.name, data, 0, line, place)
+            yield Block(text.name, data, 0, line, place, (first, stream.at_end))
+            first = False
             line += data.count(b"\n") or data.count(b"\r")
             place, want = place + len(data), size
+
+    def _rescued_end(self, stream: _Buffered, name: str, line: int) -> bytes:
+        """Return the last whole lines of a file that was cut off, where that is asked for."""
+        data = stream.peek(0)
+        line += data.count(b"\n")
+        if not self.options.skip:
+            rows = self.report.rows + data.count(b"\n")
+            raise TableError(
+                f"{name}: {stream.broken}, after {rows} rows (line {line}). Get the file again, or "
+                "read the rows there are with on_error='skip'."
+            )
+        self.report.skip(name, line, str(stream.broken), "")
+        stream.broken = None
+        stream.cut(data.rfind(b"\n") + 1)
+        return stream.peek(0)
 
 
 class _Buffered:
@@ -206,6 +212,7 @@ class _Buffered:
     def __init__(self, text: Utf8Text) -> None:
         self._text, self._data = text, b""
         self.ended = False
+        self.broken: BrokenStreamError | None = None
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes, so many or all that are left, without taking them."""
@@ -216,9 +223,16 @@ class _Buffered:
                 self.ended = not piece
                 pieces.append(piece)
                 have += len(piece)
-        finally:
-            self._data = b"".join(pieces) if len(pieces) > 1 else self._data
+        except BrokenStreamError as error:
+            self.ended, self.broken = True, error
+        if len(pieces) > 1:
+            self._data = b"".join(pieces)
         return self._data
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.ended and not self._data
 
     def take(self, size: int) -> None:
         """Take bytes that were looked at."""
@@ -259,8 +273,11 @@ def _sample_of(text: Utf8Text, data: bytes) -> Sample:
 
 def _other_pieces(source: Input, text: Utf8Text) -> tuple[bytes, ...]:
     """Return pieces from the middle and the end of a file on disk, if it is plain UTF-8."""
-    plain = text.source.compression is None and text.encoding == "utf-8"
-    if source.path is None or not plain or (source.size or 0) < HEAD_BYTES + 2 * PIECE_BYTES:
+    if (
+        source.path is None
+        or not text.is_plain
+        or (source.size or 0) < HEAD_BYTES + 2 * PIECE_BYTES
+    ):
         return ()
     size, pieces = source.size or 0, []
     with source.path.open("rb") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,12 +28,13 @@ def parse_texts(
     start: int = 0,
     skip: bool = False,
     only: Sequence[str] | None = None,
+    strip: tuple[bool, bool] = (True, True),
 ) -> tuple[pa.Table, int]:
     """Parse columns as text; nothing is taken as missing. See `parse`."""
     import pyarrow as pa
 
     types: dict[str, pa.DataType] = dict.fromkeys(names if only is None else only, pa.string())
-    return parse(data, names, dialect, types, (), start=start, skip=skip)
+    return parse(data, names, dialect, types, (), start=start, skip=skip, strip=strip)
 
 
 def parse(
@@ -45,6 +46,7 @@ def parse(
     *,
     start: int = 0,
     skip: bool = False,
+    strip: tuple[bool, bool] = (True, True),
 ) -> tuple[pa.Table, int]:
     """Parse a text of rows.
 
@@ -62,6 +64,8 @@ def parse(
         Where in the text rows begin.
     skip : bool
         Whether to leave out rows of the wrong width.
+    strip : (bool, bool)
+        Whether empty lines at the start and at the end are no values, where there is one column.
 
     Returns
     -------
@@ -72,10 +76,11 @@ def parse(
     import pyarrow as pa
 
     if len(names) == 1:  # an empty line is a value, but not around the table
-        data, start = data[start:].strip(b"\r\n"), 0
+        data, start = data[start:], 0
+        data = data.lstrip(b"\r\n") if strip[0] else data
+        data = data.rstrip(b"\r\n") if strip[1] else data
     if start >= len(data):
-        empty = [pa.nulls(0, kind) for kind in types.values()]
-        return pa.Table.from_arrays(empty, names=list(types)), 0
+        return pa.schema(list(types.items())).empty_table(), 0
     call = _Call(data, start, list(names), dialect, types, null_values, skip)
     try:
         return call.table(BLOCK_BYTES), call.skipped
@@ -129,6 +134,6 @@ class _Call:
             ),
         ).rename_columns(list(self.types))
 
-    def _skipping(self, _: Any) -> str:
+    def _skipping(self, _: Any) -> Literal["skip"]:
         self.skipped += 1
         return "skip"

@@ -32,11 +32,23 @@ if TYPE_CHECKING:
 
     from separable.data.table import ColumnType
 
-__all__ = ["HEAD_BYTES", "PIECE_BYTES", "CsvLayout", "CsvOptions", "Sample", "sniff_csv"]
+__all__ = [
+    "HEAD_BYTES",
+    "PIECE_BYTES",
+    "CsvLayout",
+    "CsvOptions",
+    "Sample",
+    "sniff_csv",
+    "without_comments",
+]
 
 #: How far the look reads: from the start, and at each of two other places.
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 18
+
+#: Longer texts, and texts of more words, are no names of columns.
+_LONGEST_NAME = 80
+_NAME_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ class CsvLayout:
 def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     """Look at a sample and say how the file is read."""
     start, start_line = _skipped(sample.head, options)
-    head = sample.head[start:]
+    head = without_comments(sample.head[start:], options.comment)
     if not head.strip():
         raise TableError(f"{sample.name}: the file is empty. It needs a header line and rows.")
     refuse_invalid_utf8(sample.name, sample.head, 1, sample.mark_bytes)
@@ -126,7 +138,10 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     first = int(np.flatnonzero(~records.empty)[0])
     width = _width(sample.name, records, first, start_line, options)
     dialect = Dialect(delimiter, quoting, encoding=sample.encoding)
-    others = [piece.decode("utf-8", "replace").encode() for piece in sample.others]
+    others = [
+        without_comments(piece.decode("utf-8", "replace").encode(), options.comment)
+        for piece in sample.others
+    ]
     texts = _texts([head, *others], dialect, width)
     trimmed, padded = _trimmed(texts)
     body = trimmed.slice(1)
@@ -159,13 +174,29 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
 def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
     """Return how many bytes and lines come before the first line that counts."""
     start = line = 0
-    ends = [match.end() for match in re.finditer(rb"\r\n|\n|\r", head)] if options.skip_rows else []
-    if options.skip_rows:
-        line = min(options.skip_rows, len(ends))
-        start = ends[line - 1] if line else 0
-        if options.skip_rows > len(ends):
-            start = len(head)
+    comment = options.comment and options.comment.encode()
+    for match in re.finditer(rb"[^\r\n]*(?:\r\n|\n|\r|$)", head):
+        skipped = line < options.skip_rows or (comment and match.group().startswith(comment))
+        if not skipped:
+            break
+        start, line = match.end(), line + 1
     return start, line
+
+
+def without_comments(data: bytes, comment: str | None, *, newlines: bool = False) -> bytes:
+    """Return a text whose lines that begin with a comment sign are empty.
+
+    Parameters
+    ----------
+    data : bytes
+    comment : str or None
+    newlines : bool
+        Whether to take away the ends of these lines too.
+    """
+    if comment is None:
+        return data
+    pattern = rb"(?:(?<=[\r\n])|\A)" + re.escape(comment.encode()) + rb"[^\r\n]*"
+    return re.sub(pattern + rb"(?:\r\n|\n|\r|$)" * newlines, b"", data)
 
 
 def _width(name: str, records: Records, first: int, line: int, options: CsvOptions) -> int:
@@ -250,10 +281,13 @@ def _has_header(
     told = [(_looks_like(cell, plan), plan) for cell, plan in typed if plan.type != "category"]
     if any(not alike for alike, _ in told):
         return True  # a word above numbers
-    if told or any(is_number(cell) for cell in cells):
+    if any(is_number(cell) for cell in cells) or (told and body.num_rows):
         return False
-    if not body.num_rows or any(len(cell) > 80 for cell in cells):
-        return not body.num_rows
+    if not body.num_rows:
+        return True
+    words = _NAME_WORDS if len(cells) > 1 else 3
+    if any(len(cell) > _LONGEST_NAME or cell.count(" ") >= words for cell in cells):
+        return False
     votes = [_recurs(cell, body.column(place)) for place, cell in enumerate(cells)]
     return votes.count(True) <= votes.count(False)
 

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
 
-__all__ = ["Dataset", "chosen_columns", "column_name", "split_target"]
+__all__ = [
+    "Dataset",
+    "chosen_columns",
+    "column_name",
+    "given_target",
+    "split_target",
+    "whole_numbers",
+]
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,8 @@ def chosen_columns(
     if isinstance(columns, str):
         raise TypeError(f"The 'columns' parameter must be a list of columns. Got {columns!r}.")
     chosen = list(dict.fromkeys(column_name(column, names, where) for column in columns))
-    return chosen + [label] * (label is not None and label not in chosen), label
+    more = [label] if label is not None and label not in chosen else []
+    return chosen + more, label
 
 
 def split_target(table: pa.Table, target: Any, label: str | None, report: ReadingReport) -> Dataset:
@@ -175,6 +183,10 @@ def target_values(column: Any, name: str) -> NDArray[Any]:
     values = as_columns({name: column})[name]
     if isinstance(values, Categories):
         return np.array(values.levels or ("",), dtype=np.str_)[values.codes]
-    numbers = values.values
+    return whole_numbers(values.values)
+
+
+def whole_numbers(numbers: NDArray[np.float64]) -> NDArray[Any]:
+    """Return numbers as int64 if all of them are whole, else as they are."""
     whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
     return numbers.astype(np.int64) if whole else numbers

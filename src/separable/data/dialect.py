@@ -24,6 +24,13 @@ SNIFF_RECORDS = 200
 #: At least this share of the records must have the same number of values.
 _SAME_WIDTH = 0.5
 
+#: Among more than so many records with commas, less than this share is running text.
+_PROSE_RECORDS = 20
+_PROSE_WIDTH = 0.75
+
+#: Stands for no delimiter: each line is one value. No text has this character.
+NO_DELIMITER = "\x1f"
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -53,12 +60,15 @@ class Dialect:
         quotes = "" if self.quoting else ", quotes are text"
         header = "a header line" if self.header else "no header line"
         decimal = ", decimal comma" if self.decimal == "," else ""
-        return f"{delimiter_name(self.delimiter)} between values, {header}{quotes}{decimal}"
+        values = f"{delimiter_name(self.delimiter)} between values"
+        if self.delimiter == NO_DELIMITER:
+            values = "one value a line"
+        return f"{values}, {header}{quotes}{decimal}"
 
 
 def delimiter_name(delimiter: str) -> str:
     """Return what to call a delimiter in a message."""
-    return {"\t": "tab", " ": "space"}.get(delimiter, repr(delimiter))
+    return {"\t": "tab", " ": "space", NO_DELIMITER: "none"}.get(delimiter, repr(delimiter))
 
 
 def sniff_delimiter(sample: bytes, quoting: bool | None) -> str:
@@ -71,35 +81,38 @@ def sniff_delimiter(sample: bytes, quoting: bool | None) -> str:
     quoting : bool, optional
         None: not known yet.
     """
-    best, best_score = DELIMITERS[0], (0.0, 0)
+    best, best_score, prose = DELIMITERS[0], (0.0, 0), False
     for delimiter in DELIMITERS:
         widths = _widths(sample, delimiter, quoting is not False)
         if not len(widths):
             continue
         share, width = _common_width(widths)
+        if share < _PROSE_WIDTH and len(widths) > _PROSE_RECORDS:
+            prose = prose or delimiter == ","
+            continue
         if width < 2 or share < _SAME_WIDTH:
             continue
         if delimiter == " " and (share < 1 or not _mostly_numbers(sample)):
             continue
         if (share, width) > best_score:
             best, best_score = delimiter, (share, width)
-    return best
+    return NO_DELIMITER if prose and not best_score[1] else best
 
 
 def sniff_quoting(sample: bytes, delimiter: str) -> bool:
     """Return whether quotes in a sample of whole records are quotes.
 
-    They are not where taking them so leaves one open or a value going on behind its closing quote,
-    while all lines have the same number of values without it.
+    They are not where a value goes on behind its closing quote, while all lines have the same
+    number of values if quotes are text.
     """
     if b'"' not in sample:
         return True
     quoted = Records(sample, delimiter, quoting=True)
-    if quoted.unclosed is None and not quoted.closings_that_go_on():
+    if not quoted.closings_that_go_on():
         return True
     plain = Records(sample, delimiter, quoting=False)
     widths = plain.widths[~plain.empty]
-    return not (len(widths) > 1 and widths[0] > 1 and bool(np.all(widths == widths[0])))
+    return not (len(widths) > 1 and bool(np.all(widths == widths[0])))
 
 
 def _widths(sample: bytes, delimiter: str, quoting: bool) -> NDArray[np.int64]:

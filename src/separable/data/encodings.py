@@ -69,6 +69,11 @@ class Utf8Text:
         elif head.startswith(UTF8_MARK):
             self.mark_bytes = len(source.read(len(UTF8_MARK)))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is the file as it is, but for a byte-order mark."""
+        return self._decoder is None and self.source.compression is None
+
     def read(self, size: int) -> bytes:
         """Return up to about so many bytes, none at the end."""
         if self._decoder is None:

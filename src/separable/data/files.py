@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.data.csv_sniff import CsvOptions
+from separable.data.dataset import Dataset, split_target
 from separable.data.progress import Progress
 from separable.data.report import ReadingReport
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from separable.data.sources import Input, OpenInput
     from separable.data.table import ColumnType
 
-__all__ = ["Files", "Options"]
+__all__ = ["Files", "Options", "TableFiles"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Options:
     columns: Sequence[str | int] | None = None
     encoding: str | None = None
     skip: bool = False
-    strict_types: bool = False
+    index_base: Any = "auto"
+    n_features: int | None = None
 
     @property
     def named_types(self) -> dict[str, ColumnType]:
@@ -75,11 +77,11 @@ class Files(ABC):
         return self.inputs[0].name if len(self.inputs) == 1 else f"{len(self.inputs)} files"
 
     @abstractmethod
-    def read(self) -> pa.Table:
+    def dataset(self) -> Dataset:
         """Return all rows."""
 
     @abstractmethod
-    def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
+    def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
         """Give the rows some at a time."""
 
     def tell_progress(self, opened: OpenInput) -> None:
@@ -91,3 +93,50 @@ class Files(ABC):
         sizes = [one.size for one in self.inputs]
         total = None if None in sizes else sum(size or 0 for size in sizes)
         self.progress(Progress(done + opened.bytes_read, total, self.report.rows))
+
+
+class TableFiles(Files):
+    """Files of tables with named columns."""
+
+    @abstractmethod
+    def read(self) -> pa.Table:
+        """Return all rows as a table."""
+
+    @abstractmethod
+    def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
+        """Give the rows some at a time, as tables."""
+
+    def dataset(self) -> Dataset:
+        """Return all rows."""
+        dataset = split_target(self.read(), self.target, self.label, self.report)
+        self.report.rows = len(dataset)
+        return dataset
+
+    def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
+        """Give the rows some at a time."""
+        tables = self.chunks(chunk_bytes)
+        for table in tables if chunk_rows is None else _of_rows(tables, chunk_rows):
+            if table.num_rows:
+                before = self.report.rows_without_target
+                dataset = split_target(table, self.target, self.label, self.report)
+                self.report.rows -= self.report.rows_without_target - before
+                yield dataset
+
+
+def _of_rows(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
+    """Cut tables anew, so many rows each."""
+    import pyarrow as pa
+
+    held: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        held.append(table)
+        count += table.num_rows
+        if count < size:
+            continue
+        whole = pa.concat_tables(held)
+        for start in range(0, count - count % size, size):
+            yield whole.slice(start, size)
+        held, count = [whole.slice(count - count % size)], count % size
+    if count:
+        yield pa.concat_tables(held)

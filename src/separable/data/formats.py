@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from separable.data.compression import BrokenStreamError
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ _OTHERS = (
 )
 
 _SVMLIGHT = re.compile(rb"[^\s#:]+(?: qid:-?\d+)?(?:[ \t]+\d+:[^\s:]+)+[ \t]*(?:#.*)?")
+_LABEL = re.compile(rb"[-+.\deE]+[ \t]*")  # a row of zeros
 _VW = re.compile(rb"[-+.\deE]*(?: [-+.\deE]+)*(?: ?'\S+)? ?\|(?:\S*) [^|]*")
 
 
@@ -81,10 +81,7 @@ def format_of(source: Input) -> Format:
     if not source.again:
         return _by_suffix(source.name) or "csv"
     with source.open() as opened:
-        try:
-            return format_of_text(source.name, opened.peek())
-        except BrokenStreamError:
-            return _by_suffix(source.name) or "csv"
+        return format_of_text(source.name, opened.peek())
 
 
 def format_of_text(name: str, head: bytes) -> Format:
@@ -113,7 +110,8 @@ def _by_text(head: bytes) -> Format:
         return "jsonl"
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
     lines = [line for line in (lines[:-1] or lines) if line.strip()][:20]
-    if lines and all(_SVMLIGHT.fullmatch(line) for line in lines):
+    like = [bool(_SVMLIGHT.fullmatch(line)) for line in lines]
+    if any(like) and all(a or _LABEL.fullmatch(b) for a, b in zip(like, lines, strict=True)):
         return "svmlight"
     if lines and all(_VW.fullmatch(line) for line in lines):
         return "vw"

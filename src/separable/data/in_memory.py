@@ -102,14 +102,14 @@ def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
     if isinstance(column, Categories):
         from separable.data.missing import strings
 
-        codes = pa.array(column.codes, mask=column.codes < 0)
+        codes: Any = pa.array(column.codes, mask=column.codes < 0)
         return pa.DictionaryArray.from_arrays(codes, strings(column.levels))
     return number_array(column.values)
 
 
 def _all_plain(values: list[Any]) -> bool:
     """Whether all values are true or false, or all are dates."""
-    import datetime
+    import datetime as dt
 
     kinds = {type(value) for value in values}
-    return kinds == {bool} or kinds in ({datetime.date}, {datetime.datetime})
+    return kinds == {bool} or kinds in ({dt.date}, {dt.datetime})

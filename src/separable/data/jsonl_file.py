@@ -1,8 +1,8 @@
 """Files of JSON lines, one object a line, to Arrow tables.
 
 ``pyarrow`` does the parsing, with the types that a look at the first lines settled. What it cannot
-read, because a line is not JSON or a value is of another type, is read again line by line here, which
-is slower but knows the line.
+read, because a line is not JSON or a value is of another type, is read again line by line here,
+which is slower but knows the line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from separable.data.compression import BrokenStreamError
 from separable.data.csv_file import without_missing
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_invalid_utf8
-from separable.data.files import Files
+from separable.data.files import TableFiles
 from separable.data.missing import strings
 from separable.data.report import ColumnFound
 from separable.data.table import NotANumberError, TableError, list_names
@@ -36,7 +36,7 @@ BLOCK_BYTES = 1 << 20
 _KINDS = {int: "number", float: "number", bool: "boolean", str: "text"}
 
 
-class JsonlFiles(Files):
+class JsonlFiles(TableFiles):
     """Files of JSON lines. See `Files`."""
 
     format = "jsonl"
@@ -105,8 +105,8 @@ class JsonlFiles(Files):
         at = line + whole.count(b"\n")
         if not self.options.skip:
             raise TableError(
-                f"{name}: {problem}, after {rows} rows (line {at}). Get the file again, or read the "
-                "rows there are with on_error='skip'."
+                f"{name}: {problem}, after {rows} rows (line {at}). Get the file again, or read "
+                "the rows there are with on_error='skip'."
             )
         self.report.skip(name, at, problem, "")
         return whole
@@ -142,6 +142,11 @@ class JsonlFiles(Files):
             raise TableError(
                 f"{name}: one JSON document, a list, and not JSON lines. Write one object a line, "
                 "or load it with json.load and give the list of dicts to read."
+            )
+        if first.strip() in (b"{", b"{}") or first.rstrip().endswith((b"{", b"[", b",")):
+            raise TableError(
+                f"{name}: one JSON document over several lines, and not JSON lines. Write one "
+                "object a line, or load it with json.load and give a list of dicts to read."
             )
         records = []
         for place, line in enumerate(lines, start=1):
@@ -348,7 +353,8 @@ def _text(value: Any) -> str:
 
 
 def _json_kind(value: Any) -> str:
-    return {dict: "object", list: "list", str: "text"}.get(type(value), "value")
+    kinds: dict[type, str] = {dict: "object", list: "list", str: "text"}
+    return kinds.get(type(value), "value")
 
 
 def _longest(data: bytes) -> int:

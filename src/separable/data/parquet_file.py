@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from separable.data.dataset import chosen_columns
-from separable.data.files import Files
+from separable.data.files import TableFiles
 from separable.data.schema import column_type, typed, with_given_types
 from separable.data.table import TableError
 
@@ -22,7 +22,7 @@ __all__ = ["ParquetFiles"]
 BATCH_ROWS = 1 << 16
 
 
-class ParquetFiles(Files):
+class ParquetFiles(TableFiles):
     """Parquet files. See `Files`."""
 
     format = "parquet"

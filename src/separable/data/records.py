@@ -1,7 +1,7 @@
 """Where the records of a delimited text begin and end, found in whole arrays of bytes.
 
-A record is a line, but a newline inside quotes does not end it. A quote opens a quoted value only at
-the start of a value, and ``""`` inside one is a quote. This is what pyarrow's parser does, which
+A record is a line, but a newline inside quotes does not end it. A quote opens a quoted value only
+at the start of a value, and ``""`` inside one is a quote. This is what pyarrow's parser does, which
 does not tell where it was when something went wrong.
 """
 
@@ -90,8 +90,8 @@ class Records:
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """Which records are empty lines."""
-        first = self._bytes[self.starts]
-        return (first == LF) | (first == CR)
+        found: NDArray[np.bool_] = np.isin(self._bytes[self.starts], (LF, CR))
+        return found
 
     @cached_property
     def widths(self) -> NDArray[np.int64]:
@@ -151,7 +151,8 @@ class Records:
 def _spans_one_by_one(
     quotes: list[int], starts: list[bool]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
-    opens, closes = [], []
+    opens: list[int] = []
+    closes: list[int] = []
     place, last = 0, len(quotes)
     while place < last:
         if not starts[place]:

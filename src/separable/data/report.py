@@ -81,6 +81,8 @@ class ReadingReport:
     rows : int
         Rows read so far.
     columns : list of ColumnFound
+    n_features : int or None
+        The number of columns of sparse rows, which have no names.
     skipped : int
         How many lines were left out because they could not be read.
     examples : list of SkippedLine
@@ -98,6 +100,7 @@ class ReadingReport:
     sniffed: str = ""
     rows: int = 0
     columns: list[ColumnFound] = field(default_factory=list)
+    n_features: int | None = None
     skipped: int = 0
     examples: list[SkippedLine] = field(default_factory=list)
     rows_without_target: int = 0
@@ -156,7 +159,8 @@ class ReadingReport:
             where = f"{len(self.sources)} files ({', '.join(self.sources[:3])}"
             where += ", ...)" if len(self.sources) > 3 else ")"
         packed = f", {self.compression}" if self.compression else ""
-        size = f"{_counted(self.rows, 'row')}, {_counted(len(self.columns), 'column')}"
+        width = self.n_features or len(self.columns)
+        size = f"{_counted(self.rows, 'row')}, {_counted(width, 'column')}"
         return f"{where}: {self.format}{packed}, {size}"
 
 

@@ -44,8 +44,8 @@ def _type_of(field: pa.Field[Any], where: str) -> ColumnType:
     if text or types.is_time(kind) or types.is_duration(kind):
         return "category"
     raise TableError(
-        f"{where}: column {field.name!r} holds {kind}, which is neither numbers nor text nor dates. "
-        "Give it one value a row, or name the columns to read: columns=[...]."
+        f"{where}: column {field.name!r} holds {kind}, which is neither numbers nor text nor "
+        "dates. Give it one value a row, or name the columns to read: columns=[...]."
     )
 
 
@@ -56,7 +56,8 @@ def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
     for name, kind in options.named_types.items():
         if name not in table.column_names:
             continue
-        column = table.column(name)
+        column: Any = table.column(name)
+        new: Any
         place = table.column_names.index(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)

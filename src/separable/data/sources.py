@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import glob
-import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from separable.data.compression import compression_of, decompressed
+from separable.data.compression import (
+    BrokenStreamError,
+    Stream,
+    compression_of,
+    decompressed,
+)
 from separable.data.table import TableError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.data.compression import Compression
+    from separable.data.compression import Compression, Readable
 
 __all__ = ["Input", "OpenInput", "inputs_of", "is_file_source"]
 
@@ -42,7 +46,7 @@ class Input:
     """
 
     name: str
-    open_bytes: Callable[[], BinaryIO]
+    open_bytes: Callable[[], Readable]
     size: int | None = None
     again: bool = True
     path: Path | None = None
@@ -57,8 +61,6 @@ class OpenInput:
 
     Attributes
     ----------
-    head : bytes
-        The first bytes, decompressed; reading gives them too.
     compression : str or None
     """
 
@@ -68,7 +70,7 @@ class OpenInput:
         start = _read_full(self._raw, HEAD_BYTES)
         self.compression: Compression | None = compression_of(start)
         self._stream = decompressed(_Chained(start, self._raw), self.compression)
-        self.head = b""
+        self.head: bytes | None = None
 
     @property
     def bytes_read(self) -> int:
@@ -77,9 +79,14 @@ class OpenInput:
 
     def peek(self) -> bytes:
         """Return the first bytes of what is in it, without passing them."""
-        if not self.head:
-            self.head = _read_full(self._stream, HEAD_BYTES)
-            self._stream = _Chained(self.head, self._stream)
+        if self.head is None:
+            self.head, broken = b"", None
+            try:
+                while len(self.head) < HEAD_BYTES and (piece := self._stream.read(HEAD_BYTES)):
+                    self.head += piece
+            except BrokenStreamError as error:
+                broken = error
+            self._stream = _Chained(self.head, _Broken(broken) if broken else self._stream)
         return self.head
 
     def read(self, size: int) -> bytes:
@@ -97,24 +104,23 @@ class OpenInput:
         self.close()
 
 
-class _Counting(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+class _Counting(Stream):
     """A stream that counts the bytes read from it."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Readable) -> None:
         self._stream = stream
         self.count = 0
 
-    def readable(self) -> bool:
-        return True
-
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size)
+        data: Any = self._stream.read(size)
         if isinstance(data, str):
             raise TypeError(
-                f"{_name_of(self._stream)} is open as text. Open it in binary mode: open(..., 'rb')."
+                f"{_name_of(self._stream)} is open as text. Open it in binary mode: "
+                "open(..., 'rb')."
             )
-        self.count += len(data or b"")
-        return data or b""
+        given: bytes = data or b""
+        self.count += len(given)
+        return given
 
     def close(self) -> None:
         if not isinstance(self._stream, _Kept):
@@ -122,14 +128,11 @@ class _Counting(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what r
         super().close()
 
 
-class _Kept(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+class _Kept(Stream):
     """A stream of the user's, which is not closed."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-
-    def readable(self) -> bool:
-        return True
 
     @property
     def name(self) -> str:
@@ -140,14 +143,11 @@ class _Kept(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read 
         return data
 
 
-class _Chained(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what read is
+class _Chained(Stream):
     """Some bytes, and then the rest of the stream they were read from."""
 
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+    def __init__(self, first: bytes, rest: Readable) -> None:
         self._first, self._rest = first, rest
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         if not self._first:
@@ -157,7 +157,17 @@ class _Chained(io.RawIOBase, BinaryIO):  # type: ignore[misc] # both say what re
         return given
 
 
-def _read_full(stream: BinaryIO, size: int) -> bytes:
+class _Broken(Stream):
+    """What is left of a stream that broke."""
+
+    def __init__(self, error: BrokenStreamError) -> None:
+        self._error = error
+
+    def read(self, size: int = -1) -> bytes:  # noqa: ARG002
+        raise self._error
+
+
+def _read_full(stream: Readable, size: int) -> bytes:
     """Read until there are so many bytes, or the end."""
     data = b""
     while len(data) < size and (piece := stream.read(size - len(data))):
@@ -228,7 +238,7 @@ def _of_file_object(file: Any) -> Input:
         return Input(_name_of(file), lambda: _Kept(file), again=False)
     start = file.tell()
 
-    def again() -> BinaryIO:
+    def again() -> Readable:
         file.seek(start)
         return _Kept(file)
 

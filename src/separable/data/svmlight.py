@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from separable._core import native
-from separable.data.line_errors import LineError, SkippedLine, SkippedLines, shown
+from separable.data.line_reader import LineReader, check_choice, feed_all, thread_count
 from separable.data.rows import Rows
 from separable.data.sparse_batch import SparseBatch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["SvmlightReader"]
 
@@ -20,69 +16,89 @@ __all__ = ["SvmlightReader"]
 REASONS = (
     (
         "label_missing",
-        "the line starts with {text} and has no label. Write one first, or give labels='text', which reads "
-        "such a line as a row with the empty label",
+        "the line starts with {text} and has no label. Write one first, or give "
+        "labels='text', which reads such a line as a row with the empty label",
     ),
     (
         "label_no_number",
-        "the label {text} is no number, but labels are numbers here: they were asked for, or all labels before "
-        "the first rows were handed out are numbers. Correct the line or give labels='text'",
+        "the label {text} is no number, but labels are numbers here: they were asked for, or "
+        "all labels before the first rows were handed out are numbers. Correct the line or "
+        "give labels='text'",
     ),
     (
         "label_not_finite",
-        "the label {text} is no finite number. Drop the line, or give labels='text' if it is the name of a class",
+        "the label {text} is no finite number. Drop the line, or give labels='text' if it is "
+        "the name of a class",
     ),
-    ("qid_no_number", "{text} is no query: write qid: and a whole number from 0 to 2^62"),
+    (
+        "qid_no_number",
+        "{text} is no query: write qid: and a whole number from 0 to 2^62",
+    ),
     (
         "pair_malformed",
-        "{text} is no pair column:value with a whole number as column. Separate pairs by blanks, and start "
-        "comments with #",
+        "{text} is no pair column:value with a whole number as column. Separate pairs by "
+        "blanks, and start comments with #",
     ),
-    ("column_negative", "the column of {text} is negative. Count columns from 0 or 1"),
-    ("column_too_large", "the column of {text} is above 2^62. Number the columns anew"),
+    (
+        "column_negative",
+        "the column of {text} is negative. Count columns from 0 or 1",
+    ),
+    (
+        "column_too_large",
+        "the column of {text} is above 2^62. Number the columns anew",
+    ),
     (
         "column_below_base",
-        "the column of {text} is 0, but columns are counted from 1 here: it was asked for, or none was 0 before the "
-        "first rows were handed out. Give index_base=0",
+        "the column of {text} is 0, but columns are counted from 1 here: it was asked for, or"
+        " none was 0 before the first rows were handed out. Give index_base=0",
     ),
     (
         "column_outside",
-        "the column of {text} lies outside the {n_features} columns asked for. Give a larger n_features, or "
-        "index_base=1 if columns are counted from 1",
+        "the column of {text} lies outside the {n_features} columns asked for. Give a larger "
+        "n_features, or index_base=1 if columns are counted from 1",
     ),
     (
         "value_malformed",
-        "the value {text} is no decimal number. Write digits with a point, as in 3:0.25, and blanks between pairs",
+        "the value {text} is no decimal number. Write digits with a point, as in 3:0.25, and "
+        "blanks between pairs",
     ),
     (
         "value_not_finite",
         "the value {text} is no finite number. Leave the pair out, which means 0, or drop the line",
     ),
-    ("value_too_large", "the value {text} is too large for a float64. Scale the column"),
-    ("column_twice", "the column of {text} stands twice in the line. Keep one of the two"),
+    (
+        "value_too_large",
+        "the value {text} is too large for a float64. Scale the column",
+    ),
+    (
+        "column_twice",
+        "the column of {text} stands twice in the line. Keep one of the two",
+    ),
     (
         "nul_byte",
-        "there is a NUL byte in {text}. The file is binary, damaged or UTF-16: write it as UTF-8 text",
+        "there is a NUL byte in {text}. The file is binary, damaged or UTF-16: write it as "
+        "UTF-8 text",
     ),
-    ("not_utf8", "the label {text} is not UTF-8. Write the file as UTF-8"),
+    (
+        "not_utf8",
+        "the label {text} is not UTF-8. Write the file as UTF-8",
+    ),
 )
 LABEL_KINDS = ("auto", "number", "text")
-SKIP_ADVICE = ". on_error='skip' leaves such lines out and counts them."
-CHUNK = 1 << 22
 
 
-class SvmlightReader:
-    """Reads svmlight / LIBSVM text from a stream of chunks.
+class SvmlightReader(LineReader):
+    r"""Reads svmlight / LIBSVM text from a stream of chunks.
 
-    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads. Columns
-    come sorted within a row.
+    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads.
+    Columns come sorted within a row.
 
     Parameters
     ----------
     index_base : {"auto", 0, 1}, default "auto"
         The number of the first column. ``"auto"``: 0 if a column 0 was read before the first
-        ``take``, else 1; so it is exact if rows are taken after ``finish``. A column 0 that comes later is
-        an error of its line.
+        ``take``, else 1; so it is exact if rows are taken after ``finish``. A column 0 that comes
+        later is an error of its line.
     n_features : int, optional
         The number of columns; a column beyond them is an error of its line. None: as many as
         have been seen, so that later batches can be wider.
@@ -91,24 +107,26 @@ class SvmlightReader:
     name : str, default "the file"
         What errors call the file.
     labels : {"auto", "number", "text"}, default "auto"
-        ``"auto"``: numbers, but texts as they are written if one of them is no number. Once numbers are handed
-        out, a text is an error of its line.
+        ``"auto"``: numbers, but texts as they are written if one of them is no number. Once numbers
+        are handed out, a text is an error of its line.
     n_jobs : int, optional
         Threads; None is 1, -1 all.
 
     Examples
     --------
     >>> reader = SvmlightReader()
-    >>> reader.feed(b"+1 1:0.5 3:2 # a comment\\n-1 2")
-    >>> reader.feed(b":1e-3\\n")
+    >>> reader.feed(b"+1 1:0.5 3:2 # a comment\n-1 2")
+    >>> reader.feed(b":25e-2\n")
     >>> reader.finish()
     >>> batch = reader.take()
     >>> batch.labels
     array([ 1., -1.])
     >>> batch.rows.to_matrix().toarray()
-    array([[0.5  , 0.   , 2.   ],
-           [0.   , 0.001, 0.   ]])
+    array([[0.5 , 0.  , 2.  ],
+           [0.  , 0.25, 0.  ]])
     """
+
+    reasons = REASONS
 
     def __init__(
         self,
@@ -124,31 +142,15 @@ class SvmlightReader:
         check_choice("on_error", on_error, ("raise", "skip"), "SvmlightReader")
         check_choice("labels", labels, LABEL_KINDS, "SvmlightReader")
         check_width(n_features, "SvmlightReader")
-        self._name = name
-        self._skips = on_error == "skip"
         self._n_features = n_features
-        self._finished = False
         self._parser = native.SvmlightParser(
             None if index_base == "auto" else int(index_base),
             n_features,
             LABEL_KINDS.index(labels),
-            self._skips,
+            on_error == "skip",
             thread_count(n_jobs),
         )
-
-    def feed(self, chunk: Any) -> None:
-        """Read the next bytes of the file; a line may go on in the next chunk."""
-        if self._finished:
-            raise ValueError("feed was called after finish. Make a new reader for another file.")
-        self._parser.feed(chunk)
-        self._raise_fault()
-
-    def finish(self) -> None:
-        """Say that the file has ended: its last line may lack a line feed."""
-        if not self._finished:
-            self._parser.finish()
-            self._finished = True
-        self._raise_fault()
+        super().__init__(self._parser, on_error, name)
 
     def take(self, max_rows: int | None = None) -> SparseBatch | None:
         """Return the rows read since, or the first of them; None: there are none.
@@ -158,62 +160,31 @@ class SvmlightReader:
         max_rows : int, optional
             At most so many; the others wait for the next call.
         """
-        if max_rows is not None and max_rows < 1:
-            raise ValueError(f"max_rows must be at least 1. Got {max_rows} instead.")
-        self._raise_fault()
-        waiting = self._parser.n_rows
-        if waiting == 0:
+        most = self._rows_to_take(max_rows)
+        if most == 0:
             return None
         self._check_edge()
-        most = waiting if max_rows is None else min(waiting, max_rows)
         (values, indices, indptr), width, labels, qid = self._parser.take(most)
         labels = tuple(labels) if isinstance(labels, list) else labels
         return SparseBatch(Rows(values, width, indices, indptr), labels, qid)
-
-    @property
-    def n_waiting(self) -> int:
-        """The number of rows that ``take`` would return."""
-        return self._parser.n_rows
 
     @property
     def index_base(self) -> int:
         """The number of the first column, as far as it is known."""
         return self._parser.base
 
-    @property
-    def skipped(self) -> SkippedLines:
-        """The lines left out so far."""
-        if not self._skips:
-            return SkippedLines()
-        return SkippedLines(self._parser.n_faults, tuple(map(self._told, self._parser.faults)))
-
-    def _told(self, fault: tuple[int, int, int, bytes]) -> SkippedLine:
-        line, column, number, text = fault
-        kind, sentence = REASONS[number]
-        reason = sentence.format(text=shown(text), n_features=self._n_features)
-        return SkippedLine(line, column, shown(text), kind, reason)
-
-    def _raise_fault(self) -> None:
-        if not self._skips and self._parser.n_faults:
-            raise LineError(self._name, self._told(self._parser.faults[0]), SKIP_ADVICE)
+    def _sentence(self, sentence: str, text: str) -> str:
+        return sentence.format(text=text, n_features=self._n_features)
 
     def _check_edge(self) -> None:
         line = self._parser.edge_line
         if line:
             raise ValueError(
-                f"{self._name}, line {line}: column {self._n_features} lies outside the {self._n_features} columns "
-                "asked for, because the file counts columns from 0: another line has a column 0. Give "
-                "index_base=1 if that column 0 is a mistake, or a larger n_features."
+                f"{self._name}, line {line}: column {self._n_features} lies outside the "
+                f"{self._n_features} columns asked for, because the file counts columns from 0: "
+                "another line has a column 0. Give index_base=1 if that column 0 is a mistake, or "
+                "a larger n_features."
             )
-
-
-def check_choice(name: str, value: object, choices: Sequence[object], owner: str) -> None:
-    """Refuse a value that is none of the choices."""
-    if not any(value == choice and type(value) is type(choice) for choice in choices):
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be one of {listed}. Got {value!r} instead."
-        )
 
 
 def check_width(n_features: int | None, owner: str) -> None:
@@ -223,30 +194,6 @@ def check_width(n_features: int | None, owner: str) -> None:
             f"The 'n_features' parameter of {owner} must be an int from 1 to 2^62, or None. "
             f"Got {n_features!r} instead."
         )
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for."""
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0:
-        raise ValueError("The 'n_jobs' parameter must not be 0. Give None for 1, or -1 for all.")
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
-
-
-def feed_all(reader: Any, source: Any, chunk: int = CHUNK) -> None:
-    """Feed a reader the bytes, or the file of a path, to the end."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        reader.feed(source)
-    else:
-        buffer = bytearray(chunk)
-        with Path(source).open("rb", buffering=0) as file:
-            while size := file.readinto(buffer):
-                reader.feed(memoryview(buffer)[:size])
-    reader.finish()
 
 
 def _read_svmlight(source: Any, **options: Any) -> SparseBatch | None:

@@ -11,6 +11,8 @@ from sklearn.utils import (  # type: ignore[attr-defined]  # not in the stubs
 )
 from sklearn.utils.validation import _num_samples  # type: ignore[attr-defined]
 
+from separable.data.rows import Rows
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ __all__ = ["paired", "take"]
 
 def paired(X: Any, y: Any) -> tuple[Any, Any, int]:
     """Return X and y so that rows can be taken from them, and their number."""
-    pair: Any = indexable(X, y)
+    pair: Any = indexable(X.to_matrix() if isinstance(X, Rows) else X, y)
     X, y = pair
     return X, y, int(_num_samples(X))
 

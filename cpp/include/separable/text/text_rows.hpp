@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "separable/text/counter.hpp"
@@ -12,17 +14,18 @@
 
 namespace separable::text {
 
-// Sorts counts by column.
+// Sorts counts by column: few by comparing, more by their digits.
 class RowSorter {
    public:
-    explicit RowSorter(std::size_t n_columns) : bits_(std::bit_width(n_columns)) {}
+    explicit RowSorter(std::size_t n_columns)
+        : n_digits_((std::bit_width(n_columns) + kDigit - 1) / kDigit) {}
 
     void sort(std::vector<Count>& row) {
-        if (row.size() < 64)
+        if (row.size() < 48)
             std::sort(row.begin(), row.end(),
                       [](const Count& a, const Count& b) { return a.id < b.id; });
         else
-            radix_sort(row, spare_, bits_, [](const Count& count) { return count.id; });
+            sort_digits(row);
     }
 
     // Sorts and adds up the counts of the same column.
@@ -39,8 +42,25 @@ class RowSorter {
     }
 
    private:
-    int bits_;
+    static constexpr int kDigit = 8, kBins = 1 << kDigit;
+
+    void sort_digits(std::vector<Count>& row) {
+        spare_.resize(row.size());
+        std::memset(starts_, 0, sizeof starts_);
+        for (const Count& count : row)
+            for (int d = 0; d < n_digits_; ++d) ++starts_[d][count.id >> d * kDigit & (kBins - 1)];
+        for (int d = 0; d < n_digits_; ++d) {
+            std::uint32_t sum = 0;
+            for (std::uint32_t& start : starts_[d]) sum += std::exchange(start, sum);
+            for (const Count& count : row)
+                spare_[starts_[d][count.id >> d * kDigit & (kBins - 1)]++] = count;
+            row.swap(spare_);
+        }
+    }
+
+    int n_digits_;
     std::vector<Count> spare_;
+    std::uint32_t starts_[4][kBins];
 };
 
 // The rows of one block of documents; `ids` says what grams are called elsewhere, if it does.

@@ -41,16 +41,18 @@ def read(
     comment: str | None = None,
     skip_rows: int = 0,
     on_error: Literal["raise", "skip"] = "raise",
+    index_base: Literal["auto", 0, 1] = "auto",
+    n_features: int | None = None,
 ) -> Dataset:
-    """Read a table, whatever it is.
+    r"""Read a table, whatever it is.
 
     Parameters
     ----------
     source : path, glob, folder, "-", binary file, list of paths, or a table in memory
-        CSV, JSON lines or Parquet, plain or compressed with gzip, bz2, xz or zstd; ``-`` is standard
-        input; of a folder all files are read, in the order of their names. In memory: NumPy and
-        SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``, dicts of
-        columns, lists of dicts.
+        CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
+        bz2, xz or zstd; ``-`` is standard input; of a folder all files are read, in the order of
+        their names. In memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything with
+        ``__arrow_c_stream__``, dicts of columns, lists of dicts.
     target : str, int or array, optional
         The column to predict, by name or by its place counted from 1 (-1 is the last); or one
         value for each row. Rows of a file in which it is missing are left out and counted.
@@ -70,7 +72,8 @@ def read(
     decimal : {".", ","}, optional
         The decimal sign; sniffed by default.
     missing : sequence of str, optional
-        What stands for a missing value in text formats, instead of `separable.data.missing.MISSING`.
+        What stands for a missing value in CSV and JSON, instead of the empty text, NA, N/A, NaN,
+        null, None, ? and -.
     column_types : mapping, optional
         ``"number"``, ``"category"``, ``"boolean"`` or ``"date"`` by column name, instead of what
         the column looks like. Names that the table does not have are passed over.
@@ -81,6 +84,11 @@ def read(
     on_error : {"raise", "skip"}, default "raise"
         What to do with a line that cannot be read. Those that are skipped are counted in the
         report, which has the first of them.
+    index_base : {"auto", 0, 1}, default "auto"
+        The number of the first column of an svmlight file: 0 if one is 0, else 1.
+    n_features : int, optional
+        The number of columns of an svmlight file, by default as many as it uses. Of Vowpal Wabbit
+        text a power of 2: columns are then hashes instead of names.
 
     Returns
     -------
@@ -95,8 +103,8 @@ def read(
     Examples
     --------
     >>> import io
-    >>> from separable.data.read import read
-    >>> text = b"age;city;member\\n31;Rome;yes\\n1,5;?;no\\n"
+    >>> from separable.data import read
+    >>> text = b"age;city;member\n31;Rome;yes\n1,5;?;no\n"
     >>> data = read(io.BytesIO(text), target="member")
     >>> data.table.to_pydict()
     {'age': [31.0, 1.5], 'city': ['Rome', None]}
@@ -123,30 +131,28 @@ def read(
         comment=comment,
         skip_rows=skip_rows,
         on_error=on_error,
+        index_base=index_base,
+        n_features=n_features,
     )
     if not is_file_source(source):
         return _read_memory(source, target, options)
-    files = files_of(source, target, format, options)
-    table = files.read()
-    dataset = split_target(table, files.target, files.label, files.report)
-    files.report.rows = len(dataset)
-    return dataset
+    files = files_of(inputs_of(source), target, format, options)
+    return files.dataset()
 
 
 def files_of(
-    source: Any,
+    inputs: list[Input],
     target: Any,
     format: str | None,  # noqa: A002
     options: Options,
     progress: Callable[[Progress], None] | None = None,
 ) -> Files:
-    """Return the reader of a source."""
+    """Return the reader of some files."""
     asked = checked_format(format)
-    inputs = inputs_of(source)
-    return _files_class(asked or formats_of(inputs), inputs)(inputs, target, options, progress)
+    return _files_class(asked or formats_of(inputs))(inputs, target, options, progress)
 
 
-def _files_class(kind: Format, inputs: list[Input]) -> type[Files]:
+def _files_class(kind: Format) -> type[Files]:
     if kind == "csv":
         from separable.data.csv_files import CsvFiles
 
@@ -159,7 +165,9 @@ def _files_class(kind: Format, inputs: list[Input]) -> type[Files]:
         from separable.data.parquet_file import ParquetFiles
 
         return ParquetFiles
-    raise TableError(f"{inputs[0].name}: {kind} files cannot be read yet.")
+    from separable.data.sparse_files import SvmlightFiles, VwFiles
+
+    return SvmlightFiles if kind == "svmlight" else VwFiles
 
 
 def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
@@ -172,7 +180,7 @@ def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
     if isinstance(found, Rows):
         if isinstance(target, (str, int)):
             raise TableError("A sparse matrix has no named columns: give the target as an array.")
-        report.rows = found.n_rows
+        report.rows, report.n_features = found.shape
         y = None if target is None else given_target(target, found.n_rows)
         return Dataset(None, found, y, report)
     columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
@@ -219,7 +227,11 @@ def checked_options(**given: Any) -> Options:
         frozenset(names),
         skip,
     )
-    return Options(csv, given["columns"], checked_encoding(given["encoding"]), skip)
+    encoding, sparse = (
+        checked_encoding(given["encoding"]),
+        (given["index_base"], given["n_features"]),
+    )
+    return Options(csv, given["columns"], encoding, skip, *sparse)
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

@@ -1,0 +1,187 @@
+"""Files of sparse rows, svmlight or Vowpal Wabbit text, by the readers of the compiled core."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.compression import BrokenStreamError
+from separable.data.dataset import Dataset, given_target, whole_numbers
+from separable.data.encodings import Utf8Text
+from separable.data.files import Files
+from separable.data.rows import Rows
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.sources import Input
+    from separable.data.sparse_batch import SparseBatch
+
+__all__ = ["SvmlightFiles", "VwFiles"]
+
+PIECE_BYTES = 1 << 22
+
+
+class SparseFiles(Files):
+    """Files of sparse rows. See `Files`; the label of each row is the target."""
+
+    def dataset(self) -> Dataset:
+        """Return all rows of all files."""
+        batches = list(self._batches(None))
+        if not batches:
+            raise TableError(f"{self.where}: no rows.")
+        dataset = self._joined(batches)
+        self.report.rows = len(dataset)
+        return dataset
+
+    def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
+        """Give the rows some at a time; a later chunk may have more columns."""
+        for batch in self._batches(chunk_rows or 0, chunk_bytes):
+            dataset = self._joined([batch])
+            self.report.rows += len(dataset)
+            yield dataset
+
+    @abstractmethod
+    def _reader(self, name: str) -> Any:
+        """Return a reader for one more file."""
+
+    def _batches(self, rows: int | None, piece: int = PIECE_BYTES) -> Iterator[SparseBatch]:
+        """Give batches: a whole file each for None, all that is there for 0, else so many rows."""
+        self._refuse_columns()
+        for source in self.inputs:
+            reader = self._reader(source.name)
+            self.report.sources.append(source.name)
+            for waiting in self._fed(source, reader, piece):
+                if rows is None and waiting:
+                    continue
+                while True:
+                    if rows and waiting and reader.n_waiting < rows:
+                        break
+                    batch = reader.take(rows or None)
+                    if batch is None:
+                        break
+                    yield batch
+            for line in reader.skipped.examples if self.options.skip else ():
+                self.report.skip(source.name, line.line, line.reason, line.text)
+            if self.options.skip:
+                self.report.skipped += reader.skipped.count - len(reader.skipped.examples)
+
+    def _fed(self, source: Input, reader: Any, size: int) -> Iterator[bool]:
+        """Feed a reader a file; give True after each piece and False at the end."""
+        with source.open() as opened:
+            text = Utf8Text(opened, self.options.encoding)
+            self.report.compression = opened.compression
+            try:
+                while piece := text.read(size):
+                    reader.feed(piece)
+                    self.tell_progress(opened)
+                    yield True
+            except BrokenStreamError as error:
+                rows = self.report.rows + reader.n_waiting
+                if not self.options.skip:
+                    raise TableError(
+                        f"{source.name}: {error}, after {rows} rows. Get the file again, or read "
+                        "the rows there are with on_error='skip'."
+                    ) from None
+                self.report.notes.append(f"{source.name}: {error}, after {rows} rows")
+        reader.finish()
+        yield False
+
+    def _refuse_columns(self) -> None:
+        asked = self.options.columns is not None or isinstance(self.target, (str, int))
+        if asked or self.options.named_types:
+            raise TableError(
+                f"{self.where}: {self.format} files have no named columns, and each line begins "
+                "with its target. Leave out target=, columns= and column_types=."
+            )
+
+    def _joined(self, batches: list[SparseBatch]) -> Dataset:
+        rows = _stacked([batch.rows for batch in batches])
+        texts = any(isinstance(batch.labels, tuple) for batch in batches)
+        labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
+        weights = _together([batch.weights for batch in batches])
+        qid = _together([batch.qid for batch in batches])
+        tags = [tag for batch in batches for tag in batch.tags or ()] or None
+        self.report.n_features = max(self.report.n_features or 0, rows.n_features)
+        y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
+        if self.target is not None:
+            y = given_target(self.target, rows.n_rows)
+        elif not texts and np.isnan(labels).any():
+            there = np.flatnonzero(~np.isnan(labels))
+            if not len(there):
+                y = None
+            else:
+                self.report.rows_without_target += len(labels) - len(there)
+                rows, y = rows.take(there), whole_numbers(labels[there])
+                weights = None if weights is None else weights[there]
+                qid = None if qid is None else qid[there]
+                tags = None if tags is None else [tags[place] for place in there]
+        return Dataset(None, rows, y, self.report, weights, tags, qid, self._names())
+
+    def _names(self) -> tuple[str, ...] | None:
+        return None
+
+
+class SvmlightFiles(SparseFiles):
+    """svmlight files. The first of several says whether columns are counted from 0 or 1."""
+
+    format = "svmlight"
+    _last: Any = None
+
+    def _reader(self, name: str) -> Any:
+        from separable.data.svmlight import SvmlightReader
+
+        base = self.options.index_base if self._last is None else self._last.index_base
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = SvmlightReader(base, self.options.n_features, on_error, name)
+        return self._last
+
+
+class VwFiles(SparseFiles):
+    """Vowpal Wabbit text; several files share the names of their columns."""
+
+    format = "vw"
+    _last: Any = None
+
+    def _reader(self, name: str) -> Any:
+        from separable.data.vw_text import VwReader
+
+        if self._last is not None and self.options.n_features is None:
+            raise TableError(
+                "Several files of Vowpal Wabbit text share columns only by their hashes. Give "
+                "n_features, a power of 2 such as 2**18, or read the files one by one."
+            )
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = VwReader(self.options.n_features, on_error, name)
+        return self._last
+
+    def _names(self) -> tuple[str, ...] | None:
+        names: tuple[str, ...] | None = self._last.feature_names
+        return names
+
+
+def _stacked(parts: list[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.n_features for part in parts)
+    kinds = {part.indices.dtype for part in parts if part.indices is not None}
+    kind = np.result_type(*kinds)
+    indptr, base = [np.zeros(1, np.int64)], 0
+    for part in parts:
+        assert part.indptr is not None
+        indptr.append(part.indptr[1:].astype(np.int64) + base)
+        base += int(part.indptr[-1])
+    kind = np.dtype(np.int64) if base > np.iinfo(np.int32).max else kind
+    indices = np.concatenate([part.indices for part in parts if part.indices is not None])
+    values = np.concatenate([part.values for part in parts])
+    return Rows(values, width, indices.astype(kind), np.concatenate(indptr).astype(kind))
+
+
+def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if len(there) == len(parts) else None
