@@ -166,9 +166,9 @@ class DateColumn:
             if number.scale:
                 filled = np.where(parts.missing, number.mean, values)
                 slots.append(NumberSlot((filled - number.mean) / number.scale))
-        for codes, kept, values in zip(parts.cycles, self.cycles, CYCLES.values(), strict=True):
+        for codes, kept, cycle in zip(parts.cycles, self.cycles, CYCLES.values(), strict=True):
             if kept:
-                places = np.full(len(values) + 1, -1, np.int32)
+                places = np.full(len(cycle) + 1, -1, np.int32)
                 places[np.array(kept) + 1] = np.arange(len(kept), dtype=np.int32)
                 slots.append(OneHotSlot(codes, places, len(kept)))
         if self.missing:

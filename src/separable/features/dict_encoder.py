@@ -116,8 +116,8 @@ class DictEncoder(Transformer):
 
     def _learned(self, numbers: dict[Any, None], levels: dict[Any, dict[str, None]]) -> None:
         self._numbers, self._levels = numbers, levels
-        named = {self._name(key, None): (key, None) for key in numbers}
-        named |= {self._name(k, text): (k, text) for k, texts in levels.items() for text in texts}
+        named = {self._name(key, None) for key in numbers}
+        named |= {self._name(key, text) for key, texts in levels.items() for text in texts}
         self._names = tuple(sorted(named))
         self.vocabulary_ = {name: place for place, name in enumerate(self._names)}
         place = self.vocabulary_
@@ -175,9 +175,8 @@ class DictEncoder(Transformer):
             In CSR, its columns ascending and without explicit zeros.
         """
         self._fitted()
-        values, indices, indptr, n_unseen, examples = native.dict_rows(
-            _records(data), self._number_places, self._level_places
-        )
+        parts: Any = native.dict_rows(_records(data), self._number_places, self._level_places)
+        values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)
         if max(len(values), len(self._names)) < np.iinfo(np.int32).max:

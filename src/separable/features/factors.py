@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,23 +204,11 @@ def _joined(array: Any) -> Any:
 
 
 def _from_arrow_text(array: Any, lost: Any) -> Factors:
-    import pyarrow as pa
-
-    valid, offsets, data = array.buffers()
-    wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    places = np.frombuffer(offsets or bytes(8), wide)[array.offset : array.offset + len(array) + 1]
-    texts = np.frombuffer(data or b"", np.uint8)
-    bits = None if valid is None or not array.null_count else np.frombuffer(valid, np.uint8)
-    codes = np.empty(len(array), np.int32)
-    firsts = native.factorize_texts(places, texts, bits, array.offset, codes)
-    raw = texts.tobytes() if len(texts) < 1 << 16 else memoryview(data)
-    levels = [
-        str(raw[places[first] : places[first + 1]], "utf-8")  # type: ignore[call-overload]
-        for first in firsts.tolist()
-    ]
-    if bits is not None:
-        codes[codes < 0] = len(levels)
-        levels.append(lost)
+    codes, texts = text_codes(array)
+    levels: list[Any] = texts
+    if array.null_count:
+        codes[codes < 0] = len(texts)
+        levels = [*texts, lost]
     out = np.empty(len(levels), object)
     out[:] = levels
     return Factors(codes, out)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Categories, Numbers
-from separable.data.dates import Booleans, Dates
+from separable.data.columns import Categories
+from separable.data.dates import Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.slot import NumberSlot, Slot
@@ -187,8 +187,7 @@ def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
     if isinstance(column, Dates):
         raise CellError(name, 0, "a date is not a number. Use the column as a date.")
-    known = isinstance(column, (Numbers, Booleans))
-    values = column.values if known else _parse(name, column)
+    values = _parse(name, column) if isinstance(column, Categories) else column.values
     infinite = np.isinf(values)
     if infinite.any():
         raise CellError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class PolynomialEncoder(Transformer):
            [ 3.,  7.,  9., 21., 49.]])
     """
 
-    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _input_tags = {"sparse": True}  # noqa: RUF012
 
     def __init__(
         self,

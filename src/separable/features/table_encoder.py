@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable.data.columns import Columns, as_columns
-from separable.data.dates import typed_column
+from separable.data.dates import TypedColumns, typed_column
 from separable.data.table import ColumnType, TableError, list_names
 from separable.features.column_states import ColumnState
 from separable.features.column_table import ColumnTable
@@ -416,7 +416,7 @@ class TableEncoder(Transformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""
-        columns = as_columns(X)
+        columns = TypedColumns(as_columns(X))
         return self._given_out(self.fit(columns, y).encode(columns), X)
 
     # --- files ---

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TableClassifier"]
 
 
-class TableClassifier(ClassifierMixin, TableLearner):  # type: ignore[misc]
+class TableClassifier(ClassifierMixin, TableLearner):
     """A classifier of raw tables: an encoder and a learner in one object.
 
     Parameters

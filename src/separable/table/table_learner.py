@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from separable.data.columns import Columns, as_columns
+from separable.data.dates import TypedColumns
 from separable.data.table import TableError, require_columns
 from separable.features.category_column import categories_of
 from separable.features.number_column import numbers_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from separable.features.column_table import ColumnTable
     from separable.model.explanation import Explanation
-    from separable.model.kinds import Model
+    from separable.model.linear_model import LinearModel
 
 __all__ = ["TableLearner", "column_of_classes", "column_of_numbers"]
 
@@ -71,6 +72,7 @@ class TableLearner(BaseEstimator):
             raise TableError("The table has no rows.")
         target, columns = self._split(columns, y)
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
         learner = self._default_learner() if self.learner is None else clone(self.learner)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -107,10 +109,11 @@ class TableLearner(BaseEstimator):
     # --- what it learned ---
 
     @property
-    def model_(self) -> Model:
+    def model_(self) -> LinearModel:
         """The linear model, which carries the encoder: it reads raw records."""
         check_is_fitted(self)
-        return self._model
+        model: LinearModel = self._model
+        return model
 
     @property
     def columns_(self) -> ColumnTable:
@@ -158,8 +161,7 @@ class TableLearner(BaseEstimator):
         -------
         object
         """
-        model: Any = self.model_
-        return model.predict_one(record)
+        return self.model_.predict_one(record)
 
     def explain(self, X: Any) -> Explanation:
         """Return what each raw column, level or word adds to each score, exactly.

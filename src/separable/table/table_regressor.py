@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TableRegressor"]
 
 
-class TableRegressor(RegressorMixin, TableLearner):  # type: ignore[misc]
+class TableRegressor(RegressorMixin, TableLearner):
     """A regression on raw tables: an encoder and a learner in one object.
 
     Parameters
