@@ -33,11 +33,11 @@ def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
     wide: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
     starts: NDArray[Any] = np.frombuffer(bytes(8) if offsets is None else offsets, wide)
     starts = starts[array.offset : array.offset + len(array) + 1]
-    letters = np.frombuffer(b"" if data is None else data, np.uint8)
+    view = memoryview(b"" if data is None else data)
+    letters = np.frombuffer(view, np.uint8)
     has_missing = valid is not None and array.null_count > 0
     bits = np.frombuffer(valid, np.uint8) if has_missing else None
     codes = np.empty(len(array), np.int32)
     firsts = native.factorize_texts(starts, letters, bits, array.offset, codes)
-    view = memoryview(letters)
     ends = zip(starts[firsts].tolist(), starts[firsts + 1].tolist(), strict=True)
     return codes, [str(view[start:stop], "utf-8") for start, stop in ends]

@@ -39,8 +39,10 @@ def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
             "The 'text' parameter of TableEncoder must give a TextEncoder or a dict of its "
             f"parameters for a column. Got {options!r} instead."
         )
-    given: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True, **(options or {})}
-    return TextEncoder(**given), "min_df" not in given
+    given: dict[str, Any] = {"ngram_range": (1, 2), **(options or {})}
+    if given.get("n_features") is not None:  # hashed columns are not weighed or chosen
+        return TextEncoder(**given), False
+    return TextEncoder(**{"sublinear_tf": True, **given}), "min_df" not in given
 
 
 class TextState:
