@@ -51,9 +51,15 @@ ROWS = {
     "search-logistic": ("certified_search:run_logistic_search", "5 folds x 12 C, one pass"),
     "search-svm": ("certified_search:run_svm_search", "the same for the hinge SVM"),
     "certified-dense": ("certified:run_dense", "raw, ill-conditioned columns"),
+    "text-words": ("text_encoder:run_words", "film reviews to words, hashed and by vocabulary"),
+    "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
+    "svmlight": ("parsers:run_svmlight", "reading svmlight text"),
+    "vw-text": ("parsers:run_vw_text", "reading Vowpal Wabbit text"),
     "reading-csv": ("reading:run_csv", "CSV to an encoded matrix, beside pyarrow's own reading"),
     "reading-stream": ("reading:run_stream", "a CSV of 1 GB in chunks, within 500 MB of memory"),
-    "one-row": ("one_row:run_one_row", "partial_fit of a single row"),
+    "one-row": ("one_row:run_one_row", "partial_fit of a row, predicting a raw record"),
+    "one-hot": ("encoders:run_one_hot", "categories, one-hot"),
+    "table": ("encoders:run_table", "a table of numbers and categories"),
 }
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Data",
     "MissingDataError",
+    "cached_file",
+    "imdb_texts",
     "load_a9a",
     "load_breast_cancer",
     "load_clinc150",
@@ -33,6 +35,7 @@ __all__ = [
     "load_imdb",
     "load_mnist",
     "load_newsgroups",
+    "load_reviews",
     "load_w8a",
     "make_gauss",
     "make_zipf",
@@ -203,6 +206,17 @@ def load_imdb(settings: Settings) -> Data:
     return Data("imdb", train, y, test, y_test).first(settings.most_rows)
 
 
+def load_reviews(settings: Settings) -> list[str]:
+    """Return the film reviews of the training half as texts."""
+    import pyarrow.parquet as pq
+
+    source = _data_file("imdb", "imdb.parquet")
+    table = pq.read_table(source, columns=["split", "text"], use_threads=False)
+    chosen = np.array(table["split"].to_pylist()) == "train"
+    texts: list[str] = table["text"].filter(chosen).to_pylist()
+    return texts[: settings.most_rows]
+
+
 def _cache_folder() -> Path:
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "separable-bench"
@@ -216,6 +230,32 @@ def _write_folder(folder: Path, make: Callable[[Path], None]) -> None:
         target.mkdir()
         make(target)
         target.rename(folder)
+
+
+def cached_file(name: str, write: Callable[[Path], None]) -> Path:
+    """Return a file of the cache, written once; never one that is half written."""
+    path = _cache_folder() / name
+    if not path.exists():
+        print(f"Writing {name} once, in {path.parent} ...")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+            made = Path(scratch) / name
+            write(made)
+            made.rename(path)
+    return path
+
+
+def imdb_texts(settings: Settings) -> tuple[list[str], list[str]]:
+    """Return the film reviews of the training half and their labels, "pos" and "neg"."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(_data_file("imdb", "imdb.parquet"), use_threads=False)
+    columns = [table[name].to_pylist() for name in ("split", "text", "label")]
+    chosen = [
+        (text, label) for split, text, label in zip(*columns, strict=True) if split == "train"
+    ]
+    texts, labels = zip(*chosen[: settings.most_rows], strict=True)
+    return list(texts), list(labels)
 
 
 def _make_imdb(source: Path, target: Path) -> None:

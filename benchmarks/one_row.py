@@ -1,18 +1,23 @@
-"""Streams: what a call of ``partial_fit`` with one row costs beyond the row itself."""
+"""Single rows: a call of ``partial_fit`` beyond its row, and a prediction for one raw record."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression as PeerLogistic
 from sklearn.linear_model import Perceptron as PeerPerceptron
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.harness import interleave
 from benchmarks.report import Line, Section, judge, markdown_table
-from separable import Perceptron
+from separable import LogisticRegression, Perceptron, TableClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["run_one_row"]
 
 TARGET_MICROSECONDS = 20
+RECORD_MICROSECONDS = 50
 CLASSES = np.array([0, 1])
 
 
@@ -64,7 +70,71 @@ def run_one_row(settings: Settings) -> Section:
     cells = [row for raw in section.raw for row in raw["cells"]]
     print("partial_fit of one row, microseconds\n")
     print(markdown_table(headings, cells) + "\n")
+    _run_record(settings, section)
     return section
+
+
+def make_records(rows: int) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return a table of ten numbers and ten categories, and two classes that follow from it."""
+    rng = np.random.default_rng(0)
+    table: dict[str, list[Any]] = {f"n{j}": rng.normal(size=rows).tolist() for j in range(10)}
+    for j in range(10):
+        table[f"c{j}"] = rng.choice([f"level {k}" for k in range(3 + j)], rows).tolist()
+    return table, [
+        "yes" if x + (c == "level 0") > 0.3 else "no"
+        for x, c in zip(table["n0"], table["c0"], strict=True)
+    ]
+
+
+def _run_record(settings: Settings, section: Section) -> None:
+    """Time the prediction of one raw record, as a dict and, for the peer, as a frame."""
+    import pandas as pd
+
+    table, y = make_records(max(200, settings.calls))
+    frame = pd.DataFrame(table)
+    model = TableClassifier(LogisticRegression()).fit(table, y).model_
+    encode = make_column_transformer(
+        (StandardScaler(), [f"n{j}" for j in range(10)]),
+        (OneHotEncoder(handle_unknown="ignore"), [f"c{j}" for j in range(10)]),
+    )
+    peer = make_pipeline(encode, PeerLogistic(max_iter=1000)).fit(frame, y)
+    records = frame.to_dict("records")[: settings.calls]
+    pieces = [frame.iloc[i : i + 1] for i in range(min(len(records), 200))]
+    runs = {
+        "model.predict([record])": [[record] for record in records],
+        "model.predict_one(record)": records,
+        "scikit-learn, a frame of one row": pieces,
+    }
+    calls = dict(zip(runs, (model.predict, model.predict_one, peer.predict), strict=True))
+    found = {name: _each(calls[name], given) for name, given in runs.items()}
+    cells = [[name, f"{p50:.1f}", f"{p99:.1f}"] for name, (p50, p99) in found.items()]
+    print("one raw record of 20 columns, microseconds\n")
+    print(markdown_table(("call", "p50", "p99"), cells) + "\n")
+    ours, theirs = found["model.predict([record])"][0], list(found.values())[-1][0]
+    line = Line(
+        "one row",
+        "a dict of 20 columns",
+        "predict([record]), p50",
+        f"{ours:.1f} us",
+        f"scikit-learn {theirs:.0f} us",
+        ours,
+        "us",
+        RECORD_MICROSECONDS,
+        True,
+        judge(ours, RECORD_MICROSECONDS, at_most=True, judged=settings.judged),
+    )
+    section.add(line, {"what": line.what, "data": line.data, "microseconds": found, "cells": []})
+
+
+def _each(call: Callable[[Any], object], given: list[Any]) -> tuple[float, float]:
+    """Return the median and the 99th percentile of the time of a call, in microseconds."""
+    times = []
+    for each in given[:20] + given:
+        start = time.perf_counter()
+        call(each)
+        times.append(time.perf_counter() - start)
+    p50, p99 = np.percentile(times[20:], [50, 99]) * 1e6
+    return float(p50), float(p99)
 
 
 def _run_stream(stream: Stream, settings: Settings, section: Section) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separable import TextEncoder
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -181,6 +183,22 @@ def test_naive_bayes_agrees_with_its_peer(tiny, capsys):
         assert ours["epochs"] == [1, 1]
         assert ours["test_accuracy"] == double["test_accuracy"]
     assert "differ by at most" in capsys.readouterr().out
+
+
+def test_text_encoders_agree(tiny, capsys, monkeypatch):
+    from benchmarks import text_encoder
+    from separable.datasets import __doc__ as text
+
+    texts = [f"{word} film, {text}" for word in ("good", "boring", "Größe")] * 5
+    monkeypatch.setattr(text_encoder, "load_reviews", lambda settings: texts)
+    for run, lines in ((text_encoder.run_words, 6), (text_encoder.run_pairs, 6)):
+        section = run(tiny)
+        assert len(section.lines) == lines
+        assert all(raw["apart"] < 1e-12 for raw in section.raw)
+        json.dumps(section.raw)
+    assert "MB/s" in capsys.readouterr().out
+    other = TextEncoder().fit_transform(["good film", "film"])
+    assert text_encoder.disagreement(other[:1], other[1:]) == np.inf
 
 
 def test_cross_validations_agree(tiny, capsys):
@@ -493,3 +511,30 @@ def test_streamed_bytes_are_values_columns_and_starts():
     X = sp.csr_matrix(np.eye(3, dtype=np.float32))
     y = np.zeros(3)
     assert streamed_bytes(Data("eye", X, y, X, y)) == 3 * 4 + 3 * 4 + 4 * 4
+
+
+# ------------------------------------------------------------------ readers of text
+
+
+def test_readers_are_raced_on_the_same_matrix(tiny, tmp_path, capsys):
+    from benchmarks.parsers import Text, _race_svmlight
+    from benchmarks.report import Section
+
+    path, section = tmp_path / "rows.svm", Section()
+    path.write_text("1 1:0.5 3:2\n-1 2:1e-3\n" * 50)
+    _race_svmlight(Text("rows", path, 4), 1e9, tiny, section)
+    assert [line.what for line in section.lines] == [
+        "reading text, all threads",
+        "reading text, one thread",
+    ]
+    assert all(raw["same"] for raw in section.raw)
+    assert "The same matrix: yes" in capsys.readouterr().out
+
+
+def test_features_are_compared_with_those_of_vowpal_wabbit(tmp_path):
+    pytest.importorskip("vowpalwabbit")
+    from benchmarks.parsers import same_as_vowpal
+
+    path = tmp_path / "rows.vw"
+    path.write_text("1 |t good film good\n-1 |t bad |n 12:0.5 :3\n")
+    assert same_as_vowpal(path)

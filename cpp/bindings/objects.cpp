@@ -196,7 +196,9 @@ nb::list factorize_objects(nb::handle values, Mutable<std::int32_t, 2> codes) {
 std::string shown(PyObject* value) {
     nb::object text = nb::steal(PyObject_Repr(value));
     if (!text.is_valid()) throw nb::python_error();
-    return nb::cast<std::string>(nb::str(text));
+    const char* letters = PyUnicode_AsUTF8(text.ptr());
+    if (letters == nullptr) throw nb::python_error();
+    return letters;
 }
 
 // What stands in rows that are dicts: `number(key, x)` or `level(key, text)` for each entry.

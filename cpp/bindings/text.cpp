@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "rows.hpp"
 #include "separable/text/blocks.hpp"
+#include "separable/text/hashing.hpp"
 #include "separable/text/lookup.hpp"
 
 using namespace separable;
@@ -29,6 +30,29 @@ Array<T> own(std::unique_ptr<T[]> data, std::size_t n) {
     const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return Array<T>(raw, {n}, owner);
 }
+
+// An array that is not filled yet, of large pages where it is large.
+template <class T>
+struct Room {
+    explicit Room(std::size_t n) : size(n), data(LargePages<T>().allocate(n)) {}
+    ~Room() {
+        if (data != nullptr) LargePages<T>().deallocate(data, size);
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    Array<T> array() {
+        auto* const kept = new Room<T>(std::exchange(data, nullptr), size);
+        const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Room<T>*>(p); });
+        return Array<T>(kept->data, {size}, owner);
+    }
+
+    std::size_t size;
+    T* data;
+
+   private:
+    Room(T* data, std::size_t n) : size(n), data(data) {}
+};
 
 template <class T>
 Array<T> own(const std::vector<T>& from) {
@@ -71,7 +95,9 @@ class BoundDocuments {
             Py_ssize_t size = 0;
             const char* const data = PyUnicode_AsUTF8AndSize(text, &size);
             if (data == nullptr) PyErr_Clear();
-            if (data == nullptr || !documents.add({data, static_cast<std::size_t>(size)}))
+            const bool ascii = PyUnicode_IS_ASCII(text);
+            if (data == nullptr ||
+                !documents.add_known({data, static_cast<std::size_t>(size)}, ascii))
                 return static_cast<std::int64_t>(i);
         }
         return -1;
@@ -107,6 +133,10 @@ class BoundDocuments {
                 if (ascii) continue;
                 const char* const end = text.data() + text.size();
                 for (const char* p = text.data(); p < end;) {
+                    if (static_cast<std::uint8_t>(*p) < 0x80) {
+                        ++p;
+                        continue;
+                    }
                     const CodePoint c = decode(p, end);
                     if (flags.data()[c.value] & flag) {
                         found.push_back(static_cast<std::int64_t>(i));
@@ -174,9 +204,10 @@ nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const 
     std::int64_t size = 0;
     for (const RowBlock& block : rows.blocks) size += block.rows.size();
     const auto n = static_cast<std::size_t>(size), n_rows = static_cast<std::size_t>(rows.n_rows());
-    std::unique_ptr<T[]> values(new T[n]);
-    std::unique_ptr<std::int32_t[]> indices(new std::int32_t[n]);
-    std::unique_ptr<std::int64_t[]> indptr(new std::int64_t[n_rows + 1]);
+    Room<T> values(n);
+    Room<std::int32_t> indices(n);
+    Room<std::int64_t> ends(n_rows + 1);
+    std::int64_t* const indptr = ends.data;
     indptr[0] = 0;
     {
         nb::gil_scoped_release no_gil;
@@ -189,12 +220,28 @@ nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const 
             row += block.rows.n_rows(), at += block.rows.size();
         }
         share_out(rows.blocks.size(), n_threads, [&](std::size_t b) {
-            write_rows(rows.blocks[b], weigh, values.get(), indices.get(), indptr.get() + first[b]);
+            write_rows(rows.blocks[b], weigh, values.data, indices.data, indptr + first[b]);
         });
     }
     rows.blocks.clear();
-    return nb::make_tuple(own(std::move(values), n), own(std::move(indices), n),
-                          own(std::move(indptr), n_rows + 1));
+    return nb::make_tuple(values.array(), indices.array(), ends.array());
+}
+
+// Calls visit(name) for each of the names laid one behind the other, all checked first.
+template <class Visit>
+void for_names(const Const<std::uint8_t>& bytes, const Const<std::int64_t>& offsets, Visit visit) {
+    const std::int64_t* const at = offsets.data();
+    check(offsets.size() >= 1 && at[0] == 0 &&
+              at[offsets.size() - 1] == static_cast<std::int64_t>(bytes.size()),
+          "the offsets of names do not fit");
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
+        check(at[i] <= at[i + 1], "the offsets of names do not rise");
+    const auto* const data = reinterpret_cast<const char*>(bytes.data());
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+        const std::string_view name(data + at[i], static_cast<std::size_t>(at[i + 1] - at[i]));
+        check(is_utf8(name), "a name is not UTF-8");
+        visit(name);
+    }
 }
 
 // Grams, what was counted of them, and the columns they have.
@@ -226,7 +273,7 @@ class BoundCounter {
         refuse_broken();
         const Alphabet alphabet = alphabet_of(bound, flags, lower);
         BoundTextRows out;
-        broken_ = true;  // until it has gone well
+        labelled_ = false, broken_ = true;  // until it has gone well
         {
             nb::gil_scoped_release no_gil;
             const std::size_t n_blocks = bound.documents.blocks(n_threads).size() - 1;
@@ -258,7 +305,7 @@ class BoundCounter {
         refuse_broken();
         BoundTextRows out;
         out.blocks.resize(1);
-        broken_ = true;
+        labelled_ = false, broken_ = true;
         Padded padded;
         for (const nb::handle chunk : chunks)
             for (const nb::handle document : chunk) {
@@ -282,6 +329,7 @@ class BoundCounter {
     // Numbers the grams that low to high documents have; returns how many there are.
     std::size_t order(double low, double high) {
         refuse_broken();
+        labelled_ = false;
         nb::gil_scoped_release no_gil;
         vocabulary_ = Vocabulary::sorted(counter_.grams(), [&](std::uint32_t i) {
             const double df = counter_.totals(i).df;
@@ -293,6 +341,15 @@ class BoundCounter {
     void limit(Const<std::uint8_t> marked) {
         check(marked.size() == vocabulary_.size(), "one mark a column is needed");
         vocabulary_.limit(marked.data());
+        labelled_ = false;
+    }
+
+    // To be called before `encode`, which several threads may be in at once.
+    void label() {
+        if (labelled_) return;
+        nb::gil_scoped_release no_gil;
+        counter_.grams().label([&](std::uint32_t id) { return vocabulary_.column(id); });
+        labelled_ = true;
     }
 
     Array<std::int64_t> df() const {
@@ -304,27 +361,17 @@ class BoundCounter {
 
     // Gives a counter that has counted nothing its columns: names as bytes and their ends.
     void set_names(Const<std::uint8_t> bytes, Const<std::int64_t> offsets) {
-        check(offsets.size() >= 1 && offsets.data()[0] == 0 &&
-                  offsets.data()[offsets.size() - 1] == static_cast<std::int64_t>(bytes.size()),
-              "the offsets of names do not fit");
-        for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-            check(offsets.data()[i] <= offsets.data()[i + 1], "the offsets of names do not rise");
         check(counter_.n_documents() == 0 && vocabulary_.size() == 0, "there are columns already");
-        const auto* const data = reinterpret_cast<const char*>(bytes.data());
-        nb::gil_scoped_release no_gil;
         std::vector<std::uint32_t> ids;
-        for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-            const std::string_view name(
-                data + offsets.data()[i],
-                static_cast<std::size_t>(offsets.data()[i + 1] - offsets.data()[i]));
-            check(is_utf8(name), "a name is not UTF-8");
-            ids.push_back(gram_of(name));
-        }
+        nb::gil_scoped_release no_gil;
+        for_names(bytes, offsets, [&](std::string_view name) { ids.push_back(gram_of(name)); });
+        counter_.settle();
         std::vector<std::uint32_t> differ = ids;
         std::sort(differ.begin(), differ.end());
         check(std::adjacent_find(differ.begin(), differ.end()) == differ.end(),
               "names must differ");
         vocabulary_ = Vocabulary::given(counter_.grams(), std::move(ids));
+        labelled_ = false;
     }
 
     // The names of columns first to last: bytes, and where each ends.
@@ -359,6 +406,7 @@ class BoundCounter {
     BoundTextRows encode(const BoundDocuments& bound, const Flags& flags, const Lower& lower,
                          std::size_t n_threads) const {
         check(!whole_, "this counter takes tokens");
+        check(labelled_, "label comes first");
         const Alphabet alphabet = alphabet_of(bound, flags, lower);
         BoundTextRows out;
         out.by_column = true;
@@ -367,7 +415,7 @@ class BoundCounter {
         for_blocks(bound.documents, n_threads, poll_signals,
                    [&](std::size_t b, std::size_t first, std::size_t last, Pulse& pulse) {
                        Scanner scanner(analyzer_, lowercase_, shortest_, alphabet);
-                       Lookup lookup(counter_, vocabulary_);
+                       Lookup lookup(counter_, vocabulary_.size());
                        for (std::size_t i = first; i < last && pulse(); ++i) {
                            scanner.scan(bound.documents[i]);
                            lookup.count(scanner);
@@ -379,10 +427,11 @@ class BoundCounter {
 
     BoundTextRows encode_tokens(nb::iterable chunks) const {
         check(whole_, "this counter takes documents");
+        check(labelled_, "label comes first");
         BoundTextRows out;
         out.by_column = true;
         out.blocks.resize(1);
-        Lookup lookup(counter_, vocabulary_);
+        Lookup lookup(counter_, vocabulary_.size());
         Padded padded;
         for (const nb::handle chunk : chunks)
             for (const nb::handle document : chunk) {
@@ -515,10 +564,161 @@ class BoundCounter {
     }
 
     Analyzer analyzer_;
-    bool whole_, lowercase_, broken_ = false;
+    bool whole_, lowercase_, broken_ = false, labelled_ = false;
     std::uint32_t shortest_;
     Counter counter_;
     Vocabulary vocabulary_;
+};
+
+// Terms to columns by their hashes.
+class BoundHasher {
+   public:
+    BoundHasher(const std::string& analyzer, bool lowercase, std::uint32_t shortest,
+                std::uint32_t min_n, std::uint32_t max_n, nb::list stop_words,
+                std::int64_t n_features, bool alternate_sign, std::size_t max_names)
+        : analyzer_(analyzer == "tokens" ? Analyzer::kWord : analyzer_of(analyzer)),
+          whole_(analyzer == "tokens"),
+          lowercase_(lowercase),
+          shortest_(shortest),
+          range_{min_n, max_n},
+          columns_{static_cast<std::uint32_t>(n_features), alternate_sign},
+          max_names_(max_names),
+          names_(max_names) {
+        check(shortest >= 1, "a word has one character or more");
+        check(min_n >= 1 && min_n <= max_n, "the range of n-grams must rise from 1");
+        check(n_features >= 1 && n_features <= 0x7FFFFFFF, "there are 1 to 2147483647 columns");
+        Padded padded;
+        for (const nb::handle word : stop_words) stop_words_.add_token(padded(utf8_of(word)));
+    }
+
+    // Counts by column, if they are to be kept; the names of the terms are learned if asked for.
+    std::optional<BoundTextRows> encode(const BoundDocuments& bound, const Flags& flags,
+                                        const Lower& lower, std::size_t n_threads, bool learn,
+                                        bool keep) {
+        check(!whole_, "this hasher takes tokens");
+        const Alphabet alphabet = alphabet_of(bound, flags, lower);
+        BoundTextRows out;
+        out.by_column = true;
+        {
+            nb::gil_scoped_release no_gil;
+            const std::size_t n_blocks = bound.documents.blocks(n_threads).size() - 1;
+            std::vector<Names> names(n_blocks, Names(max_names_));
+            out.blocks.resize(n_blocks);
+            for_blocks(bound.documents, n_threads, poll_signals,
+                       [&](std::size_t b, std::size_t first, std::size_t last, Pulse& pulse) {
+                           Scanner scanner(analyzer_, lowercase_, shortest_, alphabet);
+                           RowSorter sorter(columns_.n);
+                           std::vector<Count> row;
+                           for (std::size_t i = first; i < last && pulse(); ++i) {
+                               scanner.scan(bound.documents[i]);
+                               prepare(scanner);
+                               row.clear();
+                               for_terms(scanner, range_, [&](std::string_view term) {
+                                   if (keep) row.push_back(columns_(term));
+                                   if (learn) names[b].add(term);
+                               });
+                               if (!keep) continue;
+                               sorter.sort_and_add(row);
+                               out.blocks[b].rows.add(row);
+                           }
+                       });
+            if (learn)
+                for (const Names& others : names) names_.merge(others);
+        }
+        if (!keep) return std::nullopt;
+        return out;
+    }
+
+    std::optional<BoundTextRows> encode_tokens(nb::iterable chunks, bool learn, bool keep) {
+        check(whole_, "this hasher takes documents");
+        BoundTextRows out;
+        out.by_column = true;
+        out.blocks.resize(1);
+        RowSorter sorter(columns_.n);
+        std::vector<Count> row;
+        Padded padded;
+        Names names(max_names_);
+        for (const nb::handle chunk : chunks)
+            for (const nb::handle document : chunk) {
+                row.clear();
+                for (const nb::handle token : document) {
+                    const std::string_view term = padded(utf8_of(token));
+                    if (keep) row.push_back(columns_(term));
+                    if (learn) names.add(term);
+                }
+                sorter.sort_and_add(row);
+                if (keep) out.blocks[0].rows.add(row);
+            }
+        if (learn) names_.merge(names);
+        if (!keep) return std::nullopt;
+        return out;
+    }
+
+    void merge(const BoundHasher& other) {
+        check(&other != this, "a hasher cannot take in itself");
+        nb::gil_scoped_release no_gil;
+        names_.merge(other.names_);
+    }
+
+    // Names, where each starts, and their columns; by column, then by name.
+    nb::tuple names() const {
+        struct Item {
+            std::uint32_t column, id;
+        };
+        std::vector<Item> items;
+        Padded padded;
+        for (std::uint32_t i = 0; i < names_.size(); ++i)
+            items.push_back({columns_(padded(names_[i])).id, i});
+        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+            return a.column != b.column ? a.column < b.column : names_[a.id] < names_[b.id];
+        });
+        std::string bytes;
+        std::vector<std::int64_t> offsets{0}, columns;
+        for (const Item& item : items) {
+            bytes += names_[item.id];
+            offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+            columns.push_back(item.column);
+        }
+        std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[bytes.size()]);
+        std::memcpy(copy.get(), bytes.data(), bytes.size());
+        return nb::make_tuple(own(std::move(copy), bytes.size()), own(offsets), own(columns));
+    }
+
+    // Takes up names, as `names` gave them, and up to which hash they are kept.
+    void set_names(Const<std::uint8_t> bytes, Const<std::int64_t> offsets, std::uint64_t limit) {
+        check(names_.size() == 0, "there are names already");
+        names_.set_limit(std::max<std::uint64_t>(limit, 1));
+        Padded padded;
+        for_names(bytes, offsets, [&](std::string_view name) { names_.add(padded(name)); });
+        names_.prune();
+    }
+    std::uint64_t limit() const { return names_.limit(); }
+    bool complete() const { return names_.complete(); }
+    double n_names() const { return names_.estimate(); }
+
+    template <class T>
+    nb::tuple matrix(BoundTextRows& rows, bool binary, const std::string& norm,
+                     std::size_t n_threads) const {
+        return ::matrix<T>(rows, columns_.n, binary, norm, std::nullopt, std::nullopt, n_threads);
+    }
+
+   private:
+    void prepare(Scanner& scanner) const {
+        if (stop_words_.size() > 0)
+            scanner.drop([&](std::string_view token, std::uint64_t tag) {
+                return stop_words_.find_token(token, tag) != nullptr;
+            });
+        if (range_.max_n > 1) scanner.join();
+    }
+
+    Analyzer analyzer_;
+    bool whole_, lowercase_;
+    std::uint32_t shortest_;
+    GramRange range_;
+    HashedColumns columns_;
+    std::size_t max_names_;
+    Names names_;
+    Grams stop_words_;
 };
 
 }  // namespace
@@ -573,6 +773,7 @@ void bind_text(nb::module_& m) {
         .def("count_tokens", &BoundCounter::count_tokens, arg("chunks"), arg("keep"))
         .def("merge", &BoundCounter::merge, arg("other"))
         .def("order", &BoundCounter::order, arg("low"), arg("high"))
+        .def("label", &BoundCounter::label)
         .def("limit", &BoundCounter::limit, arg("marked"))
         .def("df", &BoundCounter::df)
         .def("tf", &BoundCounter::tf)
@@ -586,4 +787,22 @@ void bind_text(nb::module_& m) {
              arg("idf").none(), arg("log").none(), arg("n_threads"))
         .def("matrix32", &BoundCounter::matrix<float>, arg("rows"), arg("binary"), arg("norm"),
              arg("idf").none(), arg("log").none(), arg("n_threads"));
+    nb::class_<BoundHasher>(m, "TextHasher")
+        .def(nb::init<const std::string&, bool, std::uint32_t, std::uint32_t, std::uint32_t,
+                      nb::list, std::int64_t, bool, std::size_t>(),
+             arg("analyzer"), arg("lowercase"), arg("shortest"), arg("min_n"), arg("max_n"),
+             arg("stop_words"), arg("n_features"), arg("alternate_sign"), arg("max_names"))
+        .def("encode", &BoundHasher::encode, arg("documents"), arg("flags").none(),
+             arg("lower").none(), arg("n_threads"), arg("learn"), arg("keep"))
+        .def("encode_tokens", &BoundHasher::encode_tokens, arg("chunks"), arg("learn"), arg("keep"))
+        .def("merge", &BoundHasher::merge, arg("other"))
+        .def("names", &BoundHasher::names)
+        .def("set_names", &BoundHasher::set_names, arg("bytes"), arg("offsets"), arg("limit"))
+        .def_prop_ro("limit", &BoundHasher::limit)
+        .def_prop_ro("complete", &BoundHasher::complete)
+        .def_prop_ro("n_names", &BoundHasher::n_names)
+        .def("matrix64", &BoundHasher::matrix<double>, arg("rows"), arg("binary"), arg("norm"),
+             arg("n_threads"))
+        .def("matrix32", &BoundHasher::matrix<float>, arg("rows"), arg("binary"), arg("norm"),
+             arg("n_threads"));
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def read(data, cuts=(), **options):
     """Read the bytes in pieces; return the rows as the reference has them, and the reader."""
     reader = SvmlightReader(**options)
     places = [0, *sorted(cuts), len(data)]
-    for begin, end in zip(places, places[1:], strict=False):
+    for begin, end in pairwise(places):
         reader.feed(data[begin:end])
     reader.finish()
     batch = reader.take()
@@ -40,7 +41,9 @@ def as_tuples(batch):
         values = rows.values[begin:end].tolist()
         label = batch.labels[i]
         label = label if isinstance(label, str) else float(label)
-        found.append((label, -1 if qid is None else int(qid[i]), dict(zip(columns, values))))
+        found.append(
+            (label, -1 if qid is None else int(qid[i]), dict(zip(columns, values, strict=True)))
+        )
     return found
 
 
@@ -163,7 +166,10 @@ def test_threads_give_the_same_rows(n_jobs):
     lines = []
     for i in range(60_000):
         size = rng.integers(0, 9)
-        pairs = [f"{j}:{x:.6g}" for j, x in zip(rng.integers(1, 99, size), rng.normal(size=size))]
+        pairs = [
+            f"{j}:{x:.6g}"
+            for j, x in zip(rng.integers(1, 99, size), rng.normal(size=size), strict=True)
+        ]
         lines.append(" ".join([str(i % 3), *pairs]))
     lines[41_234] = "2 qid:5 0:1"
     lines[51_234] = "2 99999999999:1"
@@ -194,7 +200,8 @@ def _read_and_count(data, n_jobs):
     [
         "1", "-1", "+1", "0", "-0", "00012", "5.", ".5", "-.5e-3", "1E5", "0.1", "123456789.125",
         "9007199254740993", "9007199254740992.5", "18446744073709551615", "18446744073709551616",
-        "0.30000000000000004", "2.2250738585072014e-308", "4.9e-324", "2.4e-324", "2.5e-324", "1e-999",
+        "0.30000000000000004", "2.2250738585072014e-308", "4.9e-324", "2.4e-324", "2.5e-324",
+        "1e-999",
         "1.7976931348623157e308", "0." + "0" * 300 + "1", "1" + "0" * 300, "3." + "14159265" * 125,
         "9" * 300 + "e-299", "0e99999999999999999999", "1e-99999999999999999999", "8.5e27", "1e-27",
         "12345678901234567890e-27", "0.0003456789021491998",
@@ -380,10 +387,11 @@ def test_the_same_matrix_as_scikit_learn(tmp_path):
 LINES = st.lists(
     st.sampled_from(
         [
-            b"1", b"-1.5", b"spam", b" ", b" ", b" ", b"\t", b"\r\n", b"\n", b"\n", b"#", b"qid:3", b"qid:",
-            b"1:1", b"2:0.5", b"3:-1e3", b"0:1", b"7:nan", b"8:1e999", b"-1:2", b"99999999:5", b"12345678:1",
-            b"4611686018427387904:1", b"4611686018427387905:1", b":", b"1", b"0", b".", b"e", b"+", b"-",
-            b"\0", b"\xff", "ü".encode(), b"\xef\xbb\xbf", b",", b"inf", b"\x0b",
+            b"1", b"-1.5", b"spam", b" ", b" ", b" ", b"\t", b"\r\n", b"\n", b"\n", b"#", b"qid:3",
+            b"qid:", b"1:1", b"2:0.5", b"3:-1e3", b"0:1", b"7:nan", b"8:1e999", b"-1:2",
+            b"99999999:5", b"12345678:1", b"4611686018427387904:1", b"4611686018427387905:1", b":",
+            b"1", b"0", b".", b"e", b"+", b"-", b"\0", b"\xff", "ü".encode(), b"\xef\xbb\xbf", b",",
+            b"inf", b"\x0b",
         ]
     ),
     max_size=40,
@@ -422,7 +430,10 @@ def test_any_bytes_in_any_chunks_give_what_the_reference_gives(
     assert reader.skipped.count == len(refused)
     if any(isinstance(label, str) for label, _, _ in expected):
         assert all(isinstance(label, str) for label, _, _ in rows)
-        rows = [(same_kind(row[0], theirs[0]), *row[1:]) for row, theirs in zip(rows, expected)]
+        rows = [
+            (same_kind(row[0], theirs[0]), *row[1:])
+            for row, theirs in zip(rows, expected, strict=True)
+        ]
     assert rows == expected
 
 

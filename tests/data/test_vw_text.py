@@ -1,8 +1,9 @@
-"""Vowpal Wabbit text against a slow reference, Vowpal Wabbit's hashes, and lines that should not be."""
+"""Vowpal Wabbit text against a slow reference, its own hashes, and lines that should not be."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def read(data, cuts=(), **options):
     """Read the bytes in pieces; return the rows as the reference has them, and the reader."""
     reader = VwReader(**options)
     places = [0, *sorted(cuts), len(data)]
-    for begin, end in zip(places, places[1:], strict=False):
+    for begin, end in pairwise(places):
         reader.feed(data[begin:end])
     reader.finish()
     batch = reader.take()
@@ -260,9 +261,10 @@ def test_parameters_are_checked(options, match):
 
 
 PIECES = [
-    b"1", b"-1.5", b"2", b" ", b" ", b" ", b"\t", b"\r\n", b"\n", b"\n", b"|", b"|", b"|a ", b"|b:2 ", b"x", b"y",
-    b":", b":0.5", b":1e300", b":1e308", b":nan", b"-", b"'t", b"0", b"12", b"\0", b"\xff", "ü".encode(), b"\xef\xbb\xbf",
-    b"^", b"\x0b", b"\x01", b"inf", b"longer_name_than_eight",
+    b"1", b"-1.5", b"2", b" ", b" ", b" ", b"\t", b"\r\n", b"\n", b"\n", b"|", b"|", b"|a ",
+    b"|b:2 ", b"x", b"y", b":", b":0.5", b":1e300", b":1e308", b":nan", b"-", b"'t", b"0", b"12",
+    b"\0", b"\xff", "ü".encode(), b"\xef\xbb\xbf", b"^", b"\x0b", b"\x01", b"inf",
+    b"longer_name_than_eight",
 ]  # fmt: skip
 ANY = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join),

@@ -94,7 +94,9 @@ def test_inverse_transform_gives_the_levels_back(name, settings):
 @pytest.mark.parametrize("make", [pa.table, pl.DataFrame, pd.DataFrame, dict])
 def test_every_kind_of_table_gives_the_same_matrix(make):
     table = {"c": ["x", "y", "x", "z"], "n": [1, 2, 2, 1]}
-    expected = OneHotEncoder().fit_transform(np.array([*zip(*table.values())], dtype=object))
+    expected = OneHotEncoder().fit_transform(
+        np.array([*zip(*table.values(), strict=True)], dtype=object)
+    )
     encoder = OneHotEncoder()
     np.testing.assert_array_equal(encoder.fit_transform(make(table)).toarray(), expected.toarray())
     assert encoder.feature_names == ("c_x", "c_y", "c_z", "n_1", "n_2")
@@ -214,7 +216,7 @@ def test_wrong_parameters(settings, message):
 
 def test_wrong_data():
     with pytest.raises(
-        TypeError, match="Column 0: Encoders require .* uniformly strings or numbers"
+        TypeError, match=r"Column 0: Encoders require .* uniformly strings or numbers"
     ):
         OneHotEncoder().fit(np.array([["a"], [1]], dtype=object))
     with pytest.raises(TypeError, match="unhashable"):
@@ -224,7 +226,7 @@ def test_wrong_data():
     fitted = OneHotEncoder().fit(pd.DataFrame({"a": ["x"], "b": ["y"]}))
     with pytest.raises(ValueError, match="column 0 is 'b', expected 'a'"):
         fitted.transform(pd.DataFrame({"b": ["x"], "a": ["y"]}))
-    with pytest.raises(ValueError, match="Expected 3 columns, got 2|Expected 2 columns, got 3"):
+    with pytest.raises(ValueError, match="Expected 2 columns, got 3"):
         fitted.inverse_transform(np.zeros((1, 3)))
     with pytest.raises(ValueError, match="can not be inverted: row 0"):
         fitted.inverse_transform(np.zeros((1, 2)))

@@ -10,8 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from separable import LinearSVM, LogisticRegression, LogisticRegressionCV, Perceptron
-from separable import TableEncoder, TextEncoder
+from separable import (
+    LinearSVM,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    TableEncoder,
+    TextEncoder,
+)
 from separable.data import read
 from separable.select import cross_validate
 

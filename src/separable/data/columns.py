@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from separable.data.table import TableError, list_names
+from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -278,7 +279,8 @@ def _column_from_arrow(name: str, values: Any) -> Column:
         if not _is_text(kind.value_type):
             return _column_from_arrow(name, array.dictionary_decode())
     elif _is_text(kind) or types.is_temporal(kind):
-        array = array.cast(pa.large_string()).dictionary_encode()
+        codes, levels = text_codes(array.cast(pa.large_string()))
+        return Categories(codes, tuple(levels))
     else:
         raise TableError(
             f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "

@@ -13,12 +13,15 @@ from separable.data.columns import Categories, Column, Columns, Numbers
 from separable.data.table import CellError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = [
     "Booleans",
     "Dates",
     "TypedColumn",
+    "TypedColumns",
     "booleans_from",
     "dates_from",
     "is_date",
@@ -66,6 +69,30 @@ class Booleans:
 TypedColumn = Column | Dates | Booleans
 
 
+class TypedColumns(Columns):
+    """Columns that are converted once, for those who read a table twice.
+
+    Parameters
+    ----------
+    columns : Columns
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        super().__init__({name: columns.raw(name) for name in columns.names}, columns.n_rows)
+        self._columns = columns
+        self._known: dict[str, TypedColumn] = {}
+
+    def typed(self, name: str) -> TypedColumn:
+        """Return a column by its type, converted if it is asked for the first time."""
+        if name not in self._known:
+            self._known[name] = typed_column(self._columns, name)
+        return self._known[name]
+
+    def __getitem__(self, name: str) -> Column:
+        column = self.typed(name)
+        return super().__getitem__(name) if isinstance(column, (Dates, Booleans)) else column
+
+
 def typed_column(columns: Columns, name: str) -> TypedColumn:
     """Return a column as numbers, categories, dates or booleans, by its type.
 
@@ -78,6 +105,8 @@ def typed_column(columns: Columns, name: str) -> TypedColumn:
     -------
     Numbers, Categories, Dates or Booleans
     """
+    if isinstance(columns, TypedColumns):
+        return columns.typed(name)
     raw = columns.raw(name)
     if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
         typed = _from_arrow(raw)
@@ -166,7 +195,7 @@ def is_date(text: str) -> bool:
     return _DATE.fullmatch(text) is not None and read_date(text) is not None
 
 
-def read_date(value: Any) -> float | None:
+def read_date(value: Any) -> int | None:
     """Return the microseconds since 1970-01-01 of a date or its text; None if it is none."""
     if isinstance(value, str):
         if _DATE.fullmatch(value) is None:
@@ -179,7 +208,8 @@ def read_date(value: Any) -> float | None:
         if not isinstance(value, dt.date):
             return None
         value = dt.datetime(value.year, value.month, value.day)
-    return (value.replace(tzinfo=None) - _EPOCH) // dt.timedelta(microseconds=1)
+    since: dt.timedelta = value.replace(tzinfo=None) - _EPOCH
+    return since // dt.timedelta(microseconds=1)
 
 
 def read_boolean(text: str) -> float | None:
@@ -224,7 +254,7 @@ def _as_words(column: Booleans) -> Categories:
     return Categories(codes, ("False", "True"))
 
 
-def _refuse_unread(name: str, texts: Categories, read: list[float | None], wanted: str) -> None:
+def _refuse_unread(name: str, texts: Categories, read: Sequence[float | None], wanted: str) -> None:
     odd = np.flatnonzero([each is None for each in read])
     bad = np.flatnonzero(np.isin(texts.codes, odd)) if len(odd) else odd
     if len(bad):

@@ -77,11 +77,11 @@ class LineError(ValueError):
 
 
 def shown(text: bytes) -> str:
-    """Return bytes as an error shows them: decoded, quoted, cut.
+    r"""Return bytes as an error shows them: decoded, quoted, cut.
 
     Examples
     --------
-    >>> shown(b"caf\\xc3\\xa9")
+    >>> shown(b"caf\xc3\xa9")
     "'café'"
     >>> shown(b"x" * 100)[-6:]
     "xx'..."

@@ -23,7 +23,8 @@ class SparseBatch:
     rows : Rows
         CSR, float64; columns are int32, or int64 where one does not fit.
     labels : ndarray of float64 or tuple of str
-        One a row: texts where the file has text or several labels a row. NaN: unlabelled (only Vowpal Wabbit text).
+        One a row: texts where the file has text or several labels a row. NaN: unlabelled, which
+        only Vowpal Wabbit text knows.
     qid : ndarray of int64, optional
         The query of each row, -1 for a row without one; None: the file has none so far.
     weights : ndarray of float64, optional

@@ -16,29 +16,39 @@ __all__ = ["VwReader"]
 REASONS = (
     (
         "bar_missing",
-        "there is no | in the line, which starts with {text}. Put one between the label and the "
-        "features, as in '1 | price:0.5'",
+        "there is no | in the line, which starts with {text}. Put one between the label and "
+        "the features, as in '1 | price:0.5'",
     ),
     (
         "label_malformed",
-        "the label {text} is no number. Labels of several parts (costs, actions) are not read: write "
-        "one number, or nothing for a row without a label",
+        "the label {text} is no number. Labels of several parts (costs, actions) are not "
+        "read: write one number, or nothing for a row without a label",
     ),
-    ("label_not_finite", "the label {text} is no finite number. Leave it out or drop the line"),
+    (
+        "label_not_finite",
+        "the label {text} is no finite number. Leave it out or drop the line",
+    ),
     (
         "words_too_many",
-        "{text} is one word too many: at most label, importance and base stand before the | and the "
-        "tag that touches it",
+        "{text} is one word too many: at most label, importance and base stand before the | "
+        "and the tag that touches it",
     ),
     (
         "weight_malformed",
         "the importance {text} is no finite number. Write one, or leave it out for 1",
     ),
-    ("weight_negative", "the importance {text} is negative. Write 0 to leave a row out"),
-    ("base_malformed", "the base {text} is no finite number. Write one, or leave it out for 0"),
+    (
+        "weight_negative",
+        "the importance {text} is negative. Write 0 to leave a row out",
+    ),
+    (
+        "base_malformed",
+        "the base {text} is no finite number. Write one, or leave it out for 0",
+    ),
     (
         "namespace_missing",
-        "a scale follows the | but no name of a namespace: {text}. Write it as in |name:2, or leave a blank",
+        "a scale follows the | but no name of a namespace: {text}. Write it as in |name:2, or"
+        " leave a blank",
     ),
     (
         "scale_malformed",
@@ -46,8 +56,8 @@ REASONS = (
     ),
     (
         "value_malformed",
-        "the value {text} is no decimal number. Write one after the colon; for a value that is a word, "
-        "write it into the name, as in colour=red",
+        "the value {text} is no decimal number. Write one after the colon; for a value that "
+        "is a word, write it into the name, as in colour=red",
     ),
     (
         "value_not_finite",
@@ -55,30 +65,36 @@ REASONS = (
     ),
     (
         "value_too_large",
-        "the value of {text}, times the scale of its namespace and added to what stands under the same column, "
-        "is too large for a float64. Scale the feature",
+        "the value of {text}, times the scale of its namespace and added to what stands under"
+        " the same column, is too large for a float64. Scale the feature",
     ),
     (
         "nul_byte",
-        "there is a NUL byte in {text}. The file is binary, damaged or UTF-16: write it as UTF-8 text",
+        "there is a NUL byte in {text}. The file is binary, damaged or UTF-16: write it as "
+        "UTF-8 text",
     ),
-    ("not_utf8", "the name {text} is not UTF-8. Write the file as UTF-8"),
+    (
+        "not_utf8",
+        "the name {text} is not UTF-8. Write the file as UTF-8",
+    ),
 )
 MOST_BITS = 31
 
 
 class VwReader(LineReader):
-    """Reads Vowpal Wabbit text from a stream of chunks.
+    r"""Reads Vowpal Wabbit text from a stream of chunks.
 
-    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads. Columns
-    of a row stand in the order of the line; a feature that stands twice has the sum of its values.
+    Any cutting of the bytes into chunks gives the same rows, and so does any number of threads.
+    Columns of a row stand in the order of the line; a feature that stands twice has the sum of its
+    values.
     A blank line, which ends an example of several lines, is passed over: each line is a row.
 
     Parameters
     ----------
     n_features : int, optional
         None: a column for each name, numbered in the order in which names come. A power of 2, 2^b
-        with b from 1 to 31: columns are Vowpal Wabbit's own hashes of b bits (``-b``); names are not kept.
+        with b from 1 to 31: columns are Vowpal Wabbit's own hashes of b bits (``-b``); names are
+        not kept.
     on_error : {"raise", "skip"}, default "raise"
         What a line that cannot be read does: raise ``LineError``, or be counted in ``skipped``.
     name : str, default "the file"
@@ -89,7 +105,7 @@ class VwReader(LineReader):
     Examples
     --------
     >>> reader = VwReader()
-    >>> reader.feed(b"1 2.0 first|house price:0.25 old |street:10 quiet:.5\\n| price:3\\n")
+    >>> reader.feed(b"1 2.0 first|house price:0.25 old |street:10 quiet:.5\n| price:3\n")
     >>> reader.finish()
     >>> batch = reader.take()
     >>> reader.feature_names
@@ -148,8 +164,8 @@ def _bits_of(n_features: int | None) -> int | None:
     bits = int(n_features).bit_length() - 1
     if not (1 <= bits <= MOST_BITS and n_features == 1 << bits):
         raise ValueError(
-            "The 'n_features' parameter of VwReader must be a power of 2 from 2 to 2^31, or None for a "
-            f"column for each name. Got {n_features!r} instead."
+            "The 'n_features' parameter of VwReader must be a power of 2 from 2 to 2^31, or None "
+            f"for a column for each name. Got {n_features!r} instead."
         )
     return bits
 

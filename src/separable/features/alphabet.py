@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SPECIAL", "alphabet"]
+    from separable._core import native
+
+__all__ = ["SPECIAL", "alphabet", "tables_for"]
 
 WORD, SPACE = 1, 2
 
@@ -38,6 +40,11 @@ def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     lower, special = _lower(text, points)
     flags[special] |= SPECIAL
     return flags, lower
+
+
+def tables_for(documents: native.TextDocuments) -> tuple[Any, Any]:
+    """Return the flags and the lower case that documents need: none if all of it is ASCII."""
+    return (None, None) if documents.is_ascii else alphabet()
 
 
 def _lower(text: str, points: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], list[int]]:

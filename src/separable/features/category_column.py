@@ -17,8 +17,6 @@ from separable.features.slot import OneHotSlot, Slot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from separable.data.dates import TypedColumn
 
 __all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]
@@ -212,9 +210,9 @@ def categories_of(column: TypedColumn) -> Categories:
         codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int32)
         return Categories(codes, ("False", "True"))
     if isinstance(column, Dates):
-        values, codes = np.unique(column.values, return_inverse=True)
+        values, places = np.unique(column.values, return_inverse=True)
         there = ~np.isnat(values)
-        codes = np.where(there[codes], codes, -1).astype(np.int32)
+        codes = np.where(there[places], places, -1).astype(np.int32)
         texts = np.datetime_as_string(values[there]).tolist()
         return Categories(codes, tuple(text.replace("T", " ") for text in texts))
     return column

@@ -2,9 +2,9 @@
 
 Of a column ``when`` come, where the training data lets them vary: ``when``, the days since
 1970-01-01 with the time of day as a fraction, ``when.year`` and ``when.day`` (of the month), all
-three standardised; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17``, for those
-values that occurred. One-hot and not cyclic: each month has a weight of its own that can be read,
-and nothing forces July to lie opposite January.
+three standardised; and one-hot ``when.month=3``, ``when.weekday=Sun`` and ``when.hour=17``, for
+those values that occurred. One-hot and not cyclic: each month has a weight of its own that can be
+read, and nothing forces July to lie opposite January.
 """
 
 from __future__ import annotations
@@ -166,9 +166,9 @@ class DateColumn:
             if number.scale:
                 filled = np.where(parts.missing, number.mean, values)
                 slots.append(NumberSlot((filled - number.mean) / number.scale))
-        for codes, kept, values in zip(parts.cycles, self.cycles, CYCLES.values(), strict=True):
+        for codes, kept, cycle in zip(parts.cycles, self.cycles, CYCLES.values(), strict=True):
             if kept:
-                places = np.full(len(values) + 1, -1, np.int32)
+                places = np.full(len(cycle) + 1, -1, np.int32)
                 places[np.array(kept) + 1] = np.arange(len(kept), dtype=np.int32)
                 slots.append(OneHotSlot(codes, places, len(kept)))
         if self.missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,9 +28,9 @@ class DictEncoder(Transformer):
 
     A number stays a number under its name. A text is one-hot: ``{"city": "Rome"}`` is 1 for
     ``city=Rome``. A list, tuple or set of texts is 1 for each of them, so often as it is there.
-    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is that
-    of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and counted
-    in `unseen_`.
+    None and NaN mean that the row does not have the feature. Names are sorted, and the matrix is
+    that of scikit-learn's ``DictVectorizer``. What the training rows did not have is left out and
+    counted in `unseen_`.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ class DictEncoder(Transformer):
 
     def _learned(self, numbers: dict[Any, None], levels: dict[Any, dict[str, None]]) -> None:
         self._numbers, self._levels = numbers, levels
-        named = {self._name(key, None): (key, None) for key in numbers}
-        named |= {self._name(k, text): (k, text) for k, texts in levels.items() for text in texts}
+        named = {self._name(key, None) for key in numbers}
+        named |= {self._name(key, text) for key, texts in levels.items() for text in texts}
         self._names = tuple(sorted(named))
         self.vocabulary_ = {name: place for place, name in enumerate(self._names)}
         place = self.vocabulary_
@@ -174,9 +175,8 @@ class DictEncoder(Transformer):
             In CSR, its columns ascending and without explicit zeros.
         """
         self._fitted()
-        values, indices, indptr, n_unseen, examples = native.dict_rows(
-            _records(data), self._number_places, self._level_places
-        )
+        parts: Any = native.dict_rows(_records(data), self._number_places, self._level_places)
+        values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)
         if max(len(values), len(self._names)) < np.iinfo(np.int32).max:
@@ -230,7 +230,7 @@ class DictEncoder(Transformer):
         columns, values = rows.indices.tolist(), rows.values.tolist()
         return [
             {names[columns[k]]: values[k] for k in range(start, stop) if values[k]}
-            for start, stop in zip(ends[:-1], ends[1:], strict=True)
+            for start, stop in pairwise(ends)
         ]
 
     # --- files ---

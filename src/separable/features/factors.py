@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class Factors:
 
 
 def factors_of(column: Any) -> Factors:
-    """Number the different values of a column.
+    """Find the different values of a column.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def factors_of(column: Any) -> Factors:
 
 
 def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
-    """Number the different values of each column of an array of objects, all in one pass."""
+    """Find the different values of each column of an array of objects, all in one pass."""
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = native.factorize_objects(table, codes)
     return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
@@ -128,7 +129,7 @@ def _from_numpy(values: NDArray[Any]) -> Factors:
 
 
 def _factorize_fixed(values: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Number texts that all take the same number of bytes."""
+    """Find the different ones of texts that all take the same number of bytes."""
     size = values.dtype.itemsize
     offsets = np.arange(len(values) + 1, dtype=np.int64) * size
     data = values.reshape(-1).view(np.uint8) if size else np.zeros(0, np.uint8)
@@ -203,23 +204,11 @@ def _joined(array: Any) -> Any:
 
 
 def _from_arrow_text(array: Any, lost: Any) -> Factors:
-    import pyarrow as pa
-
-    valid, offsets, data = array.buffers()
-    wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    places = np.frombuffer(offsets or bytes(8), wide)[array.offset : array.offset + len(array) + 1]
-    texts = np.frombuffer(data or b"", np.uint8)
-    bits = None if valid is None or not array.null_count else np.frombuffer(valid, np.uint8)
-    codes = np.empty(len(array), np.int32)
-    firsts = native.factorize_texts(places, texts, bits, array.offset, codes)
-    raw = texts.tobytes() if len(texts) < 1 << 16 else memoryview(data)
-    levels = [
-        str(raw[places[first] : places[first + 1]], "utf-8")  # type: ignore[call-overload]
-        for first in firsts.tolist()
-    ]
-    if bits is not None:
-        codes[codes < 0] = len(levels)
-        levels.append(lost)
+    codes, texts = text_codes(array)
+    levels: list[Any] = texts
+    if array.null_count:
+        codes[codes < 0] = len(texts)
+        levels = [*texts, lost]
     out = np.empty(len(levels), object)
     out[:] = levels
     return Factors(codes, out)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Categories, Numbers
-from separable.data.dates import Booleans, Dates
+from separable.data.columns import Categories
+from separable.data.dates import Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.slot import NumberSlot, Slot
@@ -35,6 +35,8 @@ class NumberState:
     least, most : float
     mean, deviation : float
         The mean and the root of the mean square around it.
+    low : float
+        What the mean in float64 lacks: means far from 0 are merged to their last digit.
     """
 
     count: int = 0
@@ -43,6 +45,7 @@ class NumberState:
     most: float = -np.inf
     mean: float = 0.0
     deviation: float = 0.0
+    low: float = 0.0
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
@@ -51,8 +54,11 @@ class NumberState:
         if not len(there):
             return cls(missing=len(values))
         least, most = float(there.min()), float(there.max())
-        mean, deviation = (least, 0.0) if least == most else mean_and_deviation(there)
-        return cls(len(there), len(values) - len(there), least, most, mean, deviation)
+        missing = len(values) - len(there)
+        if least == most:
+            return cls(len(there), missing, least, most, least)
+        mean, low, deviation = _moments(there)
+        return cls(len(there), missing, least, most, mean, deviation, low)
 
     def merge(self, other: NumberState) -> NumberState:
         """Return what both have learned, as if from all rows at once."""
@@ -61,19 +67,21 @@ class NumberState:
             whole = self if self.count else other
             return replace(whole, missing=self.missing + other.missing)
         share, rest = other.count / total, self.count / total
-        gap = other.mean / 2 - self.mean / 2
+        gap = (other.mean / 2 - self.mean / 2) + (other.low / 2 - self.low / 2)
         unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
         squares = (
             rest * (self.deviation / 2 / unit) ** 2 + share * (other.deviation / 2 / unit) ** 2
         )
         spread = 2 * unit * float(np.sqrt(squares + share * rest * (gap / unit) ** 2))
+        mean, low = _two_sum(self.mean, self.low + 2 * (share * gap))
         return NumberState(
             total,
             self.missing + other.missing,
             min(self.least, other.least),
             max(self.most, other.most),
-            rest * self.mean + share * other.mean,
+            mean,
             spread,
+            low,
         )
 
     def finish(self, name: str, *, scale: bool = True) -> NumberColumn | str:
@@ -179,8 +187,7 @@ def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
     if isinstance(column, Dates):
         raise CellError(name, 0, "a date is not a number. Use the column as a date.")
-    known = isinstance(column, (Numbers, Booleans))
-    values = column.values if known else _parse(name, column)
+    values = _parse(name, column) if isinstance(column, Categories) else column.values
     infinite = np.isinf(values)
     if infinite.any():
         raise CellError(
@@ -209,7 +216,20 @@ def _parse(name: str, column: Categories) -> NDArray[np.float64]:
 
 
 def mean_and_deviation(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean and the root mean square around it, safe from overflow and cancellation.
+    """Return the mean and the root mean square around it, safe from overflow and cancellation."""
+    mean, _, deviation = _moments(values)
+    return mean, deviation
+
+
+def _two_sum(a: float, b: float) -> tuple[float, float]:
+    """Return a + b and what was rounded off, whichever is larger."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the mean, what it lacks in float64, and the root mean square around it.
 
     The values are first divided by a power of two, which is exact; the mean is corrected by the
     mean of what is left around it; squares are taken only of the differences, scaled likewise.
@@ -222,7 +242,8 @@ def mean_and_deviation(values: NDArray[np.float64]) -> tuple[float, float]:
     rest_unit = _power_of_two(rest)
     deviation = np.sqrt(np.mean(np.square(rest / rest_unit))) * rest_unit
     smallest = float(np.nextafter(0.0, 1.0))  # they differ, so their deviation is not 0
-    return float(mean * unit), max(float(deviation * unit), smallest)
+    high, low = _two_sum(float(mean), float(rest.mean()))
+    return high * unit, low * unit, max(float(deviation * unit), smallest)
 
 
 def _power_of_two(values: NDArray[np.float64]) -> float:

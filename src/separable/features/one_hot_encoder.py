@@ -285,8 +285,9 @@ class OneHotEncoder(Transformer):
     def _refuse_unknown(self, factors: list[Factors]) -> None:
         for place, values in self._unknown(factors).items():
             raise ValueError(
-                f"Found unknown categories {values[:10]} in column {self._column_names(None)[place]}"
-                f" ({place}). Fit with them, or set handle_unknown='ignore'."
+                f"Found unknown categories {values[:10]} in column "
+                f"{self._column_names(None)[place]} ({place}). Fit with them, or set "
+                "handle_unknown='ignore'."
             )
 
     def _tell_unknown(self, factors: list[Factors]) -> None:
@@ -365,10 +366,12 @@ def _factors(X: Any, columns: list[Any]) -> list[Factors]:
 def _narrowed(out: NDArray[Any], levels: list[ColumnLevels]) -> NDArray[Any]:
     """Return numbers as an array of numbers, where all levels are numbers and none is lost."""
     kinds = [each.levels.dtype for each in levels]
-    if all(kind.kind in "biuf" for kind in kinds) and not any(len(each.rare) for each in levels):
-        if not any(value is None for value in out.ravel()):
-            return out.astype(np.result_type(*kinds))
-    return out
+    numbers = all(kind.kind in "biuf" for kind in kinds)
+    if not numbers or any(len(each.rare) for each in levels):
+        return out
+    if any(value is None for value in out.ravel()):
+        return out
+    return out.astype(np.result_type(*kinds))
 
 
 def _of(encoder: OneHotEncoder) -> list[ColumnLevels]:

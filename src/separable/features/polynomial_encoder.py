@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,9 +32,9 @@ class PolynomialEncoder(Transformer):
     """Encode rows as the products of their columns, up to a degree.
 
     Of columns a and b, degree 2 gives ``a``, ``b``, ``a^2``, ``a*b`` and ``b^2``, in this order: by
-    degree, then by columns. Sparse rows stay sparse: only products of their non-zeros are formed. The
-    matrix is that of scikit-learn's ``PolynomialFeatures``, where by default a column of ones comes
-    first.
+    degree, then by columns. Sparse rows stay sparse: only products of their non-zeros are formed.
+    The matrix is that of scikit-learn's ``PolynomialFeatures``, where by default a column of ones
+    comes first.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class PolynomialEncoder(Transformer):
            [ 3.,  7.,  9., 21., 49.]])
     """
 
-    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
+    _input_tags = {"sparse": True}  # noqa: RUF012
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The columns of an array, a frame or a table, as they are, with their names where they have any."""
+"""The columns of an array, a frame or a table as they are, with their names if they have any."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
         NumPy arrays, Arrow arrays or columns of the frame.
     names : tuple of str or None
     """
+    columns: list[Any]
+    names: tuple[str, ...] | None
     if is_scipy_sparse(X):
         raise TypeError(
             "Sparse data was passed, but categories are needed in a dense array or a frame. Use "

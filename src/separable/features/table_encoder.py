@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from separable.data.columns import Columns, as_columns
-from separable.data.dates import typed_column
+from separable.data.dates import TypedColumns, typed_column
 from separable.data.table import ColumnType, TableError, list_names
 from separable.features.column_states import ColumnState
 from separable.features.column_table import ColumnTable
@@ -22,7 +21,7 @@ from separable.features.unseen import UnseenLedger
 from separable.features.wishes import check_options, unseen_policy, wishes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Self, TypeAlias
 
     from numpy.typing import NDArray
@@ -51,9 +50,9 @@ class TableEncoder(Transformer):
       sublinear tf-idf, rows of length 1; those of a single text are left out from 100 texts on.
 
     A column of text is free text when more than half of its values (and more than 10) are different
-    and have three words or more in the mean; one with more than 50 levels, most of them of one value,
-    is taken for an identifier; ISO dates are dates; every other one is a category. `guess` shows
-    what a table is taken for. Columns that cannot tell anything (constant, all missing, an
+    and have three words or more in the mean; one with more than 50 levels, most of them of one
+    value, is taken for an identifier; ISO dates are dates; every other one is a category. `guess`
+    shows what a table is taken for. Columns that cannot tell anything (constant, all missing, an
     identifier) are dropped and named in `dropped_`.
 
     Parameters
@@ -322,9 +321,9 @@ class TableEncoder(Transformer):
 
     @property
     def column_types(self) -> dict[str, ColumnType]:
-        """The columns in use as `read` takes them: ``"number"`` or, read as text, ``"category"``."""
+        """The columns in use as `read` takes them; free text is read as a category."""
         return {
-            encoder.name: "number" if encoder.kind == "number" else "category"
+            encoder.name: "category" if encoder.kind == "text" else cast("ColumnType", encoder.kind)
             for encoder in self._fitted()
         }
 
@@ -417,7 +416,7 @@ class TableEncoder(Transformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table and turn it into a matrix."""
-        columns = as_columns(X)
+        columns = TypedColumns(as_columns(X))
         return self._given_out(self.fit(columns, y).encode(columns), X)
 
     # --- files ---

@@ -14,16 +14,16 @@ import numpy as np
 
 from separable.features.boolean_column import BooleanColumn
 from separable.features.category_column import UNSEEN, CategoryColumn
-from separable.features.column_states import ColumnEncoder
 from separable.features.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.number_column import NumberColumn
 from separable.features.text_column import TextColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
 
 __all__ = ["OPTIONS", "Parts", "options_from_values", "tensors_of", "values_of"]
@@ -107,7 +107,7 @@ class Parts:
         kinds = self._kinds(len(names))
         has_missing = self._flags("has_missing", len(names)).astype(bool).tolist()
         _check(len(names) > 0 and len(set(names)) == len(names), "column names must differ")
-        made = {
+        made: dict[str, Callable[[list[tuple[str, bool]]], Sequence[ColumnEncoder]]] = {
             "number": self._numbers,
             "category": self._categories,
             "boolean": self._booleans,

@@ -39,8 +39,10 @@ def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
             "The 'text' parameter of TableEncoder must give a TextEncoder or a dict of its "
             f"parameters for a column. Got {options!r} instead."
         )
-    given: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True, **(options or {})}
-    return TextEncoder(**given), "min_df" not in given
+    given: dict[str, Any] = {"ngram_range": (1, 2), **(options or {})}
+    if given.get("n_features") is not None:  # hashed columns are not weighed or chosen
+        return TextEncoder(**given), False
+    return TextEncoder(**{"sublinear_tf": True, **given}), "min_df" not in given
 
 
 class TextState:
@@ -49,12 +51,14 @@ class TextState:
     Parameters
     ----------
     encoder : TextEncoder
+        Not to be used by anyone else as long as texts are added.
     chooses_min_df : bool
         Whether ``min_df`` follows from the number of texts.
     """
 
     def __init__(self, encoder: TextEncoder, chooses_min_df: bool) -> None:
-        self.encoder = encoder
+        self._encoder = encoder
+        self._is_handed_out = False  # a fitted column has the encoder: a copy is to learn on
         self.chooses_min_df = chooses_min_df
         self.count = 0
         self.missing = 0
@@ -62,20 +66,27 @@ class TextState:
     def add(self, column: TypedColumn) -> None:
         """Learn from values."""
         texts, missing = _texts(column)
-        self.encoder.partial_fit(texts)
-        self.count += len(texts)
-        self.missing += int(missing.sum())
+        self._learn(texts, int(missing.sum()))
 
     def add_missing(self, n: int) -> None:
         """Learn that so many more texts are missing."""
         if n:
-            self.encoder.partial_fit([""] * n)
-            self.count += n
-            self.missing += n
+            self._learn([""] * n, n)
+
+    def _learn(self, texts: list[str], missing: int) -> None:
+        self._encoder, self._is_handed_out = self._own(), False
+        self._encoder.partial_fit(texts)
+        self.count += len(texts)
+        self.missing += missing
+
+    def _own(self) -> TextEncoder:
+        if not self._is_handed_out:
+            return self._encoder
+        return self._encoder.copy_to_learn_on(1 if self.chooses_min_df else self._encoder.min_df)
 
     def merge(self, other: TextState) -> TextState:
         """Return what both have learned, as if from all rows at once."""
-        merged = TextState(self.encoder.merge(other.encoder), self.chooses_min_df)
+        merged = TextState(self._own().merge(other._own()), self.chooses_min_df)
         merged.count = self.count + other.count
         merged.missing = self.missing + other.missing
         return merged
@@ -84,13 +95,15 @@ class TextState:
         """Return the fitted column; or the reason why there is nothing to learn."""
         if self.count == self.missing:
             return "every value is missing"
+        encoder = self._encoder
         if self.chooses_min_df:
-            self.encoder.set_params(min_df=2 if self.count >= ENOUGH_TEXTS else 1)
+            encoder.choose_min_df(2 if self.count >= ENOUGH_TEXTS else 1)
+        self._is_handed_out = True
         try:
-            names = self.encoder.feature_names
+            _ = encoder.feature_names
         except ValueError as error:
-            return f"no words to learn from ({error})"
-        return TextColumn(name, self.encoder, self.missing > 0) if names else "no words"
+            return f"no words to learn from: {error}"
+        return TextColumn(name, encoder, self.missing > 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.features.text_parts import parts_of, vocabulary_of
+from separable.features.text_hashing import TextHashing
+from separable.features.text_parts import parts_of, state_of
 from separable.features.text_plan import TOKEN_PATTERN, TextPlan, n_threads
 from separable.features.text_vocabulary import TextVocabulary
 from separable.features.transformer import Transformer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.encoder import Tensors, Values
+    from separable.features.text_parts import State
 
 __all__ = ["TextEncoder"]
 
@@ -68,6 +70,14 @@ class TextEncoder(Transformer):
         What each row is divided by.
     use_idf, smooth_idf, sublinear_tf : bool
         Weigh by idf; add one to document frequencies and n; ``1 + log(tf)`` for tf.
+    n_features : int, optional
+        Hash terms into so many columns instead of keeping a vocabulary. The matrix is that of
+        scikit-learn's ``HashingVectorizer``: counts with signs, divided by `norm`, without idf,
+        whatever `use_idf` says. Options that need a vocabulary are refused.
+    alternate_sign : bool, default True
+        Hashing only: count half of the terms as -1, so that collisions cancel out on average.
+    max_names : int, default 2**20
+        Hashing only: how many names of terms are remembered when fitting.
     n_jobs : int or None, default None
         The threads; None is one, -1 one for each core.
 
@@ -79,6 +89,10 @@ class TextEncoder(Transformer):
         The weight of each column, if ``use_idf``.
     n_documents_ : int
         The texts learned from.
+    collisions_ : dict of int to tuple of str
+        Hashing only: the columns that several remembered names share, and those names.
+    n_names_ : int
+        Hashing only: how many different names were met; an estimate above `max_names`.
 
     Examples
     --------
@@ -98,7 +112,7 @@ class TextEncoder(Transformer):
     def __init__(
         self,
         *,
-        input: str = "content",
+        input: str = "content",  # noqa: A002
         encoding: str = "utf-8",
         decode_error: str = "strict",
         strip_accents: str | Callable[[str], str] | None = None,
@@ -119,6 +133,9 @@ class TextEncoder(Transformer):
         use_idf: bool = True,
         smooth_idf: bool = True,
         sublinear_tf: bool = False,
+        n_features: int | None = None,
+        alternate_sign: bool = True,
+        max_names: int = 2**20,
         n_jobs: int | None = None,
     ) -> None:
         self.input = input
@@ -142,6 +159,9 @@ class TextEncoder(Transformer):
         self.use_idf = use_idf
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
+        self.n_features = n_features
+        self.alternate_sign = alternate_sign
+        self.max_names = max_names
         self.n_jobs = n_jobs
 
     # --- learning ---
@@ -227,17 +247,34 @@ class TextEncoder(Transformer):
                     "Fit both with the same parameters."
                 )
         made = type(self)(**self.get_params())
-        made._set_state(ours.merged(theirs))
+        made._set_state(ours.merged(theirs))  # type: ignore[arg-type]  # plans are the same
         return made
 
-    def _new_state(self) -> TextVocabulary:
-        return TextVocabulary(TextPlan.checked(self.get_params()))
+    def choose_min_df(self, min_df: int) -> None:
+        """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
+        state = self._learning_state("choose another min_df")
+        if not isinstance(state, TextVocabulary):
+            raise ValueError("Hashed columns are not chosen by min_df. Leave n_features out.")
+        self.min_df = min_df
+        state.change_min_df(min_df)
+        self._set_state(state)
 
-    def _set_state(self, state: TextVocabulary) -> None:
+    def copy_to_learn_on(self, min_df: float | int) -> TextEncoder:
+        """Return a copy with counts of its own and another ``min_df``."""
+        state = self._learning_state("learn on")
+        made = type(self)(**{**self.get_params(), "min_df": min_df})
+        made._set_state(made._new_state().merged(state))  # type: ignore[arg-type]  # of one kind
+        return made
+
+    def _new_state(self) -> State:
+        plan = TextPlan.checked(self.get_params())
+        return TextVocabulary(plan) if plan.n_features is None else TextHashing(plan)
+
+    def _set_state(self, state: State) -> None:
         self._state = state
         self._names: tuple[str, ...] | None = None
 
-    def _learning_state(self, what: str) -> TextVocabulary:
+    def _learning_state(self, what: str) -> State:
         state = self._fitted()
         if not state.complete:
             raise ValueError(
@@ -246,16 +283,17 @@ class TextEncoder(Transformer):
             )
         return state
 
-    def _fitted(self) -> TextVocabulary:
+    def _fitted(self) -> State:
         if not hasattr(self, "_state"):
-            if self.vocabulary is None or self.use_idf:
+            if self.n_features is None and (self.vocabulary is None or self.use_idf):
                 raise ValueError("This TextEncoder is not fitted yet. Call fit with texts first.")
-            state = self._new_state()  # counts of given terms need no learning
-            state.assume()
+            state = self._new_state()  # hashing and counts of given terms need no learning
+            if isinstance(state, TextVocabulary):
+                state.assume()
             self._set_state(state)
         return self._state
 
-    def _settled(self) -> TextVocabulary:
+    def _settled(self) -> State:
         state = self._fitted()
         state.settle()
         return state
@@ -278,6 +316,8 @@ class TextEncoder(Transformer):
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
+        if isinstance(self._settled(), TextHashing):
+            raise AttributeError("A TextEncoder with n_features keeps no vocabulary_.")
         return {name: column for column, name in enumerate(self.feature_names)}
 
     @property
@@ -285,8 +325,25 @@ class TextEncoder(Transformer):
         """The weight of each column."""
         idf = self._settled().idf
         if idf is None:
-            raise AttributeError("A TextEncoder with use_idf=False has no idf_.")
+            raise AttributeError("A TextEncoder with use_idf=False or n_features has no idf_.")
         return idf
+
+    @property
+    def collisions_(self) -> dict[int, tuple[str, ...]]:
+        """The columns that several remembered names share, and those names."""
+        named = self._hashing("collisions_").by_column()
+        return {column: names for column, names in named.items() if len(names) > 1}
+
+    @property
+    def n_names_(self) -> int:
+        """How many different names were met; an estimate above `max_names`."""
+        return self._hashing("n_names_").n_names
+
+    def _hashing(self, what: str) -> TextHashing:
+        state = self._fitted()
+        if not isinstance(state, TextHashing):
+            raise AttributeError(f"A TextEncoder without n_features has no {what}.")
+        return state
 
     @property
     def n_documents_(self) -> int:
@@ -303,7 +360,7 @@ class TextEncoder(Transformer):
         return frozenset(self._fitted().plan.stop_words)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
+        return hasattr(self, "_state") or self.n_features is not None
 
     # --- encoding ---
 
@@ -353,7 +410,7 @@ class TextEncoder(Transformer):
         ValueError
             The parts do not fit together, as in a damaged or forged file.
         """
-        state, params = vocabulary_of(tensors, values)
+        state, params = state_of(tensors, values)
         encoder = cls(**params)
         encoder._set_state(state)
         return encoder

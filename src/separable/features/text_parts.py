@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from separable.features.text_hashing import TextHashing
 from separable.features.text_plan import TextPlan
 from separable.features.text_vocabulary import TextVocabulary
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.features.encoder import Tensors, Values
 
-__all__ = ["parts_of", "vocabulary_of"]
+__all__ = ["State", "parts_of", "state_of"]
 
 #: The parameters in a file; the others say how texts were learned from.
 SAVED = (
@@ -32,11 +33,18 @@ SAVED = (
     "use_idf",
     "smooth_idf",
     "sublinear_tf",
+    "n_features",
+    "alternate_sign",
+    "max_names",
 )
 
+TENSORS = {"terms", "term_offsets", "stop_words"}
 
-def parts_of(state: TextVocabulary) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a vocabulary as tensors and JSON values."""
+State: TypeAlias = TextVocabulary | TextHashing
+
+
+def parts_of(state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what an encoder learned as tensors and JSON values."""
     plan = state.plan
     for name in ("strip_accents", "preprocessor", "tokenizer", "analyzer"):
         if callable(getattr(plan, name)):
@@ -54,12 +62,33 @@ def parts_of(state: TextVocabulary) -> tuple[dict[str, Any], dict[str, Any]]:
         tensors["idf"] = state.idf
     values = {name: getattr(plan, name) for name in SAVED}
     values["ngram_range"] = list(plan.ngram_range)
-    return tensors, values | {"n_documents": state.n_documents}
+    values["n_documents"] = state.n_documents
+    if isinstance(state, TextHashing):
+        values["name_limit"] = f"{state.limit:x}"  # JSON's numbers are too small for it
+    return tensors, values
 
 
-def vocabulary_of(tensors: Tensors, values: Values) -> tuple[TextVocabulary, dict[str, Any]]:
-    """Return the vocabulary of parts, trusting none of them, and the encoder's parameters."""
-    _check(set(values) == {*SAVED, "n_documents"}, "wrong options")
+def state_of(tensors: Tensors, values: Values) -> tuple[State, dict[str, Any]]:
+    """Return what parts say was learned, trusting none of them, and the encoder's parameters."""
+    params = _params(tensors, values)
+    n_documents = values["n_documents"]
+    whole = isinstance(n_documents, int) and not isinstance(n_documents, bool)
+    _check(whole and n_documents >= 0, "'n_documents' is wrong")
+    plan = TextPlan.restored(params)
+    params = params | {"dtype": np.dtype(plan.dtype).type}
+    terms = _bytes(tensors, "terms"), _offsets(tensors, "term_offsets")
+    if plan.n_features is not None:
+        _check(set(tensors) == TENSORS, "wrong tensors")
+        return TextHashing.restored(plan, terms, _limit(values), n_documents), params
+    _check(len(terms[1]) > 1, "it has no terms")
+    idf = _idf(tensors, plan, len(terms[1]) - 1)
+    return TextVocabulary.restored(plan, terms, idf, n_documents), params
+
+
+def _params(tensors: Tensors, values: Values) -> dict[str, Any]:
+    hashed = values.get("n_features") is not None
+    extra = {"n_documents", "name_limit"} if hashed else {"n_documents"}
+    _check(set(values) == {*SAVED, *extra}, "wrong options")
     params = {name: values[name] for name in SAVED}
     ngram_range = params["ngram_range"]
     _check(isinstance(ngram_range, list) and len(ngram_range) == 2, "'ngram_range' is wrong")
@@ -68,28 +97,23 @@ def vocabulary_of(tensors: Tensors, values: Values) -> tuple[TextVocabulary, dic
     _check(isinstance(stop_words, tuple), "'stop_words' must be texts")
     assert isinstance(stop_words, tuple)
     params["stop_words"] = list(stop_words) if stop_words else None
-    for name in ("token_pattern", "strip_accents", "analyzer"):
+    for name in ("token_pattern", "strip_accents", "analyzer", "dtype"):
         _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")
-    n_documents = values["n_documents"]
-    whole = isinstance(n_documents, int) and not isinstance(n_documents, bool)
-    _check(whole and n_documents >= 0, "'n_documents' is wrong")
-    plan = TextPlan.restored(params)
-    terms = _bytes(tensors, "terms"), _offsets(tensors, "term_offsets")
-    state = TextVocabulary.restored(
-        plan, terms, _idf(tensors, plan, len(terms[1]) - 1), n_documents
-    )
-    return state, params | {"dtype": np.dtype(plan.dtype).type}
+    return params
+
+
+def _limit(values: Values) -> int:
+    text = values["name_limit"]
+    fits = isinstance(text, str) and 1 <= len(text) <= 16 and set(text) <= set("0123456789abcdef")
+    _check(fits, "'name_limit' is wrong")
+    return int(text, 16)
 
 
 def _idf(tensors: Tensors, plan: TextPlan, n_terms: int) -> NDArray[Any] | None:
-    _check(
-        set(tensors) == {"terms", "term_offsets", "stop_words"} | ({"idf"} & set(tensors)),
-        "wrong tensors",
-    )
+    _check(set(tensors) == TENSORS | ({"idf"} if plan.use_idf else set()), "wrong tensors")
     if not plan.use_idf:
-        _check("idf" not in tensors, "it has an 'idf' that is not used")
         return None
-    idf = tensors.get("idf")
+    idf = tensors["idf"]
     _check(
         isinstance(idf, np.ndarray)
         and idf.dtype == np.dtype(plan.dtype)
@@ -114,7 +138,6 @@ def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
     fits = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
     _check(fits, f"{name!r} must be places")
     assert isinstance(array, np.ndarray)
-    _check(len(array) > 1, f"{name!r} must name a term")
     return array
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +37,7 @@ def n_threads(n_jobs: Any) -> int:
     """Return how many threads ``n_jobs`` means: None is one, -1 is one for each core."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    if not _is_int(n_jobs) or n_jobs == 0:
         raise _wrong("n_jobs", "None, -1 or an int >= 1", n_jobs)
     if n_jobs > 0:
         return int(n_jobs)
@@ -72,6 +74,9 @@ class TextPlan:
     use_idf: bool
     smooth_idf: bool
     sublinear_tf: bool
+    n_features: int | None
+    alternate_sign: bool
+    max_names: int
     _stop_set: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +94,9 @@ class TextPlan:
             use_idf=bool(params["use_idf"]),
             smooth_idf=bool(params["smooth_idf"]),
             sublinear_tf=bool(params["sublinear_tf"]),
+            alternate_sign=bool(params["alternate_sign"]),
+            max_df=_df("max_df", params["max_df"]),
+            min_df=_df("min_df", params["min_df"]),
             stop_words=_stop_words(params["stop_words"]) if word else (),
             ngram_range=(int(params["ngram_range"][0]), int(params["ngram_range"][1])),
             vocabulary=_terms(params["vocabulary"]),
@@ -132,12 +140,26 @@ class TextPlan:
 
     def counter(self) -> native.TextCounter:
         """Return a counter that has counted nothing."""
+        return native.TextCounter(*self._core_options())
+
+    def hasher(self) -> native.TextHasher:
+        """Return a hasher that has met no name."""
+        assert self.n_features is not None
+        return native.TextHasher(
+            *self._core_options(), self.n_features, self.alternate_sign, self.max_names
+        )
+
+    def _core_options(self) -> tuple[str, bool, int, int, int, list[str]]:
         if self.takes_tokens:
-            return native.TextCounter("tokens", False, 1, 1, 1, [])
-        length = _NATIVE_PATTERNS[self.token_pattern] if self.analyzer == "word" else 1
-        low, high = self.ngram_range
-        stop_words = [] if self.analyzer != "word" else list(self.stop_words)
-        return native.TextCounter(self.analyzer, self._core_lowers, length, low, high, stop_words)
+            return "tokens", False, 1, 1, 1, []
+        shortest = _NATIVE_PATTERNS[self.token_pattern or ""] if self.analyzer == "word" else 1
+        return (
+            self.analyzer,
+            self._core_lowers,
+            shortest,
+            *self.ngram_range,
+            list(self.stop_words),
+        )
 
     def source(self) -> TextSource:
         """Return what reads texts."""
@@ -194,7 +216,7 @@ class TextPlan:
         if not self.use_idf:
             return None
         smoothed = df.astype(self.dtype) + np.array(float(self.smooth_idf), self.dtype)
-        idf = np.full_like(smoothed, n_documents + int(self.smooth_idf))
+        idf: NDArray[Any] = np.full_like(smoothed, n_documents + int(self.smooth_idf))
         with np.errstate(divide="ignore"):
             idf /= smoothed
         np.log(idf, out=idf)
@@ -239,10 +261,10 @@ _TAKEN = (
     "tokenizer",
     "analyzer",
     "token_pattern",
-    "max_df",
-    "min_df",
     "max_features",
     "norm",
+    "n_features",
+    "max_names",
 )
 
 #: Patterns that the core knows, each with the characters that a word has to have.
@@ -279,14 +301,15 @@ def _check_params(params: Mapping[str, Any]) -> None:
     for name in ("preprocessor", "tokenizer"):
         if params[name] is not None and not callable(params[name]):
             raise _wrong(name, "a function or None", params[name])
-    for name in ("lowercase", "binary", "use_idf", "smooth_idf", "sublinear_tf"):
+    for name in ("lowercase", "binary", "use_idf", "smooth_idf", "sublinear_tf", "alternate_sign"):
         if not isinstance(params[name], (bool, np.bool_)):
             raise _wrong(name, "True or False", params[name])
-    for name in ("max_df", "min_df"):
-        _check_df(name, params[name])
     limit = params["max_features"]
     if limit is not None and (not _is_int(limit) or limit < 1):
         raise _wrong("max_features", "an int >= 1 or None", limit)
+    if not _is_int(params["max_names"]) or params["max_names"] < 1:
+        raise _wrong("max_names", "an int >= 1", params["max_names"])
+    _check_hashing(params)
     _check_range(params["ngram_range"])
     _check_encoding(params["encoding"])
     _check_pattern(params)
@@ -305,13 +328,30 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
 
 
-def _check_df(name: str, value: Any) -> None:
-    if _is_int(value):
-        if value >= 1:
-            return
-    elif isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0 <= value <= 1:
+def _df(name: str, value: Any) -> float | int:
+    """Return a number of documents as an int, a share of them as a float."""
+    if _is_int(value) and value >= 1:
+        return int(value)
+    share = isinstance(value, (float, np.floating)) and 0 <= value <= 1
+    if not share:
+        what = "an int >= 1 (documents) or a float from 0.0 to 1.0 (a share)"
+        raise _wrong(name, what, value)
+    return float(value)
+
+
+def _check_hashing(params: Mapping[str, Any]) -> None:
+    n_features = params["n_features"]
+    if n_features is None:
         return
-    raise _wrong(name, "an int >= 1 (documents) or a float from 0.0 to 1.0 (a share)", value)
+    if not _is_int(n_features) or not 1 <= n_features < 2**31:
+        raise _wrong("n_features", "an int from 1 to 2147483647, or None", n_features)
+    usual = {"vocabulary": None, "max_features": None, "max_df": 1.0, "min_df": 1}
+    for name, value in (usual | {"sublinear_tf": False}).items():
+        if params[name] is not value and params[name] != value:
+            raise ValueError(
+                f"The {name!r} parameter of TextEncoder needs a vocabulary, and n_features="
+                f"{n_features} asks for hashing, which keeps none. Give one of the two."
+            )
 
 
 def _check_range(value: Any) -> None:
@@ -322,7 +362,7 @@ def _check_range(value: Any) -> None:
 
 def _check_encoding(value: Any) -> None:
     try:
-        b"".decode(value)
+        codecs.lookup(value)
     except (LookupError, TypeError):
         raise _wrong("encoding", "an encoding that Python knows", value) from None
 
@@ -378,7 +418,7 @@ def _terms(vocabulary: Any) -> tuple[str, ...] | None:
     if odd is not None:
         raise _wrong("vocabulary", "a vocabulary of str", odd)
     if len(set(terms)) < len(terms):
-        twice = next(term for i, term in enumerate(terms) if term in terms[:i])
+        twice = Counter(terms).most_common(1)[0][0]
         raise ValueError(f"Duplicate term in vocabulary: {twice!r:.80}. Keep it once.")
     return terms
 

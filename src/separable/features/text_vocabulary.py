@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.data.rows import Rows
-from separable.features.alphabet import alphabet
+from separable.features.alphabet import tables_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class TextVocabulary:
             kept = self._counter.count_tokens(self.plan.token_lists(data), keep)
         else:
             documents = self.plan.documents(data)
-            kept = self._counter.count(documents, *_tables(documents), threads, keep)
+            kept = self._counter.count(documents, *tables_for(documents), threads, keep)
         self.n_documents = self._counter.n_documents
         return kept
 
@@ -94,6 +94,11 @@ class TextVocabulary:
         made.n_documents = self.n_documents + other.n_documents
         return made
 
+    def change_min_df(self, min_df: int) -> None:
+        """Choose columns by another least document frequency when next asked for them."""
+        self.plan = replace(self.plan, min_df=min_df)
+        self._settled = False
+
     def settle(self) -> None:
         """Choose and number the columns, if texts were counted since."""
         if self._settled:
@@ -110,8 +115,8 @@ class TextVocabulary:
 
     def _prune(self) -> None:
         plan, n = self.plan, self.n_documents
-        high = plan.max_df if isinstance(plan.max_df, Integral) else plan.max_df * n
-        low = plan.min_df if isinstance(plan.min_df, Integral) else plan.min_df * n
+        high = plan.max_df * n if isinstance(plan.max_df, float) else plan.max_df
+        low = plan.min_df * n if isinstance(plan.min_df, float) else plan.min_df
         if high < low:
             raise ValueError(
                 f"max_df={plan.max_df} means {high:g} documents, fewer than the {low:g} of "
@@ -149,10 +154,11 @@ class TextVocabulary:
 
     def encode(self, data: Any, threads: int) -> native.TextRows:
         """Return the counts of texts by column."""
+        self._counter.label()
         if self.plan.takes_tokens:
             return self._counter.encode_tokens(self.plan.token_lists(data))
         documents = self.plan.documents(data)
-        return self._counter.encode(documents, *_tables(documents), threads)
+        return self._counter.encode(documents, *tables_for(documents), threads)
 
     def columns_of(self, rows: native.TextRows, threads: int) -> native.TextRows:
         """Return counts that `count` kept as counts by column."""
@@ -178,10 +184,6 @@ class TextVocabulary:
     def names(self) -> tuple[str, ...]:
         """Return the names of the columns."""
         return unpack_terms(*self.terms())
-
-
-def _tables(documents: native.TextDocuments) -> tuple[Any, Any]:
-    return (None, None) if documents.is_ascii else alphabet()
 
 
 def rows_of(arrays: tuple[Any, Any, Any], n_features: int) -> Rows:

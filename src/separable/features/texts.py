@@ -21,20 +21,20 @@ class TextSource:
 
     Parameters
     ----------
-    input : {"content", "file", "filename"}
+    kind : {"content", "file", "filename"}
         What the items are.
     encoding, decode_error : str
         How bytes become text.
     """
 
-    def __init__(self, input: str, encoding: str, decode_error: str) -> None:
-        self.input = input
+    def __init__(self, kind: str, encoding: str, decode_error: str) -> None:
+        self.kind = kind
         self.encoding = encoding
         self.decode_error = decode_error
 
     def documents(self, data: Any) -> native.TextDocuments:
         """Return the texts as the compiled core takes them, Arrow's without a copy."""
-        arrays = _arrow_chunks(data) if self.input == "content" else None
+        arrays = _arrow_chunks(data) if self.kind == "content" else None
         if arrays is None:
             return documents_of(self.texts(data))
         documents = native.TextDocuments()
@@ -52,7 +52,7 @@ class TextSource:
 
     def texts(self, data: Any) -> list[str]:
         """Return the texts as a list of str."""
-        arrays = _arrow_chunks(data) if self.input == "content" else None
+        arrays = _arrow_chunks(data) if self.kind == "content" else None
         if arrays is not None:
             first = 0
             for array in arrays:
@@ -60,14 +60,14 @@ class TextSource:
                 first += len(array)
             return [text for array in arrays for text in array.to_pylist()]
         items = _items(data)
-        if self.input == "content" and all(isinstance(item, str) for item in items):
+        if self.kind == "content" and all(isinstance(item, str) for item in items):
             return items
         return [self._text(item, row) for row, item in enumerate(items)]
 
     def _text(self, item: Any, row: int) -> str:
-        if self.input == "filename":
+        if self.kind == "filename":
             item = Path(item).read_bytes()
-        elif self.input == "file":
+        elif self.kind == "file":
             item = item.read()
         if isinstance(item, (bytes, bytearray, memoryview)):
             try:
@@ -134,8 +134,9 @@ def _items(data: Any) -> list[Any]:
             f"Expected a list of texts, got an array of shape {data.shape}. Pass one of its "
             "columns, for example X[:, 0]."
         )
-    if hasattr(data, "tolist"):
-        return list(data.tolist())
+    for name in ("to_pylist", "tolist"):  # Arrow's; NumPy's and pandas'
+        if hasattr(data, name):
+            return list(getattr(data, name)())
     if not isinstance(data, Iterable):
         raise ValueError(f"Expected a list of texts, got {type(data).__name__}.")
     return list(data)
@@ -164,7 +165,10 @@ def _arrow_chunks(data: Any) -> list[Any] | None:
                 f"Expected texts, got an Arrow array of {kind}. Pass a column of text, or convert "
                 "it with str."
             )
-        array = array.cast(pa.large_string())
+        try:
+            array = array.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # categories of polars: one text at a time
+            return None
     return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +30,11 @@ class Transformer:
     """
 
     # What scikit-learn's tags say of the input; see ``sklearn.utils.InputTags``.
-    _input_tags: dict[str, bool] = {"two_d_array": False, "categorical": True, "string": True}  # noqa: RUF012
+    _input_tags: ClassVar[dict[str, bool]] = {
+        "two_d_array": False,
+        "categorical": True,
+        "string": True,
+    }
 
     if TYPE_CHECKING:  # the subclass has these
 
@@ -135,7 +138,6 @@ class Transformer:
         )
 
 
-@cache
 def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
     """Return the parameters of the constructor of a class with their defaults."""
     parameters = signature(cls).parameters

@@ -38,7 +38,9 @@ def model_rows(model: Model, X: Any) -> Rows:
 
 
 def _is_matrix(X: Any) -> bool:
-    return isinstance(X, (Rows, np.ndarray)) or is_scipy_sparse(X)
+    if isinstance(X, np.ndarray):
+        return X.ndim != 1 or X.dtype.kind not in "OUST"  # a list of texts is raw
+    return isinstance(X, Rows) or is_scipy_sparse(X)
 
 
 def _check_names(model: Model, found: tuple[str, ...] | None) -> None:

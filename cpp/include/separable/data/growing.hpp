@@ -69,7 +69,7 @@ class Pages {
     }
 
 #if defined(__linux__)
-    static constexpr std::size_t kLarge = 1 << 20;
+    static constexpr std::size_t kLarge = std::size_t{1} << 25;
     static bool is_mapped(std::size_t size) { return size >= kLarge; }
 
     static void* map(std::size_t size) {

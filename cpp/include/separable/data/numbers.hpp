@@ -74,7 +74,6 @@ constexpr std::array<T, N> powers(T base) {
     return table;
 }
 
-inline constexpr auto kExactTens = powers<double, 23>(10.0);  // 10^0 ... 10^22 are doubles
 inline constexpr auto kFives = powers<std::uint64_t, 28>(5);  // 5^27 < 2^63
 
 // 2^k, for -1022 <= k <= 1023.
@@ -82,22 +81,44 @@ inline double power_of_two(int k) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + k) << 52);
 }
 
+// 5^k shifted until its highest bit is set, and 2^127 over that, rounded up.
+struct Divisor {
+    std::uint64_t shifted, inverse;
+    int shift;
+};
+inline constexpr auto kDivisors = [] {
+    std::array<Divisor, 28> table{};
+    for (std::size_t k = 1; k < table.size(); ++k) {
+        const int shift = std::countl_zero(kFives[k]);
+        const std::uint64_t shifted = kFives[k] << shift;
+        const Wide inverse = (Wide{1} << 127) / shifted + 1;
+        table[k] = {shifted, static_cast<std::uint64_t>(inverse), shift};
+    }
+    return table;
+}();
+
 // w * 10^e rounded once, for w > 0 and -27 <= e <= 27, in integers.
 //
 // e < 0: with w and 5^-e shifted until their highest bits are set, W / D lies between 1/2 and 2, so
-// the quotient W 2^63 / D has 63 or 64 bits. Its lowest bit also says whether there is a remainder.
-// Rounding it to the 53 bits of a double rounds the true quotient: more than one bit is dropped, so
-// the lowest one decides ties only. The rest is a power of two. e >= 0: the same with the 127 bits
-// of w 5^e.
+// Q = W 2^63 / D has 63 or 64 bits, of which 10 or 11 are dropped. The high half of W times the
+// inverse is less than 1 away from Q, which settles the rounding unless the bits dropped are next
+// to one half. Then Q is divided out; its lowest bit also says whether there is a remainder, and so
+// decides ties. The rest is a power of two. e >= 0: the same with the 127 bits of w 5^e.
 inline double scaled_exactly(std::uint64_t w, int e) {
     if (e < 0) {
-        const std::uint64_t d = kFives[static_cast<std::size_t>(-e)];
-        const int w_shift = std::countl_zero(w), d_shift = std::countl_zero(d);
-        const std::uint64_t divisor = d << d_shift;
-        const Wide dividend = static_cast<Wide>(w << w_shift) << 63;
-        auto quotient = static_cast<std::uint64_t>(dividend / divisor);
-        quotient |= static_cast<Wide>(quotient) * divisor != dividend;
-        return static_cast<double>(quotient) * power_of_two(d_shift - w_shift + e - 63);
+        const Divisor& d = kDivisors[static_cast<std::size_t>(-e)];
+        const int shift = std::countl_zero(w);
+        w <<= shift;
+        auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(w) * d.inverse >> 64);
+        const int dropped = 10 + static_cast<int>(quotient >> 63);
+        const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+        const std::uint64_t low = quotient & (2 * half - 1);
+        if (low - (half - 1) <= 2) [[unlikely]] {
+            const Wide dividend = static_cast<Wide>(w) << 63;
+            quotient = static_cast<std::uint64_t>(dividend / d.shifted);
+            quotient |= static_cast<Wide>(quotient) * d.shifted != dividend;
+        }
+        return static_cast<double>(quotient) * power_of_two(d.shift - shift + e - 63);
     }
     const Wide product = static_cast<Wide>(w) * kFives[static_cast<std::size_t>(e)];
     const auto high = static_cast<std::uint64_t>(product >> 64);
@@ -146,15 +167,20 @@ inline bool same_word(const char* p, const char* word) {
 // follows, and kBytesAhead more bytes may be read. Words for NaN and infinity are told apart.
 //
 //   1. w = all digits, e = minus the digits behind the point, plus the exponent.
-//   2. w < 2^53 and |e| <= 22: w and 10^|e| are doubles, so one operation rounds once.
-//   3. w < 2^64 and |e| <= 27: integers of 128 bits.
-//   4. Otherwise std::from_chars.
+//   2. w < 2^64 and |e| <= 27: integers of 128 bits. One way for nearly all numbers is faster than
+//   a
+//      shorter way for some of them, which the processor would have to foresee.
+//   3. Otherwise std::from_chars.
 inline NumberState parse_number(const char*& p, double& number) {
     const bool negative = *p == '-';
     p += negative || *p == '+';
     const char* const first = p;
     std::uint64_t w = 0;
-    p = digits::append(p, w);
+    const auto lead = static_cast<unsigned char>(*p - '0');
+    if (lead <= 9 && p[1] == '.')  // so common that it need not wait for the search for the point
+        w = lead, ++p;
+    else
+        p = digits::append(p, w);
     std::int64_t n_digits = p - first, significant = w == 0 ? 0 : n_digits, e = 0;
     if (n_digits > 19) significant = n_digits;
     if (*p == '.') {
@@ -181,15 +207,12 @@ inline NumberState parse_number(const char*& p, double& number) {
         p = end;
     }
     NumberState state = NumberState::fine;
-    if (significant <= 19 && w < (std::uint64_t{1} << 53) && e >= -22 && e <= 22) {
-        const double digits = static_cast<double>(w);
-        number = e < 0 ? digits / detail::kExactTens[static_cast<std::size_t>(-e)]
-                       : digits * detail::kExactTens[static_cast<std::size_t>(e)];
-    } else if (significant <= 19 && e >= -27 && e <= 27 && w != 0) {
-        number = detail::scaled_exactly(w, static_cast<int>(e));
-    } else {
+    if (significant <= 19 && e >= -27 && e <= 27 && w != 0) [[likely]]
+        number = e == 0 ? static_cast<double>(w) : detail::scaled_exactly(w, static_cast<int>(e));
+    else if (w == 0 && significant <= 19)
+        number = 0;
+    else
         state = detail::slow_number(first, p, number);
-    }
     if (negative) number = -number;
     return state;
 }

@@ -31,6 +31,20 @@ inline std::uint32_t murmur(std::string_view text, std::uint32_t seed) {
     return h ^ h >> 16;
 }
 
+// The same of the first n <= 7 bytes of x, without a branch that depends on n.
+inline std::uint32_t murmur_short(std::uint64_t x, int n, std::uint32_t seed) {
+    constexpr std::uint32_t a = 0xcc9e2d51, b = 0x1b873593;
+    x &= (std::uint64_t{1} << 8 * n) - 1;
+    const auto scramble = [](std::uint32_t k) { return std::rotl(k * a, 15) * b; };
+    const auto low = static_cast<std::uint32_t>(x), high = static_cast<std::uint32_t>(x >> 32);
+    const std::uint32_t mixed = seed ^ scramble(low);
+    const std::uint32_t block = (std::rotl(mixed, 13) * 5 + 0xe6546b64) ^ scramble(high);
+    std::uint32_t h = (n >= 4 ? block : mixed) ^ static_cast<std::uint32_t>(n);
+    h = (h ^ h >> 16) * 0x85ebca6b;
+    h = (h ^ h >> 13) * 0xc2b2ae35;
+    return h ^ h >> 16;
+}
+
 // Vowpal Wabbit's number of a name within a namespace of the given number: a name of digits counts
 // as the number that it is.
 inline std::uint64_t vowpal_hash(std::string_view name, std::uint64_t seed) {

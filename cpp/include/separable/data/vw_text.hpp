@@ -70,15 +70,18 @@ inline const char* word_end(const char* p) {
     return p;
 }
 
-// Where the name at p ends: at a blank, bar, colon, NUL or the end of the line. Eight bytes at a
-// time; the lowest mark is true, those above it may be carries.
-inline const char* name_end(const char* p) {
+// The highest bit of bytes of x that end a name: blanks and all below them, bars and colons. The
+// lowest mark is true, those above it may be carries.
+inline std::uint64_t name_marks(std::uint64_t x) {
     constexpr std::uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    const std::uint64_t bar = x ^ ones * '|', colon = x ^ ones * ':';
+    return (((x - ones * 0x21) & ~x) | ((bar - ones) & ~bar) | ((colon - ones) & ~colon)) & high;
+}
+
+// Where the name at p ends: at a blank, bar, colon, NUL or the end of the line.
+inline const char* name_end(const char* p) {
     for (;;) {
-        const std::uint64_t x = digits::load(p);
-        const std::uint64_t bar = x ^ ones * '|', colon = x ^ ones * ':';
-        const std::uint64_t marks =
-            (((x - ones * 0x21) & ~x) | ((bar - ones) & ~bar) | ((colon - ones) & ~colon)) & high;
+        const std::uint64_t marks = name_marks(digits::load(p));
         if (marks == 0) {
             p += 8;
             continue;
@@ -89,63 +92,50 @@ inline const char* name_end(const char* p) {
     }
 }
 
+// The columns of one row, and where they stand: finds repeated ones. The table is so large that two
+// columns seldom meet, and whether a column is new, which cannot be foreseen, costs no branch.
+class SeenColumns {
+   public:
+    // For a row of at most n columns.
+    void start_row(std::size_t n) {
+        const std::size_t size = std::bit_ceil(std::max<std::size_t>(64, kSlotsEach * n));
+        if (size > slots_.size()) slots_.assign(size, Slot{}), row_ = 0;
+        if (++row_ == 0) slots_.assign(slots_.size(), Slot{}), row_ = 1;
+        mask_ = size - 1;  // a short row stays within a small part of the table
+    }
+
+    // The place of the column if it is in the row already, else `place`.
+    std::uint32_t place_of(std::uint32_t column, std::uint32_t place) {
+        auto at =
+            static_cast<std::size_t>(column * std::uint64_t{0x9e3779b97f4a7c15u} >> 32) & mask_;
+        // One test of two things: only where columns meet does it come out otherwise.
+        while ((slots_[at].row == row_) & (slots_[at].column != column)) at = (at + 1) & mask_;
+        Slot& slot = slots_[at];
+        const std::uint32_t seen = -static_cast<std::uint32_t>(slot.row == row_);
+        place = (slot.place & seen) | (place & ~seen);
+        slot = {column, place, row_};
+        return place;
+    }
+
+   private:
+    struct Slot {
+        std::uint32_t column = 0, place = 0, row = 0;
+    };
+    static constexpr std::size_t kSlotsEach = 8;
+    std::vector<Slot> slots_;
+    std::size_t mask_ = 0;
+    std::uint32_t row_ = 0;
+};
+
 // What one block of lines holds.
 struct Parsed {
     std::vector<std::int64_t> column, ends;
     std::vector<double> value, label, weight, base;
     Texts tag;
     Vocabulary names;  // of this block
+    SeenColumns seen;
     Faults<VwReason> faults;
     std::int64_t n_lines = 0;
-};
-
-// The columns of one row, and where they stand: finds repeated ones.
-class SeenColumns {
-   public:
-    void start_row() {
-        size_ = 0;
-        if (++row_ == 0) slots_.assign(slots_.size(), Slot{}), row_ = 1;
-    }
-
-    // The place of the column if it is in the row already, else `place`.
-    std::size_t place_of(std::int64_t column, std::size_t place) {
-        if (2 * ++size_ > slots_.size()) grow();
-        const std::size_t mask = slots_.size() - 1;
-        auto at = static_cast<std::size_t>(
-            static_cast<std::uint64_t>(column) * 0x9e3779b97f4a7c15u >> 32);
-        for (at &= mask;; at = (at + 1) & mask) {
-            Slot& slot = slots_[at];
-            if (slot.row != row_) {
-                slot = {column, place, row_};
-                return place;
-            }
-            if (slot.column == column) return slot.place;
-        }
-    }
-
-   private:
-    struct Slot {
-        std::int64_t column = 0;
-        std::size_t place = 0;
-        std::uint32_t row = 0;
-    };
-    std::vector<Slot> slots_;
-    std::uint32_t row_ = 0;
-    std::size_t size_ = 0;
-
-    void grow() {
-        std::vector<Slot> old(std::max<std::size_t>(256, 2 * slots_.size()));
-        old.swap(slots_);
-        const std::size_t mask = slots_.size() - 1;
-        for (const Slot& slot : old) {
-            if (slot.row != row_) continue;
-            auto at = static_cast<std::size_t>(
-                          static_cast<std::uint64_t>(slot.column) * 0x9e3779b97f4a7c15u >> 32) &
-                      mask;
-            while (slots_[at].row == row_) at = (at + 1) & mask;
-            slots_[at] = slot;
-        }
-    }
 };
 
 // Problem: given lines, each ending with a line feed, their rows; for each line that is none, why.
@@ -180,12 +170,12 @@ class BlockParser {
     const VwOptions& options_;
     Parsed& out_;
     const char* line_ = nullptr;
-    std::size_t n_ = 0;
+    std::size_t n_ = 0, first_ = 0;  // features so far, and before this row
     std::uint64_t mask_ = 0, namespace_hash_ = 0, n_nameless_ = 0;
     std::string name_;  // of the feature; starts with that of the namespace
     std::size_t prefix_ = 0;
     double scale_ = 1;
-    SeenColumns seen_;
+    bool exact_ = true;  // whether faults are noted, and sums made at once
 
     void start_over(std::size_t n_bytes) {
         const std::size_t most = n_bytes / 2 + 2;  // a feature has at least two bytes
@@ -205,14 +195,20 @@ class BlockParser {
     const char* parse_line(const char* p) {
         while (is_blank(*p)) ++p;
         if (*p == '\n') return p + 1;  // step 1
-        const std::size_t first = n_, n_names = out_.names.size();
+        first_ = n_;
+        const std::size_t n_names = out_.names.size();
         double label = kNone, weight = 1, base = 0;
         std::string_view tag;
-        seen_.start_row();
-        if (!parse_head(p, label, weight, base, tag) || !parse_namespaces(p)) {
-            n_ = first;
+        if (!parse_head(p, label, weight, base, tag)) return line_end(p) + 1;
+        const char* const features = p;
+        exact_ = false;
+        const bool fine = parse_namespaces(p) && add_repeated();
+        exact_ = true;
+        if (!fine) {
+            n_ = first_;
             out_.names.cut(n_names);
-            return line_end(p) + 1;
+            find_fault(features);
+            return line_end(features) + 1;
         }
         out_.ends.push_back(static_cast<std::int64_t>(n_));
         out_.label.push_back(label);
@@ -287,17 +283,31 @@ class BlockParser {
         while (*p == '|') {
             ++p;
             if (!parse_namespace(p)) return false;
-            for (;;) {
-                p += *p == ' ';
+            const char* const end = parse_features(p);
+            if (end == nullptr) return false;
+            p = end;
+        }
+        return true;
+    }
+
+    // Returns the bar or the line feed behind them, null on a fault.
+    const char* parse_features(const char* p) {
+        for (;;) {
+            p += *p == ' ';
+            const std::uint64_t x = digits::load(p), marks = name_marks(x);
+            const int n = std::countr_zero(marks) >> 3;  // 8: the name is longer
+            const char* end = p + n;
+            if (n == 0 || n == 8 || *end != ' ') {
                 if (is_blank(*p)) {
                     ++p;
                     continue;
                 }
-                if (ends_word(*p)) break;
-                if (!parse_feature(p)) return false;
+                if (ends_word(*p)) return p;
+                if (n == 8 || kind(*end) == Byte::other) end = name_end(end);
             }
+            p = add_feature(p, end, x);
+            if (p == nullptr) return nullptr;
         }
-        return true;
     }
 
     // Step 3.
@@ -333,53 +343,110 @@ class BlockParser {
                                                             : VwReason::value_not_finite);
     }
 
-    // Step 4.
-    bool parse_feature(const char*& p) {
-        const char* const begin = p;
-        p = name_end(p);
-        const std::string_view name(begin, static_cast<std::size_t>(p - begin));
+    // Step 4. The name of the feature is there, and x its first eight bytes; returns where the
+    // feature ends, null on a fault.
+    const char* add_feature(const char* begin, const char* end, std::uint64_t x) {
+        const std::string_view name(begin, static_cast<std::size_t>(end - begin));
         double value = 1;
-        if (*p == ':') {
-            ++p;
-            if (!parse_value(p, value, VwReason::value_malformed)) return p = begin, false;
-        } else if (*p == '\0') {
-            return fault(begin, VwReason::nul_byte);
+        if (*end == ':') {
+            const char* p = end + 1;
+            if (!parse_value(p, value, VwReason::value_malformed)) return nullptr;
+            end = p;
+        } else if (*end == '\0') {
+            return fault(begin, VwReason::nul_byte), nullptr;
         }
-        value *= scale_;
-        std::int64_t column;
+        std::uint32_t column;
         if (options_.bits)
-            column = hashed(name);
+            column = hashed(name, x);
         else if (!numbered(name, begin, column))
-            return false;
-        const std::size_t place = seen_.place_of(column, n_);
-        if (place == n_) {
-            out_.column[n_] = column;
-            out_.value[n_++] = value;
-        } else {
-            value = out_.value[place] += value;  // step 5
+            return nullptr;
+        if (add(column, value * scale_)) return end;
+        return fault(begin, VwReason::value_too_large), nullptr;
+    }
+
+    // Sums are made when the whole row is there: searching for columns then waits for nothing else.
+    bool add(std::uint32_t column, double value) {
+        if (exact_) return add_at_once(column, value);
+        out_.column[n_] = column;
+        out_.value[n_++] = value;
+        return std::isfinite(value);
+    }
+
+    // Step 5. The place behind the last value starts at 0, so that a new column is added like a
+    // seen one.
+    bool add_repeated() {
+        const auto n = static_cast<std::uint32_t>(n_ - first_);
+        std::int64_t* const columns = out_.column.data() + first_;
+        double* const values = out_.value.data() + first_;
+        SeenColumns& seen = out_.seen;
+        seen.start_row(n);
+        std::uint32_t next = 0;
+        bool finite = true;
+        for (std::uint32_t k = 0; k < n; ++k) {
+            const double value = values[k];
+            const auto column = static_cast<std::uint32_t>(columns[k]);
+            const std::uint32_t place = seen.place_of(column, next);
+            values[next] = 0;
+            columns[place] = column;
+            const double sum = values[place] += value;
+            next += place == next;
+            finite &= std::isfinite(sum);
         }
-        return std::isfinite(value) || (p = begin, fault(begin, VwReason::value_too_large));
+        n_ = first_ + next;
+        return finite;
+    }
+
+    bool add_at_once(std::uint32_t column, double value) {
+        const auto next = static_cast<std::uint32_t>(n_ - first_);
+        const std::uint32_t place = out_.seen.place_of(column, next);
+        if (place == next) out_.value[n_++] = 0;
+        return std::isfinite(out_.value[first_ + place] += value);
+    }
+
+    // Reads a line that has a fault once more, slowly, and notes the first one.
+    void find_fault(const char* p) {
+        const std::size_t n_names = out_.names.size();
+        out_.seen.start_row(static_cast<std::size_t>(line_end(p) - p) / 2 + 1);
+        parse_namespaces(p);
+        n_ = first_;
+        out_.names.cut(n_names);
+    }
+
+    // x holds the first eight bytes.
+    std::uint32_t hashed(std::string_view name, std::uint64_t x) {
+        std::uint64_t hash;
+        const auto n = static_cast<int>(name.size());
+        if (name.size() > 7)
+            hash = vowpal_hash(name, namespace_hash_);
+        else if (static_cast<unsigned char>(x - '0') > 9 && n > 0)
+            hash = murmur_short(x, n, static_cast<std::uint32_t>(namespace_hash_));
+        else
+            hash = short_number(x, n);
+        return static_cast<std::uint32_t>(hash & mask_);
+    }
+
+    // Of a name that starts with a digit, or of none.
+    std::uint64_t short_number(std::uint64_t x, int n) {
+        if (n == 0) return namespace_hash_ + n_nameless_++;
+        if (std::countr_zero(digits::others(x)) >> 3 >= n)
+            return digits::first(x, n) + namespace_hash_;
+        return murmur_short(x, n, static_cast<std::uint32_t>(namespace_hash_));
     }
 
     // A feature without a name counts as the number of such features before it in the namespace.
-    std::int64_t hashed(std::string_view name) {
-        const std::uint64_t hash =
-            name.empty() ? namespace_hash_ + n_nameless_++ : vowpal_hash(name, namespace_hash_);
-        return static_cast<std::int64_t>(hash & mask_);
-    }
-
-    bool numbered(std::string_view name, const char* begin, std::int64_t& column) {
+    bool numbered(std::string_view name, const char* begin, std::uint32_t& column) {
         name_.resize(prefix_);
         if (name.empty())
             name_ += std::to_string(n_nameless_++);
         else
             name_ += name;
         const std::size_t known = out_.names.size();
-        column = out_.names.number(name_, table_hash(name_));
+        column = static_cast<std::uint32_t>(out_.names.number(name_, table_hash(name_)));
         return out_.names.size() == known || is_utf8(name) || fault(begin, VwReason::not_utf8);
     }
 
     bool fault(const char* at, VwReason reason) {
+        if (!exact_) return false;
         const char* const end = word_end(at);
         std::string text(at, std::min(static_cast<std::size_t>(end - at), kShown));
         if (std::find(at, end, '\0') != end) reason = VwReason::nul_byte;

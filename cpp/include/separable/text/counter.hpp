@@ -34,8 +34,9 @@ class CountedRows {
     void add(const std::vector<Count>& row) {
         lengths_.push_back(static_cast<std::uint32_t>(row.size()));
         if (chunks_.empty() || chunks_.back().size() + row.size() > chunks_.back().capacity()) {
+            const std::size_t room = chunks_.empty() ? kFirst : 2 * chunks_.back().capacity();
             chunks_.emplace_back();
-            chunks_.back().reserve(std::max(kChunk, row.size()));
+            chunks_.back().reserve(std::max(std::min(kChunk, room), row.size()));
         }
         chunks_.back().insert(chunks_.back().end(), row.begin(), row.end());
         size_ += static_cast<std::int64_t>(row.size());
@@ -63,7 +64,7 @@ class CountedRows {
         for (std::size_t i = 0; i < lengths_.size(); ++i) {
             const std::size_t length = lengths_[i];
             if (length > 0 && at + length > chunks_[chunk].size()) {
-                std::vector<Count>().swap(chunks_[chunk]);
+                Chunk().swap(chunks_[chunk]);
                 ++chunk, at = 0;
             }
             visit(i, length > 0 ? chunks_[chunk].data() + at : nullptr);
@@ -73,8 +74,9 @@ class CountedRows {
     }
 
    private:
-    static constexpr std::size_t kChunk = 1 << 18;
-    std::vector<std::vector<Count>> chunks_;
+    using Chunk = std::vector<Count, LargePages<Count>>;
+    static constexpr std::size_t kFirst = 1 << 10, kChunk = 1 << 19;
+    std::vector<Chunk> chunks_;
     std::vector<std::uint32_t> lengths_;
     std::int64_t size_ = 0;
 };
@@ -98,6 +100,9 @@ class Counter {
 
     void add_stop_word(std::string_view padded) { grams_.add_token(padded), settle(); }
 
+    // Gives grams that were added and not counted the total 0.
+    void settle() { totals_.resize(grams_.size()); }
+
     // To take up what was counted elsewhere.
     void set_totals(std::uint32_t id, std::int64_t tf, std::int64_t df) {
         settle();
@@ -112,14 +117,18 @@ class Counter {
         const std::size_t n_tokens = scanner.tokens().size();
         const bool single = range_.min_n == 1;
         const bool bounded = scanner.bounded();
+        constexpr std::size_t kAhead = 8;
+        tags_.resize(n_tokens);
+        for (std::size_t i = 0; i < n_tokens; ++i) tags_[i] = scanner.tag(i);
         for (std::size_t i = 0; i < n_tokens; ++i) {  // step 1
-            Slot& slot = grams_.add_token(scanner.gram(i, 1));
+            if (i + kAhead < n_tokens) grams_.prefetch_token(tags_[i + kAhead]);
+            Slot& slot = grams_.add_token(scanner.gram(i, 1), tags_[i]);
             if (slot.id < n_stop_words_) continue;
             tokens_.push_back(slot.id);
             if (single) tick(slot);  // a padded word has two characters and more
             if (bounded) stops_.push_back(scanner.segment_stop(i));
         }
-        current_ = tokens_;
+        if (range_.max_n > 1) current_ = tokens_;
         for (std::uint32_t n = 2; n <= range_.max_n && n <= tokens_.size(); ++n)  // step 2
             level(n, bounded);
         end();
@@ -172,8 +181,6 @@ class Counter {
     }
 
    private:
-    void settle() { totals_.resize(grams_.size()); }
-
     void tick(Slot& slot) {  // step 3
         if (slot.place < row_.size() && row_[slot.place].id == slot.id) {
             ++row_[slot.place].count;
@@ -208,6 +215,7 @@ class Counter {
     std::vector<Totals> totals_;
     std::int64_t n_documents_ = 0;
     std::vector<Count> row_;
+    std::vector<std::uint64_t> tags_;
     std::vector<std::uint32_t> tokens_, current_;
     std::vector<std::size_t> stops_;
 };

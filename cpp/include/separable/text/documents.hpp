@@ -47,7 +47,11 @@ class Documents {
     // Returns false, and adds nothing, if the bytes are not UTF-8 or more than kLongest.
     bool add(std::string_view text) {
         const bool ascii = is_ascii(text);
-        if (text.size() > kLongest || (!ascii && !is_utf8(text))) return false;
+        return (ascii || is_utf8(text)) && add_known(text, ascii);
+    }
+    // The same for bytes that are known to be UTF-8, and whether they are ASCII.
+    bool add_known(std::string_view text, bool ascii) {
+        if (text.size() > kLongest) return false;
         ascii_ = ascii_ && ascii;
         bytes_ += static_cast<std::int64_t>(text.size());
         documents_.push_back({text, ascii});

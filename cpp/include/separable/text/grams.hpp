@@ -22,19 +22,16 @@ class Grams {
     std::uint32_t parent(std::uint32_t id) const { return nodes_[id].parent; }
     std::uint32_t last(std::uint32_t id) const { return nodes_[id].last; }
     std::string_view token(std::uint32_t id) const { return arena_[nodes_[id].last]; }
-    std::size_t n_tokens() const { return arena_.size(); }
 
-    // There must be 8 bytes to read behind the start of the text.
-    const Slot* find_token(std::string_view text) const {
-        const std::uint64_t tag = tag_of(text.data(), text.size());
+    void prefetch_token(std::uint64_t tag) const { tokens_.prefetch(mix(tag)); }
+    const Slot* find_token(std::string_view text, std::uint64_t tag) const {
         for (std::size_t at = tokens_.first(mix(tag));; at = tokens_.next(at)) {
             const Slot& slot = tokens_[at];
             if (slot.id == kNone) return nullptr;
             if (slot.key == tag && (is_exact(tag) || token(slot.id) == text)) return &slot;
         }
     }
-    Slot& add_token(std::string_view text) {
-        const std::uint64_t tag = tag_of(text.data(), text.size());
+    Slot& add_token(std::string_view text, std::uint64_t tag) {
         std::size_t at = tokens_.first(mix(tag));
         for (; tokens_[at].id != kNone; at = tokens_.next(at)) {
             Slot& slot = tokens_[at];
@@ -44,10 +41,14 @@ class Grams {
             tokens_.grow(mix);
             for (at = tokens_.first(mix(tag)); tokens_[at].id != kNone;) at = tokens_.next(at);
         }
-        tokens_[at] = {tag, new_node(kNone, static_cast<std::uint32_t>(arena_.size())), 0};
-        arena_.add(text);
+        tokens_[at] = {tag, new_node(kNone, arena_.add(text)), 0};
         tokens_.count();
         return tokens_[at];
+    }
+
+    // There must be 8 bytes to read behind the start of the text.
+    Slot& add_token(std::string_view padded) {
+        return add_token(padded, tag_of(padded.data(), padded.size()));
     }
 
     static std::uint64_t key_of(std::uint32_t parent, std::uint32_t last) {
@@ -73,6 +74,13 @@ class Grams {
         pairs_[at] = {key, new_node(parent, static_cast<std::uint32_t>(key)), 0};
         pairs_.count();
         return pairs_[at];
+    }
+
+    // Writes into every slot the column of its gram, so that who finds the one finds the other.
+    template <class Column>
+    void label(Column column) {
+        for (Table* table : {&tokens_, &pairs_})
+            table->each([&](Slot& slot) { slot.place = column(slot.id); });
     }
 
     // Appends the name: the tokens, with `separator` between them.

@@ -3,25 +3,59 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace separable::text {
 
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-inline std::uint64_t mix(std::uint64_t x) {
-    x ^= x >> 32, x *= 0xD6E8FEB86659FD93u;
-    x ^= x >> 32, x *= 0xD6E8FEB86659FD93u;
-    return x ^ x >> 32;
+// The upper bits of the result depend on all of x.
+inline std::uint64_t mix(std::uint64_t x) { return (x ^ x >> 32) * 0x9E3779B97F4A7C15u; }
+
+inline std::uint64_t fold(std::uint64_t x) {
+    x = mix(x);
+    return x ^ x >> 29;
 }
+
+// Memory in large pages where the system has them: a look into a large map is one miss, not two.
+template <class T>
+struct LargePages {
+    using value_type = T;
+    LargePages() = default;
+    template <class U>
+    LargePages(const LargePages<U>&) {}
+    static constexpr std::size_t kPage = std::size_t{1} << 21, kLarge = 2 * kPage;
+
+    T* allocate(std::size_t n) {
+        const std::size_t bytes = n * sizeof(T);
+        if (bytes < kLarge) return static_cast<T*>(::operator new(bytes));
+        void* const p = ::operator new(bytes, std::align_val_t{kPage});
+#ifdef __linux__
+        madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+        return static_cast<T*>(p);
+    }
+    void deallocate(T* p, std::size_t n) {
+        if (n * sizeof(T) < kLarge)
+            ::operator delete(p);
+        else
+            ::operator delete(p, std::align_val_t{kPage});
+    }
+    friend bool operator==(const LargePages&, const LargePages&) { return true; }
+};
 
 // Linear probing; slots are found by the upper bits of a hash, so that growing keeps their order.
 struct Slot {
     std::uint64_t key = 0;
     std::uint32_t id = kNone;  // kNone: the slot is free
-    std::uint32_t place = 0;   // where the current document counts it
+    std::uint32_t place = 0;   // where the current document counts it, or the column
 };
 
 class Table {
@@ -39,9 +73,15 @@ class Table {
     bool full() const { return 8 * (size_ + 1) > 5 * slots_.size(); }
     void count() { ++size_; }
 
+    template <class Visit>
+    void each(Visit visit) {
+        for (Slot& slot : slots_)
+            if (slot.id != kNone) visit(slot);
+    }
+
     template <class Hash>
     void grow(Hash hash) {
-        std::vector<Slot> old(slots_.size() * 2);
+        std::vector<Slot, LargePages<Slot>> old(slots_.size() * 2);
         old.swap(slots_);
         --shift_;
         for (const Slot& slot : old) {
@@ -55,25 +95,32 @@ class Table {
    private:
     int shift_ = 54;
     std::size_t size_ = 0;
-    std::vector<Slot> slots_;
+    std::vector<Slot, LargePages<Slot>> slots_;
 };
 
-// Bytes laid one behind the other, by number.
+// Texts, each found by the number that `add` gives.
 class Arena {
    public:
-    std::string_view operator[](std::size_t i) const {
-        return {bytes_.data() + starts_[i], starts_[i + 1] - starts_[i]};
+    std::string_view operator[](std::uint32_t at) const {
+        const char* const p = bytes_.data() + std::size_t{at} * kUnit;
+        std::uint32_t length;
+        std::memcpy(&length, p, sizeof length);
+        return {p + sizeof length, length};
     }
-    std::size_t size() const { return starts_.size() - 1; }
-    std::size_t bytes() const { return bytes_.size(); }
-    void add(std::string_view text) {
-        bytes_.insert(bytes_.end(), text.begin(), text.end());
-        starts_.push_back(bytes_.size());
+    std::uint32_t add(std::string_view text) {
+        const std::size_t start = bytes_.size(), length = sizeof(std::uint32_t) + text.size();
+        if (start / kUnit >= kNone || text.size() >= kNone)
+            throw std::length_error("the words take more than 32 GB");
+        const auto size = static_cast<std::uint32_t>(text.size());
+        bytes_.resize(start + (length + kUnit - 1) / kUnit * kUnit);
+        std::memcpy(bytes_.data() + start, &size, sizeof size);
+        std::memcpy(bytes_.data() + start + sizeof size, text.data(), text.size());
+        return static_cast<std::uint32_t>(start / kUnit);
     }
 
    private:
+    static constexpr std::size_t kUnit = 8;
     std::vector<char> bytes_;
-    std::vector<std::size_t> starts_{0};
 };
 
 // What stands for bytes in a slot: up to 7 bytes stand for themselves; more for their hash, which
@@ -87,10 +134,10 @@ inline std::uint64_t tag_of(const char* p, std::size_t length) {
     std::uint64_t hash = length * 0x9E3779B97F4A7C15u;
     for (std::size_t i = 0; i + 8 <= length; i += 8) {
         std::memcpy(&word, p + i, 8);
-        hash = mix(hash ^ word);
+        hash = fold(hash ^ word);
     }
     std::memcpy(&word, p + length - 8, 8);
-    return mix(hash ^ word) | std::uint64_t{0xFF} << 56;
+    return fold(hash ^ word) | std::uint64_t{0xFF} << 56;
 }
 
 inline bool is_exact(std::uint64_t tag) { return tag >> 56 != 0xFF; }

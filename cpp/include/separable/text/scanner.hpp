@@ -1,15 +1,19 @@
-// Scanner: one document to lower-cased tokens, laid one behind the other.
+// Scanner: one document to tokens in lower case.
 //
-// Words stand with one space between them, so that the bytes of an n-gram, which scikit-learn
-// joins with spaces, are those from the start of its first token to the end of its last.
-// Characters stand without a space between them, so that the same holds for them.
+// Characters stand one behind the other, so that the bytes of an n-gram are those from the start
+// of its first token to the end of its last. Words stand where they stood in the document; `join`
+// lays them one behind the other with a space between, so that the same holds for them.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "separable/text/documents.hpp"
+#include "separable/text/maps.hpp"
 
 namespace separable::text {
 
@@ -29,13 +33,13 @@ class Scanner {
         tokens_.clear(), segment_stops_.clear();
         // a code point takes at most twice its bytes in lower case; every word of one byte gets
         // two spaces; whoever reads a token may read 8 bytes
-        const std::size_t room = 4 * document.text.size() + 16;
+        const std::size_t room = 4 * document.text.size() + 80;
         if (buffer_.size() < room) buffer_.resize(room);
         if (analyzer_ == Analyzer::kWord) {
             if (document.ascii)
-                words<true>(document.text);
+                ascii_words(document.text);
             else
-                words<false>(document.text);
+                unicode_words(document.text);
         } else if (document.ascii) {
             characters<true>(document.text);
         } else {
@@ -43,11 +47,37 @@ class Scanner {
         }
     }
 
+    // Leaves out the tokens for which `drop` holds.
+    template <class Drop>
+    void drop(Drop drop) {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < tokens_.size(); ++i)
+            if (!drop(gram(i, 1), tag(i))) tokens_[n++] = tokens_[i];
+        tokens_.resize(n);
+    }
+
+    // Lays words one behind the other with a space between.
+    void join() {
+        if (analyzer_ != Analyzer::kWord) return;
+        joined_.clear();
+        for (Token& token : tokens_) {
+            const auto start = static_cast<std::uint32_t>(joined_.size());
+            joined_.insert(joined_.end(), buffer_.data() + token.start,
+                           buffer_.data() + token.stop);
+            token = {start, static_cast<std::uint32_t>(joined_.size())};
+            joined_.push_back(' ');
+        }
+        joined_.resize(joined_.size() + 16);
+        joined_.swap(buffer_);
+    }
+
     const std::vector<Token>& tokens() const { return tokens_; }
-    const char* bytes() const { return buffer_.data(); }
     std::string_view gram(std::size_t first, std::size_t n) const {
         const std::uint32_t start = tokens_[first].start;
         return {buffer_.data() + start, tokens_[first + n - 1].stop - start};
+    }
+    std::uint64_t tag(std::size_t i) const {
+        return tag_of(buffer_.data() + tokens_[i].start, tokens_[i].stop - tokens_[i].start);
     }
     // Whether n-grams stay inside words, which end at the token segment_stop.
     bool bounded() const { return analyzer_ == Analyzer::kCharWb; }
@@ -74,33 +104,83 @@ class Scanner {
     }
 
     // Runs of `shortest` or more characters of words, for 2: \b\w\w+\b.
-    template <bool kAsciiOnly>
-    void words(std::string_view text) {
+    void ascii_words(std::string_view text) {
+        const std::size_t n = text.size();
+        char* const out = buffer_.data();
+        std::memset(out + n, 0, 8);  // ends the last word
+        if (lowercase_)
+            for (std::size_t i = 0; i < n; ++i) {
+                const char c = text[i];
+                out[i] = static_cast<char>(c | (c >= 'A' && c <= 'Z' ? 32 : 0));
+            }
+        else
+            std::memcpy(out, text.data(), n);
+        std::uint64_t inside = 0;  // whether the character before is one of a word
+        bool open = false;
+        std::size_t start = 0;
+        for (std::size_t i = 0; i <= n; i += 64) {
+            const std::uint64_t words = word_bits(out + i, std::min<std::size_t>(64, n + 1 - i));
+            std::uint64_t changes = words ^ (words << 1 | inside);
+            inside = words >> 63;
+            for (; changes != 0; changes &= changes - 1, open = !open) {
+                const std::size_t at = i + static_cast<std::size_t>(std::countr_zero(changes));
+                if (!open)
+                    start = at;
+                else if (at - start >= shortest_)
+                    push(out + start, out + at);
+            }
+        }
+    }
+
+    // A bit for each of up to 64 ASCII characters: whether it is one of a word.
+    static std::uint64_t word_bits(const char* p, std::size_t n) {
+        std::uint64_t bits = 0;
+        for (std::size_t k = 0; k < n; k += 8) {
+            std::uint64_t x;
+            std::memcpy(&x, p + k, 8);
+            bits |= word_bits8(x) << k;
+        }
+        return n == 64 ? bits : bits & ((std::uint64_t{1} << n) - 1);
+    }
+    // The same for the 8 bytes of a number, all below 0x80; a sum sets a byte's upper bit where
+    // the byte is at least as large as what was taken from 0x80.
+    static std::uint64_t word_bits8(std::uint64_t x) {
+        constexpr std::uint64_t kOnes = 0x0101010101010101u, kTops = 0x80 * kOnes;
+        const auto at_least = [&](std::uint64_t y, std::uint64_t low) {
+            return y + (0x80 - low) * kOnes;
+        };
+        const std::uint64_t folded = x | 0x20 * kOnes;
+        const std::uint64_t letters = at_least(folded, 'a') & ~at_least(folded, 'z' + 1);
+        const std::uint64_t digits = at_least(x, '0') & ~at_least(x, '9' + 1);
+        const std::uint64_t line = ~at_least(x ^ '_' * kOnes, 1);
+        const std::uint64_t found = (letters | digits | line) & kTops;
+        return (found >> 7) * 0x0102040810204080u >> 56;
+    }
+
+    void unicode_words(std::string_view text) {
         char* out = buffer_.data();
         char* start = out;
         std::size_t length = 0;
         const char* const end = text.data() + text.size();
         const auto finish = [&] {
-            if (length >= shortest_) {
+            if (length >= shortest_)
                 push(start, out);
-                *out++ = ' ';
-            } else {
+            else
                 out = start;
-            }
             start = out, length = 0;
         };
         for (const char* p = text.data(); p < end;) {
             char* const before = out;
-            const Character c = copy<kAsciiOnly>(p, end, out);
+            const Character c = copy<false>(p, end, out);
             p += c.length;
             if (c.flags & kWord) {
                 ++length;
             } else {
                 out = before;
-                if (out != start) finish();
+                if (length > 0) finish();
             }
         }
-        if (out != start) finish();
+        if (length > 0) finish();
     }
 
     template <bool kAsciiOnly>
@@ -157,7 +237,7 @@ class Scanner {
     bool lowercase_;
     std::size_t shortest_;
     Alphabet alphabet_;
-    std::vector<char> buffer_;
+    std::vector<char> buffer_, joined_;
     std::vector<Token> tokens_;
     std::vector<std::uint32_t> segment_stops_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "separable/text/counter.hpp"
@@ -12,17 +13,21 @@
 
 namespace separable::text {
 
-// Sorts counts by column.
+// Sorts counts by column: few by comparing, more by their digits.
 class RowSorter {
    public:
-    explicit RowSorter(std::size_t n_columns) : bits_(std::bit_width(n_columns)) {}
+    explicit RowSorter(std::size_t n_columns) {
+        const int bits = std::max(1, static_cast<int>(std::bit_width(n_columns - (n_columns > 0))));
+        n_digits_ = (bits + kMostBits - 1) / kMostBits;
+        digit_bits_ = (bits + n_digits_ - 1) / n_digits_;
+    }
 
     void sort(std::vector<Count>& row) {
-        if (row.size() < 64)
+        if (row.size() < 48)
             std::sort(row.begin(), row.end(),
                       [](const Count& a, const Count& b) { return a.id < b.id; });
         else
-            radix_sort(row, spare_, bits_, [](const Count& count) { return count.id; });
+            sort_digits(row);
     }
 
     // Sorts and adds up the counts of the same column.
@@ -39,8 +44,27 @@ class RowSorter {
     }
 
    private:
-    int bits_;
+    static constexpr int kMostBits = 8;
+
+    void sort_digits(std::vector<Count>& row) {
+        spare_.resize(row.size());
+        const std::uint32_t n_bins = std::uint32_t{1} << digit_bits_;
+        for (int d = 0; d < n_digits_; ++d) {
+            const auto bin = [shift = d * digit_bits_, mask = n_bins - 1](const Count& count) {
+                return count.id >> shift & mask;
+            };
+            std::fill_n(starts_, n_bins, 0);
+            for (const Count& count : row) ++starts_[bin(count)];
+            std::uint32_t sum = 0;
+            for (std::uint32_t b = 0; b < n_bins; ++b) sum += std::exchange(starts_[b], sum);
+            for (const Count& count : row) spare_[starts_[bin(count)]++] = count;
+            row.swap(spare_);
+        }
+    }
+
+    int n_digits_, digit_bits_;
     std::vector<Count> spare_;
+    std::uint32_t starts_[1 << kMostBits];
 };
 
 // The rows of one block of documents; `ids` says what grams are called elsewhere, if it does.

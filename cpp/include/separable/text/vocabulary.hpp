@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -22,24 +21,6 @@
 #include "separable/text/grams.hpp"
 
 namespace separable::text {
-
-// Sorts by the lower `bits` bits of what key(item) gives, stably, in linear time.
-template <class T, class Key>
-void radix_sort(std::vector<T>& items, std::vector<T>& spare, int bits, Key key) {
-    constexpr int kDigit = 8;
-    spare.resize(items.size());
-    for (int shift = 0; shift < bits; shift += kDigit) {
-        std::size_t starts[1 << kDigit] = {};
-        const auto digit = [&](const T& item) {
-            return static_cast<std::size_t>(key(item) >> shift) & ((1 << kDigit) - 1);
-        };
-        for (const T& item : items) ++starts[digit(item)];
-        std::size_t sum = 0;
-        for (std::size_t& start : starts) sum += std::exchange(start, sum);
-        for (const T& item : items) spare[starts[digit(item)]++] = item;
-        items.swap(spare);
-    }
-}
 
 class Vocabulary {
    public:
@@ -69,7 +50,7 @@ class Vocabulary {
             start[tokens[i]] = at;
             at += below[tokens[i]];
         }
-        const auto longer = sorted_longer(grams, used, rank, tokens.size());
+        const auto longer = sorted_longer(grams, used, rank);
         Vocabulary made;
         made.columns_.assign(n, kNone);
         made.ids_.resize(n_kept);
@@ -79,7 +60,7 @@ class Vocabulary {
             made.ids_[start[i]++] = i;  // continuations start behind it
         };
         for (const std::uint32_t i : tokens) place(i);
-        for (const auto& [key, i] : longer) {
+        for (const auto& [by, i] : longer) {
             std::uint32_t& next = start[grams.parent(i)];
             start[i] = next;
             next += below[i];
@@ -133,17 +114,26 @@ class Vocabulary {
         return ids;
     }
 
-    static std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_longer(
-        const Grams& grams, const std::vector<char>& used, const std::vector<std::uint32_t>& rank,
-        std::size_t n_ranks) {  // step 2
-        const int rank_bits = std::bit_width(n_ranks);
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> items, spare;
+    struct Longer {
+        std::uint32_t rank, id;
+    };
+    static std::vector<Longer> sorted_longer(const Grams& grams, const std::vector<char>& used,
+                                             const std::vector<std::uint32_t>& rank) {  // step 2
+        std::vector<std::uint32_t> stops(used.size() + 1, 0);
+        for (std::uint32_t i = 0; i < used.size(); ++i)
+            if (used[i] && !grams.is_token(i)) ++stops[grams.parent(i)];
+        std::uint32_t sum = 0;
+        for (std::uint32_t& stop : stops) sum += std::exchange(stop, sum);
+        std::vector<Longer> items(sum);
         for (std::uint32_t i = 0; i < used.size(); ++i)
             if (used[i] && !grams.is_token(i))
-                items.push_back(
-                    {std::uint64_t{grams.parent(i)} << rank_bits | rank[grams.last(i)], i});
-        radix_sort(items, spare, rank_bits + std::bit_width(grams.size()),
-                   [](const auto& item) { return item.first; });
+                items[stops[grams.parent(i)]++] = {rank[grams.last(i)], i};
+        std::uint32_t start = 0;
+        for (const std::uint32_t stop : stops) {
+            std::sort(items.begin() + start, items.begin() + stop,
+                      [](const Longer& a, const Longer& b) { return a.rank < b.rank; });
+            start = stop;
+        }
         return items;
     }
 

@@ -1,0 +1,215 @@
+"""What TableClassifier and TableRegressor share: an encoder, a learner, and the model of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from separable.data.columns import Columns, as_columns
+from separable.data.dates import TypedColumns
+from separable.data.table import TableError, require_columns
+from separable.features.category_column import categories_of
+from separable.features.number_column import numbers_of
+from separable.features.table_encoder import TableEncoder
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from separable.features.column_table import ColumnTable
+    from separable.model.explanation import Explanation
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["TableLearner", "column_of_classes", "column_of_numbers"]
+
+
+class TableLearner(BaseEstimator):
+    """An encoder and a learner behind one ``fit(table, target)``."""
+
+    learner: Any
+    encoder: Any
+
+    def __init__(self, learner: Any = None, encoder: Any = None) -> None:
+        self.learner = learner
+        self.encoder = encoder
+
+    # --- what the two kinds differ in ---
+
+    def _default_learner(self) -> Any:
+        raise NotImplementedError
+
+    def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
+        raise NotImplementedError
+
+    # --- learning ---
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Encode a table and learn from it.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+        y : str or array-like
+            The name of the column to predict, which is then left out of what is learned from; or
+            the values themselves.
+        sample_weight : array-like, optional
+            How much each row counts in the learner.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        columns = as_columns(X)
+        if not columns.n_rows:
+            raise TableError("The table has no rows.")
+        target, columns = self._split(columns, y)
+        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        columns = TypedColumns(columns)
+        rows = encoder.fit(columns).encode(columns)
+        learner = self._default_learner() if self.learner is None else clone(self.learner)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        learner.fit(rows.to_matrix(), target, **given)
+        self.encoder_ = encoder
+        self.learner_ = learner
+        self._model = replace(learner.model_, encoder=encoder.without_state(), feature_names=None)
+        self.target_name_ = y if isinstance(y, str) else None
+        self.n_features_in_ = len(columns.names)
+        self.feature_names_in_ = np.array(columns.names, dtype=object)
+        if hasattr(learner, "classes_"):
+            self.classes_ = learner.classes_
+        return self
+
+    def _split(self, columns: Columns, y: Any) -> tuple[Any, Columns]:
+        """Return the target, and the columns without it."""
+        if not isinstance(y, str):
+            return y, columns
+        require_columns([y], columns.names, "The table")
+        rest = {name: columns.raw(name) for name in columns.names if name != y}
+        if not rest:
+            raise TableError(f"There is no column to learn from: the target {y!r} is the only one.")
+        return self._target_column(columns, y), Columns(rest, columns.n_rows)
+
+    def _truth(self, X: Any, y: Any) -> Any:
+        """Return the values that predictions are compared with."""
+        name = self.target_name_ if y is None else y
+        if name is None:
+            raise ValueError(
+                "score needs the true values: pass them, or the name of their column, as y."
+            )
+        return self._target_column(as_columns(X), name) if isinstance(name, str) else name
+
+    # --- what it learned ---
+
+    @property
+    def model_(self) -> LinearModel:
+        """The linear model, which carries the encoder: it reads raw records."""
+        check_is_fitted(self)
+        model: LinearModel = self._model
+        return model
+
+    @property
+    def columns_(self) -> ColumnTable:
+        """What each column was taken for, why, and how many numbers come out of it."""
+        check_is_fitted(self)
+        table: ColumnTable = self.encoder_.columns_
+        return table
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # --- using it ---
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row, or in regression its number.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+            A column that it was not fitted with, such as the target, is ignored.
+
+        Returns
+        -------
+        ndarray
+        """
+        return self.model_.predict(X)
+
+    def predict_one(self, record: Mapping[str, Any]) -> Any:
+        """Return the class or number of one record, sooner than `predict` does.
+
+        Parameters
+        ----------
+        record : dict
+
+        Returns
+        -------
+        object
+        """
+        return self.model_.predict_one(record)
+
+    def explain(self, X: Any) -> Explanation:
+        """Return what each raw column, level or word adds to each score, exactly.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+
+        Returns
+        -------
+        Explanation
+            ``by_column()`` has one number for each raw column.
+        """
+        return self.model_.explain(X)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model with its encoder to a file, which ``separable.load`` reads.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        self.model_.save(path)
+
+
+def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
+    """Return a column as labels: whole numbers as such, everything else as text."""
+    column = columns[name]
+    if hasattr(column, "values"):
+        values = numbers_of(name, column)
+        _refuse_missing(name, np.isnan(values))
+        return values.astype(np.int64) if (values == np.round(values)).all() else values
+    categories = categories_of(column)
+    _refuse_missing(name, categories.codes < 0)
+    return np.array(categories.levels, dtype=object)[categories.codes]
+
+
+def column_of_numbers(columns: Columns, name: str) -> NDArray[np.float64]:
+    """Return a column as numbers."""
+    values = numbers_of(name, columns[name])
+    _refuse_missing(name, np.isnan(values))
+    return values
+
+
+def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise TableError(
+            f"The target column {name!r} misses {int(missing.sum())} value(s), the first in row "
+            f"{row}. Leave these rows out, or fill them in."
+        )

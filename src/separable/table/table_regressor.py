@@ -1,0 +1,71 @@
+"""TableRegressor: from a raw table to numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+
+from separable.moments.ridge_cv import RidgeCV
+from separable.table.table_learner import TableLearner, column_of_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.columns import Columns
+
+__all__ = ["TableRegressor"]
+
+
+class TableRegressor(RegressorMixin, TableLearner):
+    """A regression on raw tables: an encoder and a learner in one object.
+
+    Parameters
+    ----------
+    learner : regressor, optional
+        Any regressor of this library. By default `RidgeCV`, which chooses its penalty by leaving
+        out each row in turn.
+    encoder : TableEncoder, optional
+        By default ``TableEncoder()``, which decides by itself what each column is.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        It carries the encoder: it predicts, explains and is saved for raw records.
+    encoder_ : TableEncoder
+    learner_ : regressor
+    columns_ : ColumnTable
+        What each column was taken for; it prints as a table.
+
+    Examples
+    --------
+    >>> from separable import Ridge, TableRegressor
+    >>> table = {"rooms": [1, 2, 3, 4], "town": ["x", "y", "x", "y"], "rent": [5, 11, 9, 15]}
+    >>> model = TableRegressor(Ridge(alpha=1e-6)).fit(table, "rent")
+    >>> round(model.predict_one({"rooms": 5, "town": "x"}), 3)
+    13.0
+    """
+
+    def _default_learner(self) -> Any:
+        return RidgeCV()
+
+    def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
+        return column_of_numbers(columns, name)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance that is predicted.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, dict of columns or list of dicts
+        y : str or array-like, optional
+            As in `fit`; by default the column that was the target there.
+        sample_weight : array-like, optional
+
+        Returns
+        -------
+        float
+        """
+        truth = self._truth(X, y)
+        return float(r2_score(truth, self.predict(X), sample_weight=sample_weight))
