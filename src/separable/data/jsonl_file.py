@@ -314,8 +314,8 @@ class JsonlFiles(TableFiles):
             if wrong is not None or "nested" in kinds:
                 self._plan(name, column, values)  # refuses what is nested
                 why = f"text: line {lines[wrong or 0]} has {values[wrong or 0]!r}, others are "
-                text = ColumnPlan("category", pa.string(), f"{why}{plan.type}")
-                raise RetypeError({column: text})
+                revised = ColumnPlan("category", pa.string(), f"{why}{plan.type}")
+                raise RetypeError({column: revised})
             array: Any = pa.chunked_array([_with_nulls(texts)])
             array = self._finished(name, column, array, line)
             if pa.types.is_string(array.type) and plan.type in ("number", "boolean"):
