@@ -75,6 +75,7 @@ def run_pairs(settings: Settings) -> Section:
             ("TfidfVectorizer", lambda o=options: TfidfVectorizer(**o)),
             settings,
             section,
+            memory=MEMORY,
         )
     return section
 
@@ -89,6 +90,7 @@ def run_contest(
     *,
     method: str = "fit_transform",
     oracle: Callable[[], Any] | None = None,
+    memory: float | None = None,
 ) -> None:
     """Time ours and the peer in turn; compare matrices, with those of the oracle if there is one.
 
@@ -107,6 +109,8 @@ def run_contest(
         The method that is timed.
     oracle : callable, optional
         Makes what ours has to agree with, where that is not the peer.
+    memory : float, optional
+        The share of the peer's peak memory that ours may take.
     """
     sides = [*((name, make) for name, make, _ in ours), peer]
 
@@ -152,13 +156,14 @@ def run_contest(
             ),
             raw,
         )
-    _add_memory(what, peaks, peer[0], settings, section, raw)
+    _add_memory(what, peaks, peer[0], memory, settings, section, raw)
 
 
 def _add_memory(
     what: str,
     peaks: Sequence[int | None],
     peer: str,
+    memory: float | None,
     settings: Settings,
     section: Section,
     raw: dict[str, Any],
@@ -176,9 +181,9 @@ def _add_memory(
             f"{peer} {_megabytes(theirs)}",
             share,
             "x",
-            MEMORY,
+            memory,
             True,
-            judge(share, MEMORY, at_most=True, judged=settings.judged),
+            judge(share, memory, at_most=True, judged=settings.judged),
         ),
         raw,
     )
