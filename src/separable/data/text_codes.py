@@ -38,6 +38,6 @@ def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
     bits = np.frombuffer(valid, np.uint8) if has_missing else None
     codes = np.empty(len(array), np.int32)
     firsts = native.factorize_texts(starts, letters, bits, array.offset, codes)
-    view = memoryview(letters)
+    view = letters.data
     ends = zip(starts[firsts].tolist(), starts[firsts + 1].tolist(), strict=True)
     return codes, [str(view[start:stop], "utf-8") for start, stop in ends]

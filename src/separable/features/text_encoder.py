@@ -253,6 +253,7 @@ class TextEncoder(Transformer):
     def choose_min_df(self, min_df: int) -> None:
         """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
         state = self._learning_state("choose another min_df")
+        assert isinstance(state, TextVocabulary)
         self.min_df = min_df
         state.change_min_df(min_df)
         self._set_state(state)
@@ -261,8 +262,7 @@ class TextEncoder(Transformer):
         """Return a copy with counts of its own and another ``min_df``."""
         state = self._learning_state("learn on")
         made = type(self)(**{**self.get_params(), "min_df": min_df})
-        fresh = TextVocabulary(TextPlan.checked(made.get_params()))
-        made._set_state(fresh.merged(state))
+        made._set_state(made._new_state().merged(state))  # type: ignore[arg-type]  # of one kind
         return made
 
     def _new_state(self) -> State:
