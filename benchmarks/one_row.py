@@ -129,11 +129,12 @@ def _run_record(settings: Settings, section: Section) -> None:
 def _each(call: Callable[[Any], object], given: list[Any]) -> tuple[float, float]:
     """Return the median and the 99th percentile of the time of a call, in microseconds."""
     times = []
-    for each in given[:20] + given:
+    warm = given[:20]
+    for each in warm + given:
         start = time.perf_counter()
         call(each)
         times.append(time.perf_counter() - start)
-    p50, p99 = np.percentile(times[20:], [50, 99]) * 1e6
+    p50, p99 = np.percentile(times[len(warm) :], [50, 99]) * 1e6
     return float(p50), float(p99)
 
 

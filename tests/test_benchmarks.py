@@ -201,6 +201,29 @@ def test_text_encoders_agree(tiny, capsys, monkeypatch):
     assert text_encoder.disagreement(other[:1], other[1:]) == np.inf
 
 
+def test_encoders_agree_with_their_peers(tiny, capsys, monkeypatch):
+    import pandas as pd
+
+    from benchmarks import encoders
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(90) < 0.1, np.nan, rng.normal(size=90)),
+            "city": rng.choice(["Rome", "Oslo", "Bern"], 90),
+            "size": rng.integers(0, 9, 90).astype(float),
+        }
+    )
+    for name in ("_flights", "_connections"):
+        monkeypatch.setattr(encoders, name, lambda settings: ("made up", frame[["city", "size"]]))
+    monkeypatch.setattr(encoders, "_adult", lambda settings: frame.fillna({"age": 0.0}))
+    for run in (encoders.run_one_hot, encoders.run_table):
+        section = run(tiny)
+        assert {raw["difference"] < 1e-12 for raw in section.raw} == {True}
+        assert {line.verdict for line in section.lines} == {"not judged"}
+    assert len(section.lines) == 1
+
+
 def test_cross_validations_agree(tiny, capsys):
     from benchmarks.command import run_rows
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from separable.online.sgd_regressor import SGDRegressor
     from separable.online.voted_perceptron import VotedPerceptron
     from separable.online.widrow_hoff import WidrowHoff
+    from separable.table.table_classifier import TableClassifier
+    from separable.table.table_regressor import TableRegressor
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 
 from separable import TableEncoder, TextEncoder
 from separable.data.table import CellError, TableError
@@ -181,6 +181,29 @@ def test_texts_as_asked_for():
         "no words to learn from"
         in TableEncoder(text=["n"]).fit({"n": ["!", "?"], "x": [1, 2]}).dropped_["n"]
     )
+
+
+def test_hashed_words_and_given_ones():
+    table = {"t": texts(120)}
+    hashed = TableEncoder(text={"t": {"n_features": 256}}).fit(table)
+    peer = HashingVectorizer(n_features=256, ngram_range=(1, 2), alternate_sign=False)
+    assert hashed.encode(table).n_features == 256
+    assert peer.transform(table["t"]).nnz == len(hashed.encode(table).values)
+    halves = [
+        TableEncoder(text={"t": {"n_features": 256}}).fit(cut(table, *ends))
+        for ends in ((0, 50), (50, 120))
+    ]
+    assert_same(halves[0].merge(halves[1]), hashed, table)
+    given = TableEncoder(text={"t": {"vocabulary": ["film", "plot"]}}).fit(table)
+    assert given.feature_names == ("t:film", "t:plot")
+
+
+def test_encoders_of_text_pickle_and_go_on():
+    table = big_table(150)
+    encoder = TableEncoder().fit(cut(table, 0, 100))
+    again = pickle.loads(pickle.dumps(encoder))
+    again.partial_fit(cut(table, 100, 150))
+    assert_same(again, TableEncoder().fit(table), table)
 
 
 def test_few_different_texts_are_levels_and_single_words_identifiers():

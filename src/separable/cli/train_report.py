@@ -70,7 +70,8 @@ def training_text(training: Training, path: str) -> str:
 
 
 def _columns(training: Training) -> list[dict[str, Any]]:
-    types, dropped = training.encoder.column_types, training.encoder.dropped_
+    types = {row.column: row.type for row in training.encoder.columns_}
+    dropped = training.encoder.dropped_
     missing = missing_counts(training.table)
     features = Counter(training.encoder.sources)
     columns: list[dict[str, Any]] = []
@@ -80,7 +81,7 @@ def _columns(training: Training) -> list[dict[str, Any]]:
             column["type"] = "target"
         elif name in dropped:
             column["reason"] = dropped[name]
-        elif types[name] == "category":
+        elif types[name] != "number":
             column["features"] = features[name]
         column["missing"] = missing.get(name, 0)
         columns.append(column)
@@ -98,6 +99,8 @@ def _columns_text(training: Training) -> str:
         if column["type"] == "category":
             levels = column["features"] - (column["missing"] > 0)
             notes.append(counted(levels, "level"))
+        if column["type"] in ("date", "text"):
+            notes.append(counted(column["features"], "feature"))
         if "reason" in column:
             notes.append(shown(column["reason"], 150))
         if column["missing"]:

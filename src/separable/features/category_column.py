@@ -92,6 +92,8 @@ class CategoryState:
         if len(rare) < 2 and unseen != "other":  # one level alone keeps its name
             rare = []
         levels = counts.keys() - set(rare)
+        if not levels and not self.missing:
+            return f"each of its {len(rare)} levels occurs less than {min_count} times"
         return CategoryColumn(name, tuple(sorted(levels)), self.missing > 0, tuple(rare), unseen)
 
     @property

@@ -97,12 +97,16 @@ class DictEncoder(Transformer):
         DictEncoder
             Itself.
         """
-        numbers: dict[Any, None] = dict(getattr(self, "_numbers", {}))
-        levels: dict[Any, dict[str, None]] = {
-            key: dict(texts) for key, texts in getattr(self, "_levels", {}).items()
-        }
-        native.dict_names(_records(X), numbers, levels)
-        self._learned(numbers, levels)
+        numbers: dict[Any, None] = {}
+        levels: dict[Any, dict[str, None]] = {}
+        native.dict_names(_records(X), numbers, levels)  # if it fails, nothing was learned
+        if not hasattr(self, "_numbers"):
+            self._learned(numbers, levels)
+            return self
+        self._numbers.update(numbers)
+        for key, texts in levels.items():
+            self._levels.setdefault(key, {}).update(texts)
+        self._learned(self._numbers, self._levels)
         return self
 
     def merge(self, other: DictEncoder) -> DictEncoder:
@@ -116,42 +120,58 @@ class DictEncoder(Transformer):
 
     def _learned(self, numbers: dict[Any, None], levels: dict[Any, dict[str, None]]) -> None:
         self._numbers, self._levels = numbers, levels
+        self._names: tuple[str, ...] | None = None
+        self._unseen = UnseenLedger()
+
+    def _settle(self) -> None:
+        """Sort the names, if rows were learned since, and number them."""
+        numbers, levels = self._numbers, self._levels
         named = {self._name(key, None) for key in numbers}
         named |= {self._name(key, text) for key, texts in levels.items() for text in texts}
         self._names = tuple(sorted(named))
-        self.vocabulary_ = {name: place for place, name in enumerate(self._names)}
-        place = self.vocabulary_
+        place = {name: place for place, name in enumerate(self._names)}
+        self._vocabulary = place
         self._number_places = {key: place[self._name(key, None)] for key in numbers}
         self._level_places = {
             key: {text: place[self._name(key, text)] for text in texts}
             for key, texts in levels.items()
         }
-        self._unseen = UnseenLedger()
 
     def _name(self, key: Any, text: str | None) -> str:
         return str(key) if text is None else f"{key}{self.separator}{text}"
 
     def _fitted(self) -> Self:
-        if not hasattr(self, "_names"):
+        if not hasattr(self, "_numbers"):
             raise ValueError("This DictEncoder is not fitted yet. Call fit with rows first.")
+        if self._names is None:
+            self._settle()
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_names")
+        return hasattr(self, "_numbers")
 
     # --- what it learned ---
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the numbers out."""
-        return self._fitted()._names
+        names = self._fitted()._names
+        assert names is not None
+        return names
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The number out of each name."""
+        if not hasattr(self, "_numbers"):  # so that hasattr says no
+            raise AttributeError("This DictEncoder is not fitted yet.")
+        return self._fitted()._vocabulary
 
     @property
     def sources(self) -> tuple[str, ...]:
         """For each number out, the feature it came from."""
         source = {self._name(key, None): str(key) for key in self._fitted()._numbers}
         source |= {self._name(k, t): str(k) for k, texts in self._levels.items() for t in texts}
-        return tuple(source[name] for name in self._names)
+        return tuple(source[name] for name in self.feature_names)
 
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
@@ -174,14 +194,14 @@ class DictEncoder(Transformer):
         Rows
             In CSR, its columns ascending and without explicit zeros.
         """
-        self._fitted()
+        n_features = len(self.feature_names)
         parts: Any = native.dict_rows(_records(data), self._number_places, self._level_places)
         values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)
-        if max(len(values), len(self._names)) < np.iinfo(np.int32).max:
+        if max(len(values), n_features) < np.iinfo(np.int32).max:
             indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
-        return Rows(values, len(self._names), indices, indptr)
+        return Rows(values, n_features, indices, indptr)
 
     def _note(self, n_unseen: int, examples: list[tuple[Any, str | None]]) -> None:
         for key, text in examples:

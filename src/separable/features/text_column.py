@@ -39,10 +39,11 @@ def text_encoder(options: Any) -> tuple[TextEncoder, bool]:
             "The 'text' parameter of TableEncoder must give a TextEncoder or a dict of its "
             f"parameters for a column. Got {options!r} instead."
         )
-    given: dict[str, Any] = {"ngram_range": (1, 2), **(options or {})}
-    if given.get("n_features") is not None:  # hashed columns are not weighed or chosen
-        return TextEncoder(**given), False
-    return TextEncoder(**{"sublinear_tf": True, **given}), "min_df" not in given
+    hashing = options is not None and options.get("n_features") is not None
+    weights = {"use_idf": False} if hashing else {"sublinear_tf": True}  # hashing has no counts
+    given: dict[str, Any] = {"ngram_range": (1, 2), **weights, **(options or {})}
+    counts = given.get("n_features") is None and given.get("vocabulary") is None
+    return TextEncoder(**given), counts and "min_df" not in given
 
 
 class TextState:

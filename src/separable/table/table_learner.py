@@ -161,7 +161,10 @@ class TableLearner(BaseEstimator):
         -------
         object
         """
-        return self.model_.predict_one(record)
+        model: Any = self.model_
+        if not hasattr(model, "predict_one"):  # a vote has no short way
+            return model.predict([record])[0]
+        return model.predict_one(record)
 
     def explain(self, X: Any) -> Explanation:
         """Return what each raw column, level or word adds to each score, exactly.
