@@ -61,14 +61,17 @@ struct TextBytes {
     const unsigned char* data;
     std::size_t size;
     int kind;
+    ShortWords words;  // of up to 16 bytes
 
     explicit TextBytes(PyObject* text) {
         kind = static_cast<int>(PyUnicode_KIND(text));
         data = static_cast<const unsigned char*>(PyUnicode_DATA(text));
         size =
             static_cast<std::size_t>(PyUnicode_GET_LENGTH(text)) * static_cast<std::size_t>(kind);
+        if (size <= 16) words = ShortWords(data, size);
     }
     bool operator==(const TextBytes& other) const {
+        if (size <= 16) return size == other.size && kind == other.kind && words == other.words;
         return size == other.size && kind == other.kind && std::memcmp(data, other.data, size) == 0;
     }
 };
@@ -92,7 +95,6 @@ class ObjectCodes {
     }
     std::vector<std::int64_t>&& firsts() { return std::move(firsts_); }
 
-   private:
     std::int32_t text_code(PyObject* value, std::int64_t place) {
         const TextBytes text(value);
         const auto same = [&](std::int32_t t) {
@@ -106,6 +108,8 @@ class ObjectCodes {
         }
         return codes_[static_cast<std::size_t>(t)];
     }
+
+   private:
     std::int32_t fresh(std::int64_t place) {
         firsts_.push_back(place);
         return static_cast<std::int32_t>(firsts_.size() - 1);
@@ -127,10 +131,15 @@ class RecentCodes {
         Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(value) >> 4) % kEntries];
         known = entry.value == value;
         entry.value = value;
+        ++looked_, found_ += known;
         return entry.code;
     }
 
+    // Whether enough objects come again for it to be worth looking.
+    bool helps() const { return looked_ < 4096 || found_ * 4 > looked_; }
+
    private:
+    std::int64_t looked_ = 0, found_ = 0;
     struct Entry {
         PyObject* value = nullptr;
         std::int32_t code = 0;
@@ -144,6 +153,13 @@ struct ObjectColumn {
     ObjectCodes all;
     RecentCodes recent;
 
+    // A text is only read: counting a reference would write to every one of them.
+    std::int32_t code_of(PyObject* value, std::int64_t place) {
+        if (PyUnicode_CheckExact(value)) return all.text_code(value, place);
+        const nb::object kept = nb::borrow(value);
+        return all.code(value, place);
+    }
+
     void add(const ObjectTable& table, std::int64_t column, std::int64_t first, std::int64_t last,
              std::int32_t* codes) {
         constexpr std::int64_t ahead = 16;
@@ -154,12 +170,13 @@ struct ObjectColumn {
                 __builtin_prefetch(next + 48);
             }
             PyObject* value = table.at(i, column);
+            if (!recent.helps()) {
+                codes[i] = code_of(value, i);
+                continue;
+            }
             bool known = false;
             std::int32_t& code = recent.at(value, known);
-            if (!known) {
-                const nb::object kept = nb::borrow(value);
-                code = all.code(value, i);
-            }
+            if (!known) code = code_of(value, i);
             codes[i] = code;
         }
     }
