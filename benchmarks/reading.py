@@ -123,7 +123,7 @@ def _write(file: Any, columns: dict[str, Any], *, header: bool) -> None:
 
 
 def _encoded(path: Path) -> Any:
-    return TableEncoder().fit_transform(read(path, target="y").table)
+    return TableEncoder(n_jobs=-1).fit_transform(read(path, target="y").table)
 
 
 def _difference(path: Path) -> float:

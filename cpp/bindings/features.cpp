@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "rows.hpp"
 #include "separable/features/assembly.hpp"
 #include "separable/features/factorize.hpp"
+#include "separable/features/number_moments.hpp"
 #include "separable/features/polynomial.hpp"
 #include "separable/math/heartbeat.hpp"
 
@@ -214,9 +216,18 @@ void polynomial_rows(const BoundRows& bound, std::int64_t least, std::int64_t hi
         bound.rows);
 }
 
+std::tuple<std::int64_t, double, double, double, double, double> moments_of(Const<double> values) {
+    nb::gil_scoped_release no_gil;
+    const NumberMoments found = number_moments({values.data(), values.size()});
+    return {found.count, found.least, found.most, found.mean, found.low, found.deviation};
+}
+
 }  // namespace
 
 void bind_features(nb::module_& m) {
+    m.def("number_moments", &moments_of, nb::arg("values"),
+          "Count, least, largest, mean, what it lacks, and deviation of values that are not NaN; "
+          "see features/number_moments.hpp.");
     m.def("factorize_integers", &factorize<std::int64_t>, nb::arg("values"), nb::arg("codes"),
           "Number different values by first appearance; returns the first place of each.");
     m.def("factorize_floats", &factorize<double>, nb::arg("values"), nb::arg("codes"),

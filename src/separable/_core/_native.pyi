@@ -501,6 +501,11 @@ class VwParser:
     def faults(self) -> list:
         """Line, byte, reason and text of the first lines refused."""
 
+def number_moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, float, float, float, float, float]:
+    """
+    Count, least, largest, mean, what it lacks, and deviation of values that are not NaN; see features/number_moments.hpp.
+    """
+
 def factorize_integers(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Number different values by first appearance; returns the first place of each.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable._core import native
 from separable.data.columns import Categories
 from separable.data.dates import Dates
 from separable.data.table import CellError, is_number
@@ -50,15 +51,10 @@ class NumberState:
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
         """Learn from values, NaN where one is missing."""
-        there = values[~np.isnan(values)]
-        if not len(there):
-            return cls(missing=len(values))
-        least, most = float(there.min()), float(there.max())
-        missing = len(values) - len(there)
-        if least == most:
-            return cls(len(there), missing, least, most, least)
-        mean, low, deviation = _moments(there)
-        return cls(len(there), missing, least, most, mean, deviation, low)
+        count, least, most, mean, low, deviation = native.number_moments(
+            np.ascontiguousarray(values)
+        )
+        return cls(count, len(values) - count, least, most, mean, deviation, low)
 
     def merge(self, other: NumberState) -> NumberState:
         """Return what both have learned, as if from all rows at once."""
@@ -215,37 +211,8 @@ def _parse(name: str, column: Categories) -> NDArray[np.float64]:
     return np.array([*by_code, np.nan])[column.codes]  # -1 finds the NaN at the end
 
 
-def mean_and_deviation(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean and the root mean square around it, safe from overflow and cancellation."""
-    mean, _, deviation = _moments(values)
-    return mean, deviation
-
-
 def _two_sum(a: float, b: float) -> tuple[float, float]:
     """Return a + b and what was rounded off, whichever is larger."""
     total = a + b
     back = total - a
     return total, (a - (total - back)) + (b - back)
-
-
-def _moments(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean, what it lacks in float64, and the root mean square around it.
-
-    The values are first divided by a power of two, which is exact; the mean is corrected by the
-    mean of what is left around it; squares are taken only of the differences, scaled likewise.
-    """
-    unit = _power_of_two(values)
-    scaled = values / unit
-    mean = scaled.mean()
-    mean += (scaled - mean).mean()
-    rest = scaled - mean
-    rest_unit = _power_of_two(rest)
-    deviation = np.sqrt(np.mean(np.square(rest / rest_unit))) * rest_unit
-    smallest = float(np.nextafter(0.0, 1.0))  # they differ, so their deviation is not 0
-    high, low = _two_sum(float(mean), float(rest.mean()))
-    return high * unit, low * unit, max(float(deviation * unit), smallest)
-
-
-def _power_of_two(values: NDArray[np.float64]) -> float:
-    _, exponent = np.frexp(np.abs(values).max())
-    return float(np.ldexp(1.0, max(int(exponent) - 1, -1022)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
+from separable.features.threads import in_threads, n_threads
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 from separable.features.wishes import check_options, unseen_policy, wishes_of
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
+    from separable.features.encoding_report import ColumnReport
 
     Names: TypeAlias = Sequence[str] | Mapping[str, Any] | None
 
@@ -70,6 +73,9 @@ class TableEncoder(Transformer):
     unseen : {"zero", "error", "other"} or mapping of column to one of them, default "zero"
         What a level becomes that the training data did not have: zeros, an error, or the number of
         the rare levels; with "other" levels that occur once are rare. `unseen_` counts them.
+    n_jobs : int or None, default None
+        The threads that share out columns and rows; None is one, -1 one for each core. The numbers
+        out do not depend on it.
 
     Attributes
     ----------
@@ -115,6 +121,7 @@ class TableEncoder(Transformer):
         scale: bool = True,
         min_count: int | None = None,
         unseen: str | Mapping[str, str] = "zero",
+        n_jobs: int | None = None,
     ) -> None:
         self.number = number
         self.category = category
@@ -125,6 +132,7 @@ class TableEncoder(Transformer):
         self.scale = scale
         self.min_count = min_count
         self.unseen = unseen
+        self.n_jobs = n_jobs
 
     # --- learning ---
 
@@ -165,14 +173,17 @@ class TableEncoder(Transformer):
         columns = as_columns(X)
         _refuse_no_rows(columns)
         states: dict[str, ColumnState] = getattr(self, "_states", {})
+        threads = n_threads(self.n_jobs, "TableEncoder")
         if states:
             _require(states, columns)
-            states = {name: state.followed_by(columns) for name, state in states.items()}
+            learned = in_threads(threads, lambda s: s.followed_by(columns), states.values())
         else:
             check_options(self.min_count)
             wishes = wishes_of(self, columns.names)
-            states = {name: ColumnState.of(name, columns, wishes[name]) for name in columns.names}
-        self._learned(states)
+            learned = in_threads(
+                threads, lambda name: ColumnState.of(name, columns, wishes[name]), columns.names
+            )
+        self._learned(dict(zip(states or columns.names, learned, strict=True)))
         return self
 
     def merge(self, other: TableEncoder) -> TableEncoder:
@@ -379,16 +390,14 @@ class TableEncoder(Transformer):
         _require([encoder.name for encoder in encoders], columns)
         slots: list[Slot] = []
         reports = []
-        for encoder in encoders:
-            typed = encoder.kind in ("date", "boolean", "number")
-            column = typed_column(columns, encoder.name) if typed else columns[encoder.name]
-            encoded, report = encoder.encode(column)
+        threads = n_threads(self.n_jobs, "TableEncoder")
+        for encoded, report in in_threads(threads, partial(_encoded, columns), encoders):
             slots += encoded
             if report.unseen:
                 self._unseen.add(report.column, report.unseen_counts)
             if report.missing or report.unseen:
                 reports.append(report)
-        rows = rows_from_slots(slots, columns.n_rows)
+        rows = rows_from_slots(slots, columns.n_rows, n_threads=threads)
         return rows, EncodingReport(columns.n_rows, tuple(reports))
 
     def encode_one(self, record: Mapping[str, Any]) -> list[tuple[int, float]] | None:
@@ -456,6 +465,12 @@ class TableEncoder(Transformer):
         encoder._unseen = UnseenLedger()
         encoder._set_fitted(parts.encoders(), parts.dropped(), parts.names_in())
         return encoder
+
+
+def _encoded(columns: Columns, encoder: ColumnEncoder) -> tuple[list[Slot], ColumnReport]:
+    typed = encoder.kind in ("date", "boolean", "number")
+    column = typed_column(columns, encoder.name) if typed else columns[encoder.name]
+    return encoder.encode(column)
 
 
 def _of(encoder: TableEncoder) -> TableEncoder:

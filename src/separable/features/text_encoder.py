@@ -8,8 +8,9 @@ import numpy as np
 
 from separable.features.text_hashing import TextHashing
 from separable.features.text_parts import parts_of, state_of
-from separable.features.text_plan import TOKEN_PATTERN, TextPlan, n_threads
+from separable.features.text_plan import TOKEN_PATTERN, TextPlan
 from separable.features.text_vocabulary import TextVocabulary
+from separable.features.threads import n_threads
 from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class TextEncoder(Transformer):
         return self._given_out(self._learn(X, keep=True), X)
 
     def _learn(self, X: Any, *, keep: bool) -> Any:
-        threads = n_threads(self.n_jobs)
+        threads = n_threads(self.n_jobs, "TextEncoder")
         state = self._new_state()
         rows = state.count(X, threads, keep=keep)
         state.settle()
@@ -213,7 +214,7 @@ class TextEncoder(Transformer):
         TextEncoder
             Itself.
         """
-        threads = n_threads(self.n_jobs)
+        threads = n_threads(self.n_jobs, "TextEncoder")
         if not hasattr(self, "_state"):
             state = self._new_state()
             state.count(X, threads, keep=False)
@@ -376,7 +377,7 @@ class TextEncoder(Transformer):
         Rows
             CSR, columns ascending in each row.
         """
-        threads = n_threads(self.n_jobs)
+        threads = n_threads(self.n_jobs, "TextEncoder")
         state = self._settled()
         return state.matrix(state.encode(data, threads), threads)
 

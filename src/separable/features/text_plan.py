@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 import re
 import warnings
 from collections import Counter
@@ -25,24 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TOKEN_PATTERN", "TextPlan", "n_threads"]
+__all__ = ["TOKEN_PATTERN", "TextPlan"]
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
 
 #: Texts that the slow path cuts into features at once.
 CHUNK = 1024
-
-
-def n_threads(n_jobs: Any) -> int:
-    """Return how many threads ``n_jobs`` means: None is one, -1 is one for each core."""
-    if n_jobs is None:
-        return 1
-    if not _is_int(n_jobs) or n_jobs == 0:
-        raise _wrong("n_jobs", "None, -1 or an int >= 1", n_jobs)
-    if n_jobs > 0:
-        return int(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 @dataclass(frozen=True)
