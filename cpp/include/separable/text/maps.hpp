@@ -35,19 +35,37 @@ struct LargePages {
 
     T* allocate(std::size_t n) {
         const std::size_t bytes = n * sizeof(T);
-        if (bytes < kLarge) return static_cast<T*>(::operator new(bytes));
-        void* const p = ::operator new(bytes, std::align_val_t{kPage});
 #ifdef __linux__
-        madvise(p, bytes, MADV_HUGEPAGE);
+        if (bytes >= kLarge) return static_cast<T*>(map(rounded(bytes)));
 #endif
-        return static_cast<T*>(p);
+        return static_cast<T*>(::operator new(bytes));
     }
     void deallocate(T* p, std::size_t n) {
-        if (n * sizeof(T) < kLarge)
-            ::operator delete(p);
-        else
-            ::operator delete(p, std::align_val_t{kPage});
+#ifdef __linux__
+        if (n * sizeof(T) >= kLarge) {  // goes back to the system at once
+            munmap(p, rounded(n * sizeof(T)));
+            return;
+        }
+#endif
+        ::operator delete(p);
     }
+#ifdef __linux__
+    static std::size_t rounded(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+    // Maps bytes, a multiple of a page, at the start of a page: asks for one more, gives back the
+    // rest.
+    static void* map(std::size_t bytes) {
+        void* const got = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (got == MAP_FAILED) throw std::bad_alloc();
+        char* const start = static_cast<char*>(got);
+        const std::size_t off = reinterpret_cast<std::uintptr_t>(start) % kPage;
+        const std::size_t before = off == 0 ? 0 : kPage - off;
+        if (before > 0) munmap(start, before);
+        munmap(start + before + bytes, kPage - before);
+        madvise(start + before, bytes, MADV_HUGEPAGE);
+        return start + before;
+    }
+#endif
     friend bool operator==(const LargePages&, const LargePages&) { return true; }
 };
 
@@ -70,7 +88,7 @@ class Table {
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first(hash)]); }
 
     // Whether a slot more needs room first.
-    bool full() const { return 8 * (size_ + 1) > 5 * slots_.size(); }
+    bool full() const { return 4 * (size_ + 1) > 3 * slots_.size(); }
     void count() { ++size_; }
 
     template <class Visit>
