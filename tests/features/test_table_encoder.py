@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable import AveragedPerceptron, TableEncoder
 from separable.data.table import CellError, TableError
 from separable.features import slot as slot_module
-from separable.features.number_column import mean_and_deviation
+from separable.features.number_column import NumberState
 
 TABLE = {
     "age": [20.0, 40.0, None, 60.0],
@@ -145,7 +145,8 @@ def test_mean_and_deviation_against_exact_fractions(values):
     variance = sum((value - mean) ** 2 for value in exact) / len(exact)
     spread = max(abs(value - mean) for value in exact)
     root = float(spread) * sqrt(float(variance / spread**2))
-    got_mean, got_deviation = mean_and_deviation(array)
+    got = NumberState.of(array)
+    got_mean, got_deviation = got.mean, got.deviation
     size = float(max(abs(value) for value in exact))
     assert abs(got_mean - float(mean)) <= 4e-16 * size + 5e-324
     assert abs(got_deviation - root) <= 1e-12 * root + 1e-15 * size + 5e-324
