@@ -18,19 +18,12 @@ using namespace separable;
 
 namespace {
 
-template <class Array>
-std::int64_t length(const Array& array) {
+template <class Values>
+std::int64_t length(const Values& array) {
     return static_cast<std::int64_t>(array.shape(0));
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
-}
-
-using Firsts = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using Firsts = Array<std::int64_t>;
 
 template <class T>
 Firsts factorize(Const<T> values, Mutable<std::int32_t, 1> codes) {
@@ -40,7 +33,7 @@ Firsts factorize(Const<T> values, Mutable<std::int32_t, 1> codes) {
         nb::gil_scoped_release no_gil;
         firsts = factorize_numbers<T>({values.data(), values.size()}, codes.data(), poll_signals);
     }
-    return as_array(std::move(firsts));
+    return owned(std::move(firsts));
 }
 
 template <class Offset>
@@ -62,7 +55,7 @@ Firsts factorize_text(Const<Offset> offsets, Const<std::uint8_t> data,
             {offsets.data(), offsets.size()}, {data.data(), data.size()},
             valid ? valid->data() : nullptr, first_bit, codes.data(), poll_signals);
     }
-    return as_array(std::move(firsts));
+    return owned(std::move(firsts));
 }
 
 // Parts as Python hands them over, kept alive and checked.

@@ -5,9 +5,6 @@
 // SEPARABLE_LEVEL is the CPU level this copy is compiled for, and the name of the extension.
 #define SEPARABLE_MODULE(name, variable) NB_MODULE(name, variable)
 
-void bind_features(nb::module_& m);
-void bind_objects(nb::module_& m);
-
 SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     m.doc() = "The compiled core of separable.";
     bind_data(m);
@@ -17,6 +14,7 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_moments(m);
     bind_certified(m);
     bind_text(m);
+    bind_text_hashing(m);
     bind_parsers(m);
     bind_features(m);
     bind_objects(m);

@@ -18,17 +18,6 @@ using namespace separable;
 
 namespace {
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
-}
-
-void check_signals() {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 // The buffer of a NumPy array of objects with two dimensions.
 class ObjectTable {
    public:
@@ -193,13 +182,13 @@ nb::list factorize_objects(nb::handle values, Mutable<std::int32_t, 2> codes) {
           "codes must have one row a column");
     std::vector<ObjectColumn> columns(static_cast<std::size_t>(n_columns));
     for (std::int64_t first = 0; first < n; first += block) {
-        if (first % (64 * block) == 0) check_signals();
+        if (first % (64 * block) == 0) poll_signals();
         const std::int64_t last = std::min(first + block, n);
         for (std::int64_t j = 0; j < n_columns; ++j)
             columns[static_cast<std::size_t>(j)].add(table, j, first, last, codes.data() + j * n);
     }
     nb::list firsts;
-    for (ObjectColumn& column : columns) firsts.append(as_array(column.all.firsts()));
+    for (ObjectColumn& column : columns) firsts.append(owned(column.all.firsts()));
     return firsts;
 }
 
@@ -318,7 +307,7 @@ void dict_names(nb::list records, nb::dict numbers, nb::dict levels) {
     DictNames names{numbers, levels};
     DictReader<DictNames> reader(names);
     for (std::size_t i = 0; i < nb::len(records); ++i) {
-        if (i % 65536 == 65535) check_signals();
+        if (i % 65536 == 65535) poll_signals();
         nb::object record = records[i];
         reader.read(record.ptr(), static_cast<std::int64_t>(i));
     }
@@ -365,13 +354,13 @@ nb::object dict_rows(nb::list records, nb::dict numbers, nb::dict levels) {
     DictWriter writer{numbers.ptr(), levels.ptr(), {}, {}, {}, {0}, {}, 0};
     DictReader<DictWriter> reader(writer);
     for (std::size_t i = 0; i < nb::len(records); ++i) {
-        if (i % 65536 == 65535) check_signals();
+        if (i % 65536 == 65535) poll_signals();
         nb::object record = records[i];
         reader.read(record.ptr(), static_cast<std::int64_t>(i));
         writer.end_row();
     }
-    return nb::make_tuple(as_array(std::move(writer.values)), as_array(std::move(writer.indices)),
-                          as_array(std::move(writer.indptr)), writer.n_unseen, writer.unseen);
+    return nb::make_tuple(owned(std::move(writer.values)), owned(std::move(writer.indices)),
+                          owned(std::move(writer.indptr)), writer.n_unseen, writer.unseen);
 }
 
 }  // namespace

@@ -37,10 +37,7 @@ class Bytes {
 template <class T>
 nb::object to_array(Growing<T>&& grown) {
     grown.shrink();
-    auto* owner = new Growing<T>(std::move(grown));
-    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<Growing<T>*>(p); });
-    return nb::cast(
-        nb::ndarray<nb::numpy, T, nb::ndim<1>>(owner->data(), {owner->size()}, capsule));
+    return nb::cast(owned(std::move(grown)));
 }
 
 // Values, columns and the places where rows start.

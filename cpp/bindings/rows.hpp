@@ -38,4 +38,7 @@ void bind_voted(nb::module_& m);
 void bind_moments(nb::module_& m);
 void bind_certified(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_text_hashing(nb::module_& m);
 void bind_parsers(nb::module_& m);
+void bind_features(nb::module_& m);
+void bind_objects(nb::module_& m);

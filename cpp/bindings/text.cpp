@@ -1,248 +1,15 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
+#include "text.hpp"
+
 #include <nanobind/stl/tuple.h>
 
 #include <deque>
 #include <memory>
-#include <string>
 #include <tuple>
-#include <utility>
 
-#include "arrays.hpp"
 #include "rows.hpp"
-#include "separable/text/blocks.hpp"
-#include "separable/text/hashing.hpp"
 #include "separable/text/lookup.hpp"
 
-using namespace separable;
-using namespace separable::text;
-
 namespace {
-
-template <class T>
-using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-Array<T> own(std::unique_ptr<T[]> data, std::size_t n) {
-    T* const raw = data.release();
-    const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Array<T>(raw, {n}, owner);
-}
-
-// An array that is not filled yet, of large pages where it is large.
-template <class T>
-struct Room {
-    explicit Room(std::size_t n) : size(n), data(LargePages<T>().allocate(n)) {}
-    ~Room() {
-        if (data != nullptr) LargePages<T>().deallocate(data, size);
-    }
-    Room(const Room&) = delete;
-    Room& operator=(const Room&) = delete;
-
-    Array<T> array() {
-        auto* const kept = new Room<T>(std::exchange(data, nullptr), size);
-        const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Room<T>*>(p); });
-        return Array<T>(kept->data, {size}, owner);
-    }
-
-    std::size_t size;
-    T* data;
-
-   private:
-    Room(T* data, std::size_t n) : size(n), data(data) {}
-};
-
-template <class T>
-Array<T> own(const std::vector<T>& from) {
-    std::unique_ptr<T[]> data(new T[from.size()]);
-    std::copy(from.begin(), from.end(), data.get());
-    return own(std::move(data), from.size());
-}
-
-std::string_view utf8_of(nb::handle text) {
-    Py_ssize_t size = 0;
-    const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-    if (data == nullptr) throw nb::python_error();
-    return {data, static_cast<std::size_t>(size)};
-}
-
-// Bytes with 8 to read behind them, as the maps want.
-class Padded {
-   public:
-    std::string_view operator()(std::string_view text) {
-        buffer_.assign(text.begin(), text.end());
-        buffer_.resize(text.size() + 8);
-        return {buffer_.data(), text.size()};
-    }
-
-   private:
-    std::vector<char> buffer_;
-};
-
-// Texts of the caller, kept alive here.
-class BoundDocuments {
-   public:
-    // Adds the texts of a list; returns the place of the first that is not text as UTF-8 has it,
-    // or -1.
-    std::int64_t add_list(nb::list texts) {
-        keep_.append(texts);
-        documents.reserve(documents.size() + texts.size());
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            PyObject* const text = PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(i));
-            if (!PyUnicode_Check(text)) return static_cast<std::int64_t>(i);
-            Py_ssize_t size = 0;
-            const char* const data = PyUnicode_AsUTF8AndSize(text, &size);
-            if (data == nullptr) PyErr_Clear();
-            const bool ascii = PyUnicode_IS_ASCII(text);
-            if (data == nullptr ||
-                !documents.add_known({data, static_cast<std::size_t>(size)}, ascii))
-                return static_cast<std::int64_t>(i);
-        }
-        return -1;
-    }
-
-    template <class Offset>
-    std::int64_t add_arrow(Const<std::uint8_t> bytes, Const<Offset> offsets) {
-        check(offsets.size() >= 1, "offsets are missing");
-        keep_.append(nb::cast(bytes));
-        const auto* const data = reinterpret_cast<const char*>(bytes.data());
-        const std::size_t n = offsets.size() - 1;
-        const Offset* const at = offsets.data();
-        for (std::size_t i = 0; i < n; ++i)
-            check(at[i] >= 0 && at[i] <= at[i + 1] &&
-                      static_cast<std::size_t>(at[i + 1]) <= bytes.size(),
-                  "an offset is outside");
-        nb::gil_scoped_release no_gil;
-        documents.reserve(documents.size() + n);
-        for (std::size_t i = 0; i < n; ++i)
-            if (!documents.add({data + at[i], static_cast<std::size_t>(at[i + 1] - at[i])}))
-                return static_cast<std::int64_t>(i);
-        return -1;
-    }
-
-    // The documents with a character that only Python can turn into lower case.
-    Array<std::int64_t> special(Const<std::uint8_t> flags, std::uint8_t flag) const {
-        check(flags.size() == kCodePoints, "the alphabet does not fit");
-        std::vector<std::int64_t> found;
-        {
-            nb::gil_scoped_release no_gil;
-            for (std::size_t i = 0; i < documents.size(); ++i) {
-                const auto [text, ascii] = documents[i];
-                if (ascii) continue;
-                const char* const end = text.data() + text.size();
-                for (const char* p = text.data(); p < end;) {
-                    if (static_cast<std::uint8_t>(*p) < 0x80) {
-                        ++p;
-                        continue;
-                    }
-                    const CodePoint c = decode(p, end);
-                    if (flags.data()[c.value] & flag) {
-                        found.push_back(static_cast<std::int64_t>(i));
-                        break;
-                    }
-                    p += c.length;
-                }
-            }
-        }
-        return own(found);
-    }
-
-    nb::str text(std::size_t i) const {
-        check(i < documents.size(), "there is no such document");
-        return nb::str(documents[i].text.data(), documents[i].text.size());
-    }
-
-    void replace(std::size_t i, nb::str text) {
-        check(i < documents.size(), "there is no such document");
-        keep_.append(text);
-        documents.replace(i, utf8_of(text));
-    }
-
-    Documents documents;
-
-   private:
-    nb::list keep_;
-};
-
-using Flags = std::optional<Const<std::uint8_t>>;
-using Lower = std::optional<Const<std::uint32_t>>;
-
-Alphabet alphabet_of(const BoundDocuments& bound, const Flags& flags, const Lower& lower) {
-    check(bound.documents.ascii() || (flags && lower), "an alphabet is needed");
-    if (!flags || !lower) return {};
-    check(flags->size() == kCodePoints && lower->size() == kCodePoints,
-          "the alphabet does not fit");
-    return {flags->data(), lower->data()};
-}
-
-struct BoundTextRows {
-    TextRows blocks;
-    bool by_column = false;
-    std::int64_t n_rows() const { return n_rows_of(blocks); }
-};
-
-Analyzer analyzer_of(const std::string& name) {
-    if (name == "char") return Analyzer::kChar;
-    if (name == "char_wb") return Analyzer::kCharWb;
-    check(name == "word", "the analyzer is not known");
-    return Analyzer::kWord;
-}
-
-template <class T>
-nb::tuple matrix(BoundTextRows& rows, std::size_t n_columns, bool binary, const std::string& norm,
-                 const std::optional<Const<T>>& idf, const std::optional<Const<T>>& log,
-                 std::size_t n_threads) {
-    check(rows.by_column, "the rows have no columns yet");
-    check(!idf || idf->size() == n_columns, "one idf a column is needed");
-    Weighting<T> weigh;
-    weigh.binary = binary;
-    weigh.norm = norm == "l1" ? Norm::kL1 : norm == "l2" ? Norm::kL2 : Norm::kNone;
-    if (idf) weigh.idf = idf->data();
-    if (log) weigh.log = log->data(), weigh.n_logs = log->size();
-    std::int64_t size = 0;
-    for (const RowBlock& block : rows.blocks) size += block.rows.size();
-    const auto n = static_cast<std::size_t>(size), n_rows = static_cast<std::size_t>(rows.n_rows());
-    Room<T> values(n);
-    Room<std::int32_t> indices(n);
-    Room<std::int64_t> ends(n_rows + 1);
-    std::int64_t* const indptr = ends.data;
-    indptr[0] = 0;
-    {
-        nb::gil_scoped_release no_gil;
-        std::vector<std::size_t> first;
-        std::size_t row = 0;
-        std::int64_t at = 0;
-        for (const RowBlock& block : rows.blocks) {
-            first.push_back(row);
-            indptr[row] = at;
-            row += block.rows.n_rows(), at += block.rows.size();
-        }
-        share_out(rows.blocks.size(), n_threads, [&](std::size_t b) {
-            write_rows(rows.blocks[b], weigh, values.data, indices.data, indptr + first[b]);
-        });
-    }
-    rows.blocks.clear();
-    return nb::make_tuple(values.array(), indices.array(), ends.array());
-}
-
-// Calls visit(name) for each of the names laid one behind the other, all checked first.
-template <class Visit>
-void for_names(const Const<std::uint8_t>& bytes, const Const<std::int64_t>& offsets, Visit visit) {
-    const std::int64_t* const at = offsets.data();
-    check(offsets.size() >= 1 && at[0] == 0 &&
-              at[offsets.size() - 1] == static_cast<std::int64_t>(bytes.size()),
-          "the offsets of names do not fit");
-    for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-        check(at[i] <= at[i + 1], "the offsets of names do not rise");
-    const auto* const data = reinterpret_cast<const char*>(bytes.data());
-    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-        const std::string_view name(data + at[i], static_cast<std::size_t>(at[i + 1] - at[i]));
-        check(is_utf8(name), "a name is not UTF-8");
-        visit(name);
-    }
-}
 
 // Grams, what was counted of them, and the columns they have.
 class BoundCounter {
@@ -265,7 +32,6 @@ class BoundCounter {
 
     std::int64_t n_documents() const { return counter_.n_documents(); }
     std::size_t n_columns() const { return vocabulary_.size(); }
-    std::size_t n_grams() const { return counter_.grams().size(); }
 
     std::optional<BoundTextRows> count(const BoundDocuments& bound, const Flags& flags,
                                        const Lower& lower, std::size_t n_threads, bool keep) {
@@ -387,9 +153,8 @@ class BoundCounter {
                 offsets.push_back(static_cast<std::int64_t>(bytes.size()));
             }
         }
-        std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[bytes.size()]);
-        std::memcpy(copy.get(), bytes.data(), bytes.size());
-        return nb::make_tuple(own(std::move(copy), bytes.size()), own(offsets));
+        return nb::make_tuple(owned(std::vector<std::uint8_t>(bytes.begin(), bytes.end())),
+                              owned(std::move(offsets)));
     }
 
     // Counts by gram, as `count` gave them, to counts by column.
@@ -475,10 +240,11 @@ class BoundCounter {
         nb::list stop_words;
         for (std::uint32_t i = 0; i < counter_.n_stop_words(); ++i)
             stop_words.append(nb::str(grams.token(i).data(), grams.token(i).size()));
-        return nb::make_tuple(analyzer, lowercase_, shortest_, counter_.range().min_n,
-                              counter_.range().max_n, stop_words,
-                              nb::bytes(bytes.data(), bytes.size()), own(ends), own(parents),
-                              own(lasts), own(tf), own(df), counter_.n_documents(), own(columns));
+        return nb::make_tuple(
+            analyzer, lowercase_, shortest_, counter_.range().min_n, counter_.range().max_n,
+            stop_words, nb::bytes(bytes.data(), bytes.size()), owned(std::move(ends)),
+            owned(std::move(parents)), owned(std::move(lasts)), owned(std::move(tf)),
+            owned(std::move(df)), counter_.n_documents(), owned(std::move(columns)));
     }
 
     void restore(nb::bytes bytes, Const<std::int64_t> ends, Const<std::uint32_t> parents,
@@ -534,7 +300,7 @@ class BoundCounter {
         std::vector<std::int64_t> out(vocabulary_.size());
         for (std::size_t c = 0; c < out.size(); ++c)
             out[c] = get(counter_.totals(vocabulary_.id(c)));
-        return own(out);
+        return owned(std::move(out));
     }
 
     std::uint32_t gram_of(std::string_view name) {
@@ -570,157 +336,6 @@ class BoundCounter {
     Vocabulary vocabulary_;
 };
 
-// Terms to columns by their hashes.
-class BoundHasher {
-   public:
-    BoundHasher(const std::string& analyzer, bool lowercase, std::uint32_t shortest,
-                std::uint32_t min_n, std::uint32_t max_n, nb::list stop_words,
-                std::int64_t n_features, bool alternate_sign, std::size_t max_names)
-        : analyzer_(analyzer == "tokens" ? Analyzer::kWord : analyzer_of(analyzer)),
-          whole_(analyzer == "tokens"),
-          lowercase_(lowercase),
-          shortest_(shortest),
-          range_{min_n, max_n},
-          columns_{static_cast<std::uint32_t>(n_features), alternate_sign},
-          max_names_(max_names),
-          names_(max_names) {
-        check(shortest >= 1, "a word has one character or more");
-        check(min_n >= 1 && min_n <= max_n, "the range of n-grams must rise from 1");
-        check(n_features >= 1 && n_features <= 0x7FFFFFFF, "there are 1 to 2147483647 columns");
-        Padded padded;
-        for (const nb::handle word : stop_words) stop_words_.add_token(padded(utf8_of(word)));
-    }
-
-    // Counts by column, if they are to be kept; the names of the terms are learned if asked for.
-    std::optional<BoundTextRows> encode(const BoundDocuments& bound, const Flags& flags,
-                                        const Lower& lower, std::size_t n_threads, bool learn,
-                                        bool keep) {
-        check(!whole_, "this hasher takes tokens");
-        const Alphabet alphabet = alphabet_of(bound, flags, lower);
-        BoundTextRows out;
-        out.by_column = true;
-        {
-            nb::gil_scoped_release no_gil;
-            const std::size_t n_blocks = bound.documents.blocks(n_threads).size() - 1;
-            std::vector<Names> names(n_blocks, Names(max_names_));
-            out.blocks.resize(n_blocks);
-            for_blocks(bound.documents, n_threads, poll_signals,
-                       [&](std::size_t b, std::size_t first, std::size_t last, Pulse& pulse) {
-                           Scanner scanner(analyzer_, lowercase_, shortest_, alphabet);
-                           RowSorter sorter(columns_.n);
-                           std::vector<Count> row;
-                           for (std::size_t i = first; i < last && pulse(); ++i) {
-                               scanner.scan(bound.documents[i]);
-                               prepare(scanner);
-                               row.clear();
-                               for_terms(scanner, range_, [&](std::string_view term) {
-                                   if (keep) row.push_back(columns_(term));
-                                   if (learn) names[b].add(term);
-                               });
-                               if (!keep) continue;
-                               sorter.sort_and_add(row);
-                               out.blocks[b].rows.add(row);
-                           }
-                       });
-            if (learn)
-                for (const Names& others : names) names_.merge(others);
-        }
-        if (!keep) return std::nullopt;
-        return out;
-    }
-
-    std::optional<BoundTextRows> encode_tokens(nb::iterable chunks, bool learn, bool keep) {
-        check(whole_, "this hasher takes documents");
-        BoundTextRows out;
-        out.by_column = true;
-        out.blocks.resize(1);
-        RowSorter sorter(columns_.n);
-        std::vector<Count> row;
-        Padded padded;
-        Names names(max_names_);
-        for (const nb::handle chunk : chunks)
-            for (const nb::handle document : chunk) {
-                row.clear();
-                for (const nb::handle token : document) {
-                    const std::string_view term = padded(utf8_of(token));
-                    if (keep) row.push_back(columns_(term));
-                    if (learn) names.add(term);
-                }
-                sorter.sort_and_add(row);
-                if (keep) out.blocks[0].rows.add(row);
-            }
-        if (learn) names_.merge(names);
-        if (!keep) return std::nullopt;
-        return out;
-    }
-
-    void merge(const BoundHasher& other) {
-        check(&other != this, "a hasher cannot take in itself");
-        nb::gil_scoped_release no_gil;
-        names_.merge(other.names_);
-    }
-
-    // Names, where each starts, and their columns; by column, then by name.
-    nb::tuple names() const {
-        struct Item {
-            std::uint32_t column, id;
-        };
-        std::vector<Item> items;
-        Padded padded;
-        for (std::uint32_t i = 0; i < names_.size(); ++i)
-            items.push_back({columns_(padded(names_[i])).id, i});
-        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-            return a.column != b.column ? a.column < b.column : names_[a.id] < names_[b.id];
-        });
-        std::string bytes;
-        std::vector<std::int64_t> offsets{0}, columns;
-        for (const Item& item : items) {
-            bytes += names_[item.id];
-            offsets.push_back(static_cast<std::int64_t>(bytes.size()));
-            columns.push_back(item.column);
-        }
-        std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[bytes.size()]);
-        std::memcpy(copy.get(), bytes.data(), bytes.size());
-        return nb::make_tuple(own(std::move(copy), bytes.size()), own(offsets), own(columns));
-    }
-
-    // Takes up names, as `names` gave them, and up to which hash they are kept.
-    void set_names(Const<std::uint8_t> bytes, Const<std::int64_t> offsets, std::uint64_t limit) {
-        check(names_.size() == 0, "there are names already");
-        names_.set_limit(std::max<std::uint64_t>(limit, 1));
-        Padded padded;
-        for_names(bytes, offsets, [&](std::string_view name) { names_.add(padded(name)); });
-        names_.prune();
-    }
-    std::uint64_t limit() const { return names_.limit(); }
-    bool complete() const { return names_.complete(); }
-    double n_names() const { return names_.estimate(); }
-
-    template <class T>
-    nb::tuple matrix(BoundTextRows& rows, bool binary, const std::string& norm,
-                     std::size_t n_threads) const {
-        return ::matrix<T>(rows, columns_.n, binary, norm, std::nullopt, std::nullopt, n_threads);
-    }
-
-   private:
-    void prepare(Scanner& scanner) const {
-        if (stop_words_.size() > 0)
-            scanner.drop([&](std::string_view token, std::uint64_t tag) {
-                return stop_words_.find_token(token, tag) != nullptr;
-            });
-        if (range_.max_n > 1) scanner.join();
-    }
-
-    Analyzer analyzer_;
-    bool whole_, lowercase_;
-    std::uint32_t shortest_;
-    GramRange range_;
-    HashedColumns columns_;
-    std::size_t max_names_;
-    Names names_;
-    Grams stop_words_;
-};
-
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -753,7 +368,6 @@ void bind_text(nb::module_& m) {
              arg("stop_words"))
         .def_prop_ro("n_documents", &BoundCounter::n_documents)
         .def_prop_ro("n_columns", &BoundCounter::n_columns)
-        .def_prop_ro("n_grams", &BoundCounter::n_grams)
         .def("__getstate__", &BoundCounter::state)
         .def("__setstate__",
              [](BoundCounter& self, nb::tuple s) {
@@ -787,22 +401,4 @@ void bind_text(nb::module_& m) {
              arg("idf").none(), arg("log").none(), arg("n_threads"))
         .def("matrix32", &BoundCounter::matrix<float>, arg("rows"), arg("binary"), arg("norm"),
              arg("idf").none(), arg("log").none(), arg("n_threads"));
-    nb::class_<BoundHasher>(m, "TextHasher")
-        .def(nb::init<const std::string&, bool, std::uint32_t, std::uint32_t, std::uint32_t,
-                      nb::list, std::int64_t, bool, std::size_t>(),
-             arg("analyzer"), arg("lowercase"), arg("shortest"), arg("min_n"), arg("max_n"),
-             arg("stop_words"), arg("n_features"), arg("alternate_sign"), arg("max_names"))
-        .def("encode", &BoundHasher::encode, arg("documents"), arg("flags").none(),
-             arg("lower").none(), arg("n_threads"), arg("learn"), arg("keep"))
-        .def("encode_tokens", &BoundHasher::encode_tokens, arg("chunks"), arg("learn"), arg("keep"))
-        .def("merge", &BoundHasher::merge, arg("other"))
-        .def("names", &BoundHasher::names)
-        .def("set_names", &BoundHasher::set_names, arg("bytes"), arg("offsets"), arg("limit"))
-        .def_prop_ro("limit", &BoundHasher::limit)
-        .def_prop_ro("complete", &BoundHasher::complete)
-        .def_prop_ro("n_names", &BoundHasher::n_names)
-        .def("matrix64", &BoundHasher::matrix<double>, arg("rows"), arg("binary"), arg("norm"),
-             arg("n_threads"))
-        .def("matrix32", &BoundHasher::matrix<float>, arg("rows"), arg("binary"), arg("norm"),
-             arg("n_threads"));
 }

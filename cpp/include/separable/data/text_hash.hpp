@@ -56,23 +56,46 @@ inline std::uint64_t vowpal_hash(std::string_view name, std::uint64_t seed) {
     return number + seed;
 }
 
-// A hash of 64 bits for tables in memory.
-inline std::uint64_t table_hash(std::string_view text) {
-    const auto mix = [](std::uint64_t x, std::uint64_t y) {
-        const Wide product = static_cast<Wide>(x) * y;
-        return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
-    };
-    std::uint64_t h = 0x9e3779b97f4a7c15u ^ text.size();
-    const char* p = text.data();
-    std::size_t left = text.size();
-    std::uint64_t word = 0;
-    for (; left >= 8; left -= 8, p += 8) {
-        std::memcpy(&word, p, 8);
-        h = mix(h ^ word, 0xa0761d6478bd642fu);
+// Both halves of a product, folded.
+inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+// Two words that, with the size, say all of up to 16 bytes; never reads outside them.
+struct ShortWords {
+    std::uint64_t a = 0, b = 0;
+
+    ShortWords() = default;
+    ShortWords(const unsigned char* data, std::size_t size) {
+        if (size >= 8)
+            std::memcpy(&a, data, 8), std::memcpy(&b, data + size - 8, 8);
+        else if (size >= 4)
+            std::memcpy(&a, data, 4), std::memcpy(&b, data + size - 4, 4);
+        else if (size > 0)
+            a = data[0] | std::uint64_t{data[size / 2]} << 8 | std::uint64_t{data[size - 1]} << 16;
     }
-    word = 0;
-    std::memcpy(&word, p, left);
-    return mix(h ^ word, 0xe7037ed1a0b428dbu);
+    bool operator==(const ShortWords&) const = default;
+};
+
+// A hash of bytes for tables in memory; never reads outside them.
+inline std::uint64_t hash_bytes(const unsigned char* data, std::size_t size) {
+    constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
+    const auto word = [](const unsigned char* at, std::size_t n) {
+        std::uint64_t w = 0;
+        std::memcpy(&w, at, n);
+        return w;
+    };
+    std::uint64_t state = k0 ^ size;
+    while (size > 16) {
+        state = mixed(word(data, 8) ^ k1, word(data + 8, 8) ^ state);
+        data += 16, size -= 16;
+    }
+    const ShortWords rest(data, size);
+    return mixed(k1 ^ rest.a, state ^ rest.b);
+}
+inline std::uint64_t hash_bytes(std::string_view text) {
+    return hash_bytes(reinterpret_cast<const unsigned char*>(text.data()), text.size());
 }
 
 }  // namespace separable

@@ -441,7 +441,7 @@ class BlockParser {
         else
             name_ += name;
         const std::size_t known = out_.names.size();
-        column = static_cast<std::uint32_t>(out_.names.number(name_, table_hash(name_)));
+        column = static_cast<std::uint32_t>(out_.names.number(name_, hash_bytes(name_)));
         return out_.names.size() == known || is_utf8(name) || fault(begin, VwReason::not_utf8);
     }
 

@@ -16,48 +16,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "separable/data/text_hash.hpp"
+
 namespace separable {
 
 // Number of values between two questions whether to go on.
 inline constexpr std::int64_t kFactorizeBeat = 1 << 20;
-
-inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-    __extension__ const auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-// Two words that, with the size, say all of up to 16 bytes; never reads outside them.
-struct ShortWords {
-    std::uint64_t a = 0, b = 0;
-
-    ShortWords() = default;
-    ShortWords(const unsigned char* data, std::size_t size) {
-        if (size >= 8)
-            std::memcpy(&a, data, 8), std::memcpy(&b, data + size - 8, 8);
-        else if (size >= 4)
-            std::memcpy(&a, data, 4), std::memcpy(&b, data + size - 4, 4);
-        else if (size > 0)
-            a = data[0] | std::uint64_t{data[size / 2]} << 8 | std::uint64_t{data[size - 1]} << 16;
-    }
-    bool operator==(const ShortWords&) const = default;
-};
-
-// A hash of bytes; never reads outside them.
-inline std::uint64_t hash_bytes(const unsigned char* data, std::size_t size) {
-    constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
-    const auto word = [](const unsigned char* at, std::size_t n) {
-        std::uint64_t w = 0;
-        std::memcpy(&w, at, n);
-        return w;
-    };
-    std::uint64_t state = k0 ^ size;
-    while (size > 16) {
-        state = mixed(word(data, 8) ^ k1, word(data + 8, 8) ^ state);
-        data += 16, size -= 16;
-    }
-    const ShortWords rest(data, size);
-    return mixed(k1 ^ rest.a, state ^ rest.b);
-}
 
 // Codes by hash; what equality means is left to the caller.
 class CodeTable {

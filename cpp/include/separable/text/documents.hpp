@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "separable/data/utf8.hpp"
 #include "separable/text/alphabet.hpp"
 
 namespace separable::text {
@@ -23,16 +24,6 @@ inline bool is_ascii(std::string_view text) {
     }
     for (; p < end; ++p) seen |= static_cast<std::uint8_t>(*p);
     return (seen & 0x8080808080808080u) == 0;
-}
-
-inline bool is_utf8(std::string_view text) {
-    const char* const end = text.data() + text.size();
-    for (const char* p = text.data(); p < end;) {
-        const CodePoint c = decode(p, end);
-        if (c.length == 0) return false;
-        p += c.length;
-    }
-    return true;
 }
 
 struct Document {
