@@ -21,12 +21,11 @@ from benchmarks.datasets import (
 from benchmarks.harness import interleave
 from benchmarks.limit import measure_bandwidth
 from benchmarks.report import Line, Section, judge, markdown_table, show_seconds
-from separable.data.line_reader import feed_all
 from separable.data.svmlight import SvmlightReader
 from separable.data.vw_text import VwReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from benchmarks.datasets import Data
@@ -98,12 +97,22 @@ def _repeat(path: Path, settings: Settings) -> None:
     path.write_bytes(content * times)
 
 
+def _chunks(path: Path) -> Iterator[memoryview]:
+    """Give the bytes of a file, always in the same memory."""
+    buffer = bytearray(CHUNK)
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            yield memoryview(buffer)[:size]
+
+
 def _race_svmlight(text: Text, bandwidth: float, settings: Settings, section: Section) -> None:
     from sklearn.datasets import load_svmlight_file
 
     def ours(n_jobs: int) -> Any:
         reader = SvmlightReader(1, text.columns, n_jobs=n_jobs)
-        feed_all(reader, text.path, CHUNK)
+        for chunk in _chunks(text.path):
+            reader.feed(chunk)
+        reader.finish()
         return reader.take()
 
     def peer() -> Any:
@@ -171,12 +180,10 @@ def _race_vw(text: Text, bandwidth: float, settings: Settings, section: Section)
 
     def ours(n_jobs: int, n_features: int | None) -> int:
         reader, moved = VwReader(n_features, n_jobs=n_jobs), 0
-        buffer = bytearray(CHUNK)
-        with text.path.open("rb", buffering=0) as file:
-            while size := file.readinto(buffer):
-                reader.feed(memoryview(buffer)[:size])
-                batch = reader.take()
-                moved += 0 if batch is None else sum(a.nbytes for a in batch.rows.arrays())
+        for chunk in _chunks(text.path):
+            reader.feed(chunk)
+            batch = reader.take()
+            moved += 0 if batch is None else sum(a.nbytes for a in batch.rows.arrays())
         reader.finish()
         return moved
 

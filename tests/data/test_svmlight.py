@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from separable.data.line_errors import LineError
-from separable.data.svmlight import SvmlightReader, _read_svmlight
+from separable.data.svmlight import SvmlightReader
+from tests.data.feeding import fed
 from tests.reference import svmlight as reference
 
 pytestmark = pytest.mark.native
@@ -21,13 +21,14 @@ pytestmark = pytest.mark.native
 
 def read(data, cuts=(), **options):
     """Read the bytes in pieces; return the rows as the reference has them, and the reader."""
-    reader = SvmlightReader(**options)
-    places = [0, *sorted(cuts), len(data)]
-    for begin, end in pairwise(places):
-        reader.feed(data[begin:end])
-    reader.finish()
+    reader = fed(SvmlightReader(**options), data, cuts)
     batch = reader.take()
     return ([] if batch is None else as_tuples(batch)), reader
+
+
+def batch_of(data, **options):
+    """Read the bytes; return the batch of all rows, or None."""
+    return fed(SvmlightReader(**options), data).take()
 
 
 def as_tuples(batch):
@@ -81,7 +82,7 @@ def test_the_width_is_given_or_grows():
     assert reader.take().rows.shape == (1, 2)
     reader.feed(b"1 9:1\n1 1:1\n")
     assert reader.take().rows.shape == (2, 9)
-    assert _read_svmlight(b"1 2:1\n", n_features=50).rows.shape == (1, 50)
+    assert batch_of(b"1 2:1\n", n_features=50).rows.shape == (1, 50)
 
 
 def test_columns_out_of_order_are_sorted():
@@ -91,12 +92,12 @@ def test_columns_out_of_order_are_sorted():
 def test_text_labels_and_several_labels():
     rows, _ = read("1 1:1\nspam 1:2\nüber,3 1:3\n+ 1:4\n".encode())
     assert texts(rows) == ["1", "spam", "über,3", "+"]
-    batch = _read_svmlight(b"01 1:1\n 2:1\n1,2 1:1\n", labels="text")
+    batch = batch_of(b"01 1:1\n 2:1\n1,2 1:1\n", labels="text")
     assert batch.labels == ("01", "", "1,2")
 
 
 def test_a_row_may_be_empty():
-    batch = _read_svmlight(b"1\n0 1:1\n1 # nothing\n")
+    batch = batch_of(b"1\n0 1:1\n1 # nothing\n")
     assert batch.rows.indptr.tolist() == [0, 0, 1, 1]
 
 
@@ -107,16 +108,16 @@ def test_queries_that_come_late():
 
 @pytest.mark.parametrize("data", [b"", b"\n\r\n", b"# only\n#a comment", b"\xef\xbb\xbf"])
 def test_nothing_to_read(data):
-    assert _read_svmlight(data) is None
+    assert batch_of(data) is None
 
 
 def test_columns_beyond_32_bits():
-    batch = _read_svmlight(b"1 1:1\n" * 3 + b"1 1:1 4294967296:2 4611686018427387904:3\n")
+    batch = batch_of(b"1 1:1\n" * 3 + b"1 1:1 4294967296:2 4611686018427387904:3\n")
     assert batch.rows.indices.dtype == batch.rows.indptr.dtype == np.int64
     assert batch.rows.indices.tolist() == [0, 0, 0, 0, 2**32 - 1, 2**62 - 1]
     assert batch.rows.n_features == 2**62
-    assert _read_svmlight(b"1 2147483647:1\n").rows.indices.dtype == np.int32
-    assert _read_svmlight(b"1 2147483648:1\n").rows.indices.dtype == np.int64
+    assert batch_of(b"1 2147483647:1\n").rows.indices.dtype == np.int32
+    assert batch_of(b"1 2147483648:1\n").rows.indices.dtype == np.int64
 
 
 def test_rows_are_handed_out_as_asked():
@@ -156,7 +157,7 @@ def test_a_line_of_100_megabytes():
     pair = b" 7654321:0.123456789"
     n = 100_000_000 // len(pair)
     line = b"1" + b"".join(b" %d:0.123456789" % (i + 10**7) for i in range(n)) + b"\n"
-    batch = _read_svmlight(line + b"1 1:1\n")
+    batch = batch_of(line + b"1 1:1\n")
     assert batch.rows.indptr.tolist() == [0, n, n + 1]
 
 
@@ -208,7 +209,7 @@ def _read_and_count(data, n_jobs):
     ],
 )  # fmt: skip
 def test_numbers_are_rounded_as_python_does(text):
-    value = _read_svmlight(f"1 1:{text}\n".encode()).rows.values[0]
+    value = batch_of(f"1 1:{text}\n".encode()).rows.values[0]
     assert value == float(text)
     assert math.copysign(1, value) == math.copysign(1, float(text))
 
@@ -218,13 +219,13 @@ def test_every_float_is_read_back(numbers, digits):
     for write in (repr, lambda x: f"{x:.{digits}e}", lambda x: f"{x:.{digits}f}"):
         words = [write(x) for x in numbers if abs(float(write(x))) < math.inf]
         pairs = " ".join(f"{j}:{word}" for j, word in enumerate(words))
-        batch = _read_svmlight(f"1 {pairs}\n".encode(), index_base=0)
+        batch = batch_of(f"1 {pairs}\n".encode(), index_base=0)
         assert batch.rows.values.tobytes() == np.array(words, dtype=float).tobytes()
 
 
 @given(st.integers(0, 2**64 + 9), st.integers(-40, 40))
 def test_whole_numbers_times_powers_of_ten(number, power):
-    batch = _read_svmlight(f"1 1:{number}e{power}\n".encode())
+    batch = batch_of(f"1 1:{number}e{power}\n".encode())
     assert batch.rows.values[0] == float(f"{number}e{power}")
 
 
@@ -236,7 +237,7 @@ def test_halfway_cases(mantissa, power, more):
     digits = max(0, -power)
     text = str(half.numerator * 10**digits // half.denominator).rjust(digits + 1, "0")
     text = f"{text[: len(text) - digits]}.{text[len(text) - digits :]}{more}"
-    assert _read_svmlight(f"1 1:{text}\n".encode()).rows.values[0] == float(text)
+    assert batch_of(f"1 1:{text}\n".encode()).rows.values[0] == float(text)
 
 
 # ------------------------------------------------------------------ what is refused
@@ -284,7 +285,7 @@ BAD = [
 def test_bad_lines_are_named(line, column, kind, match):
     data = b"1 1:1\n# comment\n" + line + b"\n1 1:1\n"
     with pytest.raises(LineError, match=f"train.svm, line 3, byte {column}: .*{match}.*skip"):
-        _read_svmlight(data, name="train.svm")
+        batch_of(data, name="train.svm")
     rows, reader = read(data, on_error="skip")
     assert len(rows) == 2
     assert reader.skipped.count == 1
@@ -295,13 +296,13 @@ def test_bad_lines_are_named(line, column, kind, match):
 
 def test_a_column_outside_is_named():
     with pytest.raises(LineError, match=r"line 2, byte 3: .*'4:1' lies outside the 3 columns"):
-        _read_svmlight(b"1 3:1\n1 4:1\n", n_features=3)
+        batch_of(b"1 3:1\n1 4:1\n", n_features=3)
     with pytest.raises(LineError, match=r"line 1, byte 3: .*index_base=1 if"):
-        _read_svmlight(b"1 3:1\n", n_features=3, index_base=0)
+        batch_of(b"1 3:1\n", n_features=3, index_base=0)
     with pytest.raises(
         ValueError, match=r"f, line 2: column 3 lies outside .*counts columns from 0"
     ):
-        _read_svmlight(b"1 1:1\n1 3:1\n1 0:1\n", n_features=3, name="f")
+        batch_of(b"1 1:1\n1 3:1\n1 0:1\n", n_features=3, name="f")
 
 
 def test_a_zero_after_rows_were_handed_out():
@@ -319,7 +320,7 @@ def test_a_text_label_after_numbers_were_handed_out():
     with pytest.raises(LineError, match=r"line 2, byte 1: .*'spam' is no number.*labels='text'"):
         reader.feed(b"spam 1:1\n")
     with pytest.raises(LineError, match="no number"):
-        _read_svmlight(b"spam 1:1\n", labels="number")
+        batch_of(b"spam 1:1\n", labels="number")
 
 
 def test_an_error_stays():
@@ -346,7 +347,7 @@ def test_only_the_first_skipped_lines_are_kept():
         ({"on_error": "ignore"}, "'on_error' parameter"),
         ({"labels": "int"}, "'labels' parameter"),
         ({"n_features": 0}, "'n_features' parameter .* from 1 to 2\\^62"),
-        ({"n_jobs": 0}, "'n_jobs' parameter must not be 0"),
+        ({"n_jobs": 0}, "'n_jobs' parameter of SvmlightReader must be None"),
     ],
 )
 def test_parameters_are_checked(options, match):
@@ -376,7 +377,7 @@ def test_the_same_matrix_as_scikit_learn(tmp_path):
         dump_svmlight_file(X, y, file, zero_based=zero_based, query_id=np.arange(200), comment="c")
         path = tmp_path / "data.svm"
         path.write_bytes(file.getvalue())
-        batch = _read_svmlight(path)
+        batch = batch_of(file.getvalue())
         theirs, labels, qid = load_svmlight_file(str(path), query_id=True)
         assert (batch.rows.to_matrix() != theirs).nnz == 0
         assert batch.rows.to_matrix().shape == theirs.shape

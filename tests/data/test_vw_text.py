@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable.data.line_errors import LineError
-from separable.data.vw_text import VwReader, _read_vw
+from separable.data.vw_text import VwReader
+from tests.data.feeding import fed
 from tests.reference import vw_text as reference
 
 pytestmark = pytest.mark.native
@@ -19,13 +19,14 @@ pytestmark = pytest.mark.native
 
 def read(data, cuts=(), **options):
     """Read the bytes in pieces; return the rows as the reference has them, and the reader."""
-    reader = VwReader(**options)
-    places = [0, *sorted(cuts), len(data)]
-    for begin, end in pairwise(places):
-        reader.feed(data[begin:end])
-    reader.finish()
+    reader = fed(VwReader(**options), data, cuts)
     batch = reader.take()
     return ([] if batch is None else as_tuples(batch, reader.feature_names)), reader
+
+
+def batch_of(data, **options):
+    """Read the bytes; return the batch of all rows, or None."""
+    return fed(VwReader(**options), data).take()
 
 
 def as_tuples(batch, names):
@@ -98,7 +99,7 @@ def test_blank_lines_are_passed_over():
 
 @pytest.mark.parametrize("data", [b"", b"\n \r\n", b"\xef\xbb\xbf"])
 def test_nothing_to_read(data):
-    assert _read_vw(data) is None
+    assert batch_of(data) is None
 
 
 def test_rows_are_handed_out_as_asked():
@@ -161,7 +162,7 @@ def test_threads_give_the_same_rows(n_jobs, n_features):
 
 
 def hashed(data, bits):
-    batch = _read_vw(data, n_features=1 << bits)
+    batch = batch_of(data, n_features=1 << bits)
     assert batch.rows.n_features == 1 << bits
     return dict(zip(batch.rows.indices.tolist(), batch.rows.values.tolist(), strict=True))
 
@@ -236,7 +237,7 @@ BAD = [
 def test_bad_lines_are_named(line, column, kind, match):
     data = b"1 |a x\n\n" + line + b"\n1 |a y\n" + line
     with pytest.raises(LineError, match=f"train.vw, line 3, byte {column}: .*{match}.*skip"):
-        _read_vw(data, name="train.vw")
+        batch_of(data, name="train.vw")
     rows, reader = read(data, on_error="skip")
     assert [row[-1] for row in rows] == [{"a^x": 1.0}, {"a^y": 1.0}]
     assert reader.feature_names == ("a^x", "a^y")

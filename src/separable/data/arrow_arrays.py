@@ -1,15 +1,130 @@
-"""Small steps between Arrow and NumPy that import no pandas."""
+"""Small steps between Arrow and NumPy.
+
+Only Arrow's buffers are read: ``to_numpy`` and ``pyarrow.array`` would import pandas.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from separable.data.strings import pack_strings
 
-__all__ = ["floats", "integers", "mask", "nulls", "number_array"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+    from numpy.typing import DTypeLike, NDArray
+
+__all__ = [
+    "as_arrow",
+    "bits",
+    "flat",
+    "floats",
+    "integers",
+    "is_text",
+    "mask",
+    "nulls",
+    "number_array",
+    "one_chunk",
+    "strings",
+    "text_buffers",
+]
+
+
+# --- from Arrow ---
+
+
+def as_arrow(values: Any) -> Any:
+    """Return anything with Arrow's interface as an Arrow array, in chunks or not."""
+    import pyarrow as pa
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+
+
+def one_chunk(values: Any) -> Any:
+    """Return anything with Arrow's interface as one Arrow array."""
+    import pyarrow as pa
+
+    values = as_arrow(values)
+    if isinstance(values, pa.Array):
+        return values
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    if pa.types.is_string(values.type):  # one chunk of more than 2 GB of text needs long offsets
+        values = values.cast(pa.large_string())
+    return values.combine_chunks()
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of text."""
+    from pyarrow import types
+
+    return (
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or str(kind) == "string_view"  # older pyarrow cannot name it
+    )
+
+
+def flat(array: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """Return the values of an array of fixed width, without a copy; nulls are any value."""
+    values: NDArray[Any] = np.frombuffer(array.buffers()[1] or b"", dtype)
+    return values[array.offset : array.offset + len(array)]
+
+
+def bits(array: Any, place: int) -> NDArray[np.bool_]:
+    """Return the bits of a buffer of an array, one a value."""
+    packed = np.frombuffer(array.buffers()[place] or b"", np.uint8)
+    unpacked = np.unpackbits(packed, bitorder="little", count=array.offset + len(array))
+    return unpacked[array.offset :].astype(np.bool_)
+
+
+def nulls(column: Any) -> NDArray[np.bool_]:
+    """Return where a column is null."""
+    parts = [np.zeros(0, np.bool_)]
+    for chunk in getattr(column, "chunks", [column]):
+        known = chunk.null_count and chunk.buffers()[0] is not None
+        parts.append(~bits(chunk, 0) if known else np.full(len(chunk), chunk.null_count > 0))
+    return np.concatenate(parts)
+
+
+def floats(column: Any) -> NDArray[np.float64]:
+    """Return a column of numbers as float64, NaN where it is null."""
+    import pyarrow as pa
+
+    chunks = (c.cast(pa.float64(), safe=False) for c in getattr(column, "chunks", [column]))
+    values = np.concatenate([np.zeros(0), *(flat(chunk, np.float64) for chunk in chunks)])
+    if column.null_count:
+        values[nulls(column)] = np.nan
+    return values
+
+
+def integers(array: Any) -> NDArray[np.int32]:
+    """Return an array of int32, -1 where it is null."""
+    values = flat(array, np.int32).copy()
+    if array.null_count:
+        values[nulls(array)] = -1
+    return values
+
+
+def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the UTF-8 of an array of string or large_string, and where its texts start in it."""
+    import pyarrow as pa
+
+    dtype: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    _, places, letters = array.buffers()
+    if places is None or len(array) == 0:
+        return np.zeros(0, np.uint8), np.zeros(1, dtype)
+    offsets = np.frombuffer(places, dtype)[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(b"" if letters is None else letters, np.uint8), offsets
+
+
+# --- to Arrow ---
 
 
 def mask(keep: NDArray[np.bool_]) -> Any:
@@ -20,40 +135,6 @@ def mask(keep: NDArray[np.bool_]) -> Any:
     return pa.Array.from_buffers(pa.bool_(), len(keep), [None, packed])
 
 
-def nulls(column: Any) -> NDArray[np.bool_]:
-    """Return where a column is null."""
-    parts = [np.zeros(0, dtype=bool)]
-    for chunk in getattr(column, "chunks", [column]):
-        valid = chunk.buffers()[0] if chunk.null_count else None
-        if valid is None:
-            parts.append(np.full(len(chunk), chunk.null_count > 0))
-            continue
-        bits = np.frombuffer(valid, np.uint8)
-        bits = np.unpackbits(bits, bitorder="little", count=chunk.offset + len(chunk))
-        parts.append(bits[chunk.offset :] == 0)
-    return np.concatenate(parts)
-
-
-def floats(column: Any) -> NDArray[np.float64]:
-    """Return a column of numbers as float64; nulls are any number."""
-    import pyarrow as pa
-
-    parts = [np.zeros(0)]
-    for chunk in getattr(column, "chunks", [column]):
-        values = chunk.cast(pa.float64(), safe=False)
-        data = np.frombuffer(values.buffers()[1] or b"", dtype=np.float64)
-        parts.append(data[values.offset : values.offset + len(values)])
-    return np.concatenate(parts)
-
-
-def integers(array: Any) -> NDArray[np.int32]:
-    """Return an array of int32, -1 where it is null."""
-    values = np.frombuffer(array.buffers()[1] or b"", dtype=np.int32)
-    values = values[array.offset : array.offset + len(array)].copy()
-    values[nulls(array)] = -1
-    return values
-
-
 def number_array(values: NDArray[Any]) -> Any:
     """Return numbers as an Arrow array of the same type, without a copy where they lie together."""
     import pyarrow as pa
@@ -61,3 +142,22 @@ def number_array(values: NDArray[Any]) -> Any:
     held: Any = np.ascontiguousarray(values)
     kind = pa.from_numpy_dtype(held.dtype)
     return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held)])
+
+
+def strings(texts: Iterable[str]) -> pa.Array[Any]:
+    """Return texts as an Arrow array; a tuple is converted once."""
+    return _strings_once(texts) if isinstance(texts, tuple) else _strings(texts)
+
+
+@lru_cache(maxsize=64)
+def _strings_once(texts: tuple[str, ...]) -> pa.Array[Any]:
+    return _strings(texts)
+
+
+def _strings(texts: Iterable[str]) -> pa.Array[Any]:
+    import pyarrow as pa
+
+    letters, offsets = pack_strings(list(texts))
+    places = offsets.astype(np.int32)
+    buffers = [None, pa.py_buffer(places.tobytes()), pa.py_buffer(letters.tobytes())]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from separable.data.arrow_arrays import strings
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
     Texts = pa.ChunkedArray[Any] | pa.Array[Any]
 
-__all__ = ["FALSE", "TRUE", "ColumnPlan", "arrow_type", "converted", "guess"]
+__all__ = ["ColumnPlan", "arrow_type", "converted", "guess"]
 
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
@@ -125,8 +127,6 @@ def converted(
 def _booleans(texts: Texts, given: bool) -> Any | None:
     import pyarrow as pa
     from pyarrow import compute
-
-    from separable.data.missing import strings
 
     known_words = TRUE + FALSE + (MORE_TRUE + MORE_FALSE) * given
     if len(texts) and texts[0].as_py() not in (None, *known_words):

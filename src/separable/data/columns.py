@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from separable.data.arrow_arrays import bits, floats, integers, is_text, nulls, one_chunk
+from separable.data.missing import is_missing
 from separable.data.table import TableError, list_names
 from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 __all__ = ["Categories", "Column", "Columns", "Numbers", "as_columns"]
@@ -219,25 +220,19 @@ def _column(name: str, values: Any) -> Column:
 
 def _column_from_objects(name: str, values: list[Any]) -> Column:
     """Numbers when every value there is one, else the categories of their texts."""
-    present = {type(value) for value in values if not _is_missing(value)}
+    present = {type(value) for value in values if not is_missing(value)}
     numeric = (int, float, complex, Decimal, np.number)
     if all(issubclass(kind, numeric) and kind is not bool for kind in present):
         _refuse_complex(name, present)
         return Numbers(np.array([_to_float(value) for value in values], dtype=np.float64))
     _refuse_nested(name, values, present)
     places: dict[str, int] = {}
-    codes = [-1 if _is_missing(v) else places.setdefault(str(v), len(places)) for v in values]
+    codes = [-1 if is_missing(v) else places.setdefault(str(v), len(places)) for v in values]
     return Categories(np.array(codes, dtype=np.int32), tuple(places))
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-
-
 def _to_float(value: Any) -> float:
-    if _is_missing(value):
+    if is_missing(value):
         return np.nan
     try:
         return float(value)
@@ -259,66 +254,39 @@ def _refuse_nested(name: str, values: list[Any], kinds: set[type]) -> None:
         )
 
 
-# --- Arrow. Only its buffers are read: to_numpy and pyarrow.array would import pandas. ---
+# --- Arrow ---
 
 
 def _column_from_arrow(name: str, values: Any) -> Column:
     import pyarrow as pa
     from pyarrow import types
 
-    array: Any = _one_chunk(values)
+    array: Any = one_chunk(values)
     kind = array.type
     if types.is_null(kind):
         return Numbers(np.full(len(array), np.nan))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return Numbers(_floats(array))
+        return Numbers(floats(array))
     if types.is_boolean(kind):
-        codes = np.where(_valid(array), _bits(array, 1), -1).astype(np.int32)
+        codes = np.where(nulls(array), -1, bits(array, 1)).astype(np.int32)
         return Categories(codes, ("False", "True"))
     if types.is_dictionary(kind):
-        if not _is_text(kind.value_type):
+        if not is_text(kind.value_type):
             return _column_from_arrow(name, array.dictionary_decode())
-    elif _is_text(kind) or types.is_temporal(kind):
+        return _column_from_dictionary(array)
+    if is_text(kind) or types.is_temporal(kind):
         codes, levels = text_codes(array.cast(pa.large_string()))
         return Categories(codes, tuple(levels))
-    else:
-        raise TableError(
-            f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "
-            "give it one value a row."
-        )
-    return _categories(array)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    from pyarrow import types
-
-    return (
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or str(kind) == "string_view"  # older pyarrow cannot name it
+    raise TableError(
+        f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "
+        "give it one value a row."
     )
 
 
-def _one_chunk(values: Any) -> Any:
+def _column_from_dictionary(array: Any) -> Categories:
     import pyarrow as pa
 
-    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
-        stream = hasattr(values, "__arrow_c_stream__")
-        values = pa.chunked_array(values) if stream else pa.array(values)
-    if isinstance(values, pa.Array):
-        return values
-    if values.num_chunks == 1:
-        return values.chunk(0)
-    if pa.types.is_string(values.type):  # one chunk of more than 2 GB of text needs long offsets
-        values = values.cast(pa.large_string())
-    return values.combine_chunks()
-
-
-def _categories(array: Any) -> Categories:
-    import pyarrow as pa
-
-    codes = _integers(array.indices.cast(pa.int32()))
-    codes[~_valid(array.indices)] = -1
+    codes = integers(array.indices.cast(pa.int32()))
     levels = array.dictionary.cast(pa.large_string()).to_pylist()
     if None in levels:  # a null may hide among the levels
         codes[codes == levels.index(None)] = -1
@@ -328,34 +296,3 @@ def _categories(array: Any) -> Categories:
         order = np.array([places.setdefault(level, len(places)) for level in levels])
         codes, levels = np.where(codes < 0, -1, order[codes]).astype(np.int32), list(places)
     return Categories(codes, tuple(levels))
-
-
-def _floats(array: pa.Array[Any]) -> NDArray[np.float64]:
-    import pyarrow as pa
-
-    array = array.cast(pa.float64(), safe=False)
-    values = np.frombuffer(_buffer(array, 1), dtype=np.float64)
-    values = values[array.offset : array.offset + len(array)].copy()
-    values[~_valid(array)] = np.nan
-    return values
-
-
-def _integers(array: pa.Array[Any]) -> NDArray[np.int32]:
-    values = np.frombuffer(_buffer(array, 1), dtype=np.int32)
-    return values[array.offset : array.offset + len(array)].copy()
-
-
-def _valid(array: pa.Array[Any]) -> NDArray[np.bool_]:
-    if array.null_count == 0:
-        return np.ones(len(array), dtype=np.bool_)
-    return _bits(array, 0)
-
-
-def _bits(array: pa.Array[Any], place: int) -> NDArray[np.bool_]:
-    packed = np.frombuffer(_buffer(array, place), dtype=np.uint8)
-    bits = np.unpackbits(packed, bitorder="little", count=array.offset + len(array))
-    return bits[array.offset :].astype(np.bool_)
-
-
-def _buffer(array: pa.Array[Any], place: int) -> Any:
-    return array.buffers()[place] or b""

@@ -103,7 +103,7 @@ def decompressed(stream: Readable, kind: Compression | None) -> Readable:
     if kind == "zstd":
         return _Zstd(stream)
     makers: dict[str, Callable[[], Any]] = {
-        "gzip": lambda: _GzipMember(),
+        "gzip": _GzipMember,
         "bz2": bz2.BZ2Decompressor,
         "xz": lzma.LZMADecompressor,
     }

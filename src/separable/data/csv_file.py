@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import integers, mask, nulls
+from separable.data.arrow_arrays import integers, mask, nulls, strings
 from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
 from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
 from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
-from separable.data.missing import strings
 from separable.data.records import Records
 from separable.data.table import NotANumberError, TableError
 

@@ -9,7 +9,7 @@ from separable.data.csv_file import Block, CsvReader, RetypeError
 from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, line_of_byte, refuse_nul
-from separable.data.files import TableFiles
+from separable.data.files import TableFiles, cut_off
 from separable.data.records import Records
 from separable.data.report import ColumnFound
 from separable.data.table import TableError, list_names
@@ -91,10 +91,7 @@ class CsvFiles(TableFiles):
             parts = Block(source.name, whole, layout.start).parts(layout, 1 << 23)
             rows = sum(int((~records.empty).sum()) for records, _ in parts)
         if not self.options.skip or not rows:
-            raise TableError(
-                f"{source.name}: {problem}, after {rows} rows (line {line}). Get the file again, "
-                "or read the rows there are with on_error='skip'."
-            )
+            raise cut_off(source.name, problem, rows, line)
         self.report.skip(source.name, line, problem, "")
         return whole
 
@@ -196,10 +193,7 @@ class CsvFiles(TableFiles):
         line += data.count(b"\n")
         if not self.options.skip:
             rows = self.report.rows + data.count(b"\n")
-            raise TableError(
-                f"{name}: {stream.broken}, after {rows} rows (line {line}). Get the file again, or "
-                "read the rows there are with on_error='skip'."
-            )
+            raise cut_off(name, stream.broken, rows, line)
         self.report.skip(name, line, str(stream.broken), "")
         stream.broken = None
         stream.cut(data.rfind(b"\n") + 1)

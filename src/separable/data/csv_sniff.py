@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from separable.data.arrow_arrays import strings
 from separable.data.column_guess import ColumnPlan, arrow_type, guess
 from separable.data.dialect import (
     Dialect,
@@ -21,7 +22,7 @@ from separable.data.dialect import (
     sniff_quoting,
 )
 from separable.data.encodings import refuse_invalid_utf8
-from separable.data.missing import MISSING, strings
+from separable.data.missing import MISSING
 from separable.data.records import Records
 from separable.data.table import TableError, is_number, list_names
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.arrow_arrays import floats, mask, nulls
 from separable.data.report import ReadingReport
 from separable.data.table import TableError, require_columns
 
@@ -137,8 +138,6 @@ def split_target(table: pa.Table, target: Any, label: str | None, report: Readin
         table = table.drop_columns([label])
         there = _there(column)
         if not there.all():
-            from separable.data.arrow_arrays import mask
-
             report.rows_without_target += int(np.count_nonzero(~there))
             table, column = table.filter(mask(there)), column.filter(mask(there))
         return Dataset(table, None, target_values(column, label), report)
@@ -161,12 +160,7 @@ def given_target(target: Any, n_rows: int) -> NDArray[Any]:
 def _there(column: Any) -> NDArray[np.bool_]:
     from pyarrow import types
 
-    from separable.data.arrow_arrays import floats, nulls
-
-    there = ~nulls(column)
-    if types.is_floating(column.type):
-        there &= ~np.isnan(floats(column))
-    return there
+    return ~np.isnan(floats(column)) if types.is_floating(column.type) else ~nulls(column)
 
 
 def target_values(column: Any, name: str) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.arrow_arrays import as_arrow, bits, flat, nulls, one_chunk
 from separable.data.columns import Categories, Column, Columns, Numbers
 from separable.data.table import CellError
 
@@ -52,6 +53,14 @@ class Dates:
 
     values: NDArray[np.datetime64]
 
+    def as_categories(self) -> Categories:
+        """Return the dates as text."""
+        values, places = np.unique(self.values, return_inverse=True)
+        there = ~np.isnat(values)
+        codes = np.where(there[places], places, -1).astype(np.int32)
+        texts = np.datetime_as_string(values[there]).tolist()
+        return Categories(codes, tuple(text.replace("T", " ") for text in texts))
+
 
 @dataclass(frozen=True, slots=True)
 class Booleans:
@@ -64,6 +73,11 @@ class Booleans:
     """
 
     values: NDArray[np.float64]
+
+    def as_categories(self) -> Categories:
+        """Return the booleans as the texts False and True."""
+        codes = np.where(np.isnan(self.values), -1, self.values).astype(np.int32)
+        return Categories(codes, ("False", "True"))
 
 
 TypedColumn = Column | Dates | Booleans
@@ -147,44 +161,26 @@ def _from_arrow(raw: Any) -> Dates | Booleans | None:
     import pyarrow as pa
     from pyarrow import types
 
-    array = raw
-    if not isinstance(raw, (pa.Array, pa.ChunkedArray)):
-        try:
-            array = pa.chunked_array(raw) if hasattr(raw, "__arrow_c_stream__") else pa.array(raw)
-        except (pa.ArrowException, OverflowError):
-            return None
+    try:
+        array = as_arrow(raw)
+    except (pa.ArrowException, OverflowError):
+        return None
     kind = array.type
     if types.is_boolean(kind):
-        return Booleans(_buffer_values(array.cast(pa.uint8()), np.uint8).astype(np.float64))
+        array = one_chunk(array)
+        values = bits(array, 1).astype(np.float64)
+        values[nulls(array)] = np.nan
+        return Booleans(values)
     if not (types.is_timestamp(kind) or types.is_date(kind)):
         return None
     if getattr(kind, "tz", None) is not None:
         from pyarrow import compute
 
         array = compute.local_timestamp(array)
-    whole = array.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-    values = _buffer_values(whole, np.int64)
-    dates = np.full(len(values), np.datetime64("NaT", "us"))
-    there = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), np.bool_)
-    dates[there] = values[there].astype(np.int64).view("datetime64[us]")
+    moments = one_chunk(array).cast(pa.timestamp("us"), safe=False)
+    dates = flat(moments, "datetime64[us]").copy()
+    dates[nulls(moments)] = np.datetime64("NaT")
     return Dates(dates)
-
-
-def _buffer_values(array: Any, dtype: type[Any]) -> NDArray[Any]:
-    """Return whole numbers, or floats with NaN where one is missing."""
-    import pyarrow as pa
-
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
-    data = array.buffers()[1]
-    values = np.frombuffer(b"" if data is None else data, dtype)
-    values = values[array.offset : array.offset + len(array)]
-    if not array.null_count:
-        return values
-    missing = np.array(array.is_null().to_pylist(), dtype=np.bool_)
-    exact = values.astype(np.longdouble)  # holds every int64
-    exact[missing] = np.nan
-    return exact
 
 
 # --- from texts ---
@@ -227,7 +223,7 @@ def dates_from(name: str, column: TypedColumn) -> NDArray[np.datetime64]:
             if np.isnan(column.values).all()
             else _refuse_numbers(name, column)
         )
-    texts = column if isinstance(column, Categories) else _as_words(column)
+    texts = column if isinstance(column, Categories) else column.as_categories()
     read = [read_date(level) for level in texts.levels]
     _refuse_unread(name, texts, read, "a date such as 2024-01-31 or 2024-01-31 18:30")
     whole = np.array([*(0 if each is None else each for each in read), 0], dtype=np.int64)
@@ -247,11 +243,6 @@ def booleans_from(name: str, column: TypedColumn) -> NDArray[np.float64]:
     _refuse_unread(name, texts, read, "true or false, yes or no, 1 or 0")
     values = np.array([*(np.nan if each is None else each for each in read), np.nan])
     return values[texts.codes]
-
-
-def _as_words(column: Booleans) -> Categories:
-    codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int32)
-    return Categories(codes, ("False", "True"))
 
 
 def _refuse_unread(name: str, texts: Categories, read: Sequence[float | None], wanted: str) -> None:

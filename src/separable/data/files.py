@@ -10,6 +10,7 @@ from separable.data.csv_sniff import CsvOptions
 from separable.data.dataset import Dataset, split_target
 from separable.data.progress import Progress
 from separable.data.report import ReadingReport
+from separable.data.table import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from separable.data.sources import Input, OpenInput
     from separable.data.table import ColumnType
 
-__all__ = ["Files", "Options", "TableFiles"]
+__all__ = ["Files", "Options", "TableFiles", "cut_off"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,6 @@ class Files(ABC):
         self.report = ReadingReport(format=self.format)
         self.columns: list[str] = []
         self.label: str | None = None
-        self._done_bytes = 0
 
     def start_again(self) -> None:
         """Forget what was found, to read again; whoever holds the report sees the new one."""
@@ -121,6 +121,15 @@ class TableFiles(Files):
                 dataset = split_target(table, self.target, self.label, self.report)
                 self.report.rows -= self.report.rows_without_target - before
                 yield dataset
+
+
+def cut_off(name: str, problem: object, rows: int, line: int | None = None) -> TableError:
+    """Return the error about a file that ends too early."""
+    at = "" if line is None else f" (line {line})"
+    return TableError(
+        f"{name}: {problem}, after {rows} rows{at}. Get the file again, or read the rows there are "
+        "with on_error='skip'."
+    )
 
 
 def _of_rows(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:

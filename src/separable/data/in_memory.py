@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import number_array
+from separable.data.arrow_arrays import number_array, strings
 from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows, is_scipy_sparse
 from separable.data.table import TableError
@@ -100,8 +100,6 @@ def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
         return pa.array(raw)  # booleans and dates keep their type
     column = columns[name]
     if isinstance(column, Categories):
-        from separable.data.missing import strings
-
         codes: Any = pa.array(column.codes, mask=column.codes < 0)
         return pa.DictionaryArray.from_arrays(codes, strings(column.levels))
     return number_array(column.values)

@@ -10,13 +10,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from separable.data.arrow_arrays import mask, strings
 from separable.data.column_guess import ColumnPlan, arrow_type, converted, guess
 from separable.data.compression import BrokenStreamError
-from separable.data.csv_file import RetypeError, without_missing
+from separable.data.csv_file import RetypeError, without_missing, wrong_texts
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_invalid_utf8
-from separable.data.files import TableFiles
-from separable.data.missing import strings
+from separable.data.files import TableFiles, cut_off
 from separable.data.report import ColumnFound
 from separable.data.table import NotANumberError, TableError, list_names
 
@@ -114,10 +116,7 @@ class JsonlFiles(TableFiles):
         rows = self.report.rows + whole.count(b"\n")
         at = line + whole.count(b"\n")
         if not self.options.skip:
-            raise TableError(
-                f"{name}: {problem}, after {rows} rows (line {at}). Get the file again, or read "
-                "the rows there are with on_error='skip'."
-            )
+            raise cut_off(name, problem, rows, at)
         self.report.skip(name, at, problem, "")
         return whole
 
@@ -252,8 +251,6 @@ class JsonlFiles(TableFiles):
             return column
         out = converted(column, plan.arrow, given=plan.given)
         if out is None:
-            from separable.data.csv_file import wrong_texts
-
             place = int(wrong_texts(column, plan, ".").argmax())
             raise NotANumberError(
                 f"{where}, object {place + 1} from line {line}, column {name!r}: "
@@ -342,11 +339,8 @@ def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
 
 
 def _with_nulls(texts: list[str | None]) -> Any:
-    import numpy as np
     import pyarrow as pa
     from pyarrow import compute
-
-    from separable.data.arrow_arrays import mask
 
     there = np.array([text is not None for text in texts], dtype=bool)
     array = strings([text or "" for text in texts])
@@ -367,7 +361,5 @@ def _json_kind(value: Any) -> str:
 
 def _longest(data: bytes) -> int:
     """Return the length of the longest line, or of the text where it is short."""
-    import numpy as np
-
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
     return min(len(data), int(np.diff(ends, prepend=-1, append=len(data)).max())) + 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from separable.data.table import TableError
+
 __all__ = ["LineError", "SkippedLine", "SkippedLines", "shown"]
 
 #: Characters of the text that an error shows.
@@ -12,30 +14,34 @@ LONGEST_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class SkippedLine:
-    """A line that was refused, and why.
+    """A line that cannot be read, and why.
 
     Parameters
     ----------
+    source : str
+        The file.
     line : int
         Its number, from 1.
-    column : int
-        The byte of the line at which the trouble starts, from 1.
-    text : str
-        What stands there, cut to 60 characters.
-    kind : str
-        The reason in one or two words, for programs: ``"value_malformed"``.
     reason : str
         The reason and the remedy, for people.
+    text : str
+        What stands there, cut where it is long.
+    column : int, optional
+        The byte of the line at which the trouble starts, from 1, where that is known.
+    kind : str, optional
+        The reason in one or two words, for programs: ``"value_malformed"``.
     """
 
+    source: str
     line: int
-    column: int
-    text: str
-    kind: str
     reason: str
+    text: str
+    column: int | None = None
+    kind: str = ""
 
     def __str__(self) -> str:
-        return f"line {self.line}, byte {self.column}: {self.reason}"
+        byte = "" if self.column is None else f", byte {self.column}"
+        return f"line {self.line}{byte}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +63,23 @@ class SkippedLines:
         return self.count > 0
 
 
-class LineError(ValueError):
+class LineError(TableError):
     """A line that cannot be read.
 
     Parameters
     ----------
-    name : str
-        The file.
     refused : SkippedLine
         The line.
     advice : str, optional
         What to do about lines like it.
     """
 
-    def __init__(self, name: str, refused: SkippedLine, advice: str = "") -> None:
-        super().__init__(f"{name}, {refused}{advice}")
-        self.name = name
+    def __init__(self, refused: SkippedLine, advice: str = "") -> None:
+        super().__init__(refused, advice)
         self.refused = refused
+
+    def __str__(self) -> str:
+        return f"{self.refused.source}, {self.refused}{self.args[1]}"
 
 
 def shown(text: bytes) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from separable.data.line_errors import LineError, SkippedLine, SkippedLines, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from separable._core import native
 
-__all__ = ["LineReader", "check_choice", "feed_all", "thread_count"]
+__all__ = ["LineReader"]
 
 SKIP_ADVICE = ". on_error='skip' leaves such lines out and counts them."
-CHUNK = 1 << 22
 
 
 class LineReader:
@@ -81,44 +76,12 @@ class LineReader:
     def _told(self, fault: tuple[int, int, int, bytes]) -> SkippedLine:
         line, column, number, text = fault
         kind, sentence = self.reasons[number]
-        return SkippedLine(line, column, shown(text), kind, self._sentence(sentence, shown(text)))
+        reason = self._sentence(sentence, shown(text))
+        return SkippedLine(self._name, line, reason, shown(text), column, kind)
 
     def _sentence(self, sentence: str, text: str) -> str:
         return sentence.format(text=text)
 
     def _raise_fault(self) -> None:
         if not self._skips and self._stream.n_faults:
-            raise LineError(self._name, self._told(self._stream.faults[0]), SKIP_ADVICE)
-
-
-def check_choice(name: str, value: object, choices: Sequence[object], owner: str) -> None:
-    """Refuse a value that is none of the choices."""
-    if not any(value == choice and type(value) is type(choice) for choice in choices):
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be one of {listed}. Got {value!r} instead."
-        )
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for."""
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0:
-        raise ValueError("The 'n_jobs' parameter must not be 0. Give None for 1, or -1 for all.")
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
-
-
-def feed_all(reader: Any, source: Any, chunk: int = CHUNK) -> None:
-    """Feed a reader the bytes, or the file of a path, to the end."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        reader.feed(source)
-    else:
-        buffer = bytearray(chunk)
-        with Path(source).open("rb", buffering=0) as file:
-            while size := file.readinto(buffer):
-                reader.feed(memoryview(buffer)[:size])
-    reader.finish()
+            raise LineError(self._told(self._stream.faults[0]), SKIP_ADVICE)

@@ -1,8 +1,7 @@
-"""The texts that stand for a missing value."""
+"""What stands for a missing value."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +9,17 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import pyarrow as pa
-
-__all__ = ["MISSING", "checked_markers", "strings"]
+__all__ = ["MISSING", "checked_markers", "is_missing"]
 
 #: The texts that stand for a missing value, after trimming.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an object is None, NaN, or pandas' NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(isinstance(value, (float, np.floating)) and value != value)
 
 
 def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
@@ -28,22 +32,3 @@ def checked_markers(missing: Iterable[str] | None) -> tuple[str, ...]:
             f"{missing!r} instead."
         )
     return tuple(dict.fromkeys(marker.strip() for marker in missing))
-
-
-def strings(texts: Iterable[str]) -> pa.Array[Any]:
-    """Return texts as an Arrow array; ``pyarrow.array`` would import pandas."""
-    return _strings_once(texts) if isinstance(texts, tuple) else _strings(texts)
-
-
-@lru_cache(maxsize=64)
-def _strings_once(texts: tuple[str, ...]) -> pa.Array[Any]:
-    return _strings(texts)
-
-
-def _strings(texts: Iterable[str]) -> pa.Array[Any]:
-    import pyarrow as pa
-
-    encoded = [text.encode() for text in texts]
-    offsets = np.cumsum([0] + [len(text) for text in encoded], dtype=np.int32)
-    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)

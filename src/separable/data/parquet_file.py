@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.dataset import chosen_columns
 from separable.data.files import TableFiles
-from separable.data.schema import column_type, typed, with_given_types
+from separable.data.schema import column_type, count_nulls, with_given_types
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ class ParquetFiles(TableFiles):
 
     def _finished(self, source: Input, table: pa.Table) -> pa.Table:
         table = table.select(self.columns).replace_schema_metadata()
-        return typed(with_given_types(table, source.name, self.options), self.report)
+        table = with_given_types(table, source.name, self.options)
+        count_nulls(table, self.report)
+        return table
 
     def _checked(self, source: Input, step: Any) -> Any:
         """Do something that fails on a damaged file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from separable.data.choices import check_choice
 from separable.data.csv_sniff import CsvOptions
 from separable.data.dataset import Dataset, chosen_columns, given_target, split_target
 from separable.data.encodings import checked_encoding
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from separable.data.sources import Input
 
 __all__ = ["checked_options", "files_of", "read", "read_inputs"]
-
-#: What `checked_options` checks.
-_NAMES = (
-    "target", "columns", "delimiter", "quoting", "header", "encoding", "decimal", "missing",
-    "column_types", "comment", "skip_rows", "on_error", "index_base", "n_features",
-)  # fmt: skip
 
 
 def read(
@@ -147,8 +142,7 @@ def read(
 
 def read_inputs(inputs: list[Input], kind: Format, **options: Any) -> Dataset:
     """Read files of a known format, with the other arguments of `read`."""
-    given = dict.fromkeys(_NAMES) | {"on_error": "raise", "skip_rows": 0, "index_base": "auto"}
-    return files_of(inputs, None, kind, checked_options(**given | options)).dataset()
+    return files_of(inputs, None, kind, checked_options(**options)).dataset()
 
 
 def files_of(
@@ -184,7 +178,7 @@ def _files_class(kind: Format) -> type[Files]:
 def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
     from separable.data.in_memory import table_or_rows
     from separable.data.rows import Rows
-    from separable.data.schema import column_type, typed, with_given_types
+    from separable.data.schema import column_type, count_nulls, with_given_types
 
     found = table_or_rows(source)
     report = ReadingReport(sources=[type(source).__name__], format="memory")
@@ -197,55 +191,57 @@ def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
     columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
     table = with_given_types(found.select(columns), "The table", options)
     report.columns = [column_type(field, "The table", options) for field in table.schema]
-    dataset = split_target(typed(table, report), target, label, report)
+    count_nulls(table, report)
+    dataset = split_target(table, target, label, report)
     report.rows = len(dataset)
     return dataset
 
 
-def checked_options(**given: Any) -> Options:
+def checked_options(
+    *,
+    target: Any = None,
+    columns: Any = None,
+    delimiter: Any = None,
+    quoting: Any = None,
+    header: Any = None,
+    encoding: Any = None,
+    decimal: Any = None,
+    missing: Any = None,
+    column_types: Any = None,
+    comment: Any = None,
+    skip_rows: Any = 0,
+    on_error: Any = "raise",
+    index_base: Any = "auto",
+    n_features: Any = None,
+) -> Options:
     """Check what the user says."""
-    _one_of("on_error", given["on_error"], ("raise", "skip"))
-    _one_of("decimal", given["decimal"], (".", ",", None))
-    for name in ("quoting", "header"):
-        _one_of(name, given[name], (True, False, None))
-    delimiter = given["delimiter"]
+    check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("decimal", decimal, (".", ",", None))
+    check_choice("quoting", quoting, (True, False, None))
+    check_choice("header", header, (True, False, None))
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter.encode()) != 1):
         raise ValueError(
             f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
         )
-    types = dict(given["column_types"] or {})
+    types = dict(column_types or {})
     for name, kind in types.items():
-        _one_of(f"column_types[{name!r}]", kind, get_args(ColumnType))
-    if not isinstance(given["skip_rows"], int) or given["skip_rows"] < 0:
+        check_choice(f"column_types[{name!r}]", kind, get_args(ColumnType))
+    if not isinstance(skip_rows, int) or skip_rows < 0:
         raise ValueError(
-            f"The 'skip_rows' parameter must be an int >= 0. Got {given['skip_rows']!r} instead."
+            f"The 'skip_rows' parameter must be an int >= 0. Got {skip_rows!r} instead."
         )
-    skip = given["on_error"] == "skip"
-    names = {
-        name
-        for name in (given["target"], *types, *(given["columns"] or ()))
-        if isinstance(name, str)
-    }
+    skip = on_error == "skip"
+    named = (target, *types, *(columns or ()))
     csv = CsvOptions(
-        delimiter,
-        given["quoting"],
-        given["header"],
-        given["decimal"],
-        checked_markers(given["missing"]),
-        given["comment"] or None,
-        given["skip_rows"],
-        types,
-        frozenset(names),
-        skip,
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+        decimal=decimal,
+        missing=checked_markers(missing),
+        comment=comment or None,
+        skip_rows=skip_rows,
+        column_types=types,
+        names=frozenset(name for name in named if isinstance(name, str)),
+        skip=skip,
     )
-    encoding, sparse = (
-        checked_encoding(given["encoding"]),
-        (given["index_base"], given["n_features"]),
-    )
-    return Options(csv, given["columns"], encoding, skip, *sparse)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
-        told = ", ".join(repr(one) for one in allowed)
-        raise ValueError(f"The {name!r} parameter must be one of {told}. Got {value!r} instead.")
+    return Options(csv, columns, checked_encoding(encoding), skip, index_base, n_features)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from separable.data.line_errors import SkippedLine
 
 if TYPE_CHECKING:
     from separable.data.dialect import Dialect
+    from separable.data.line_errors import SkippedLines
     from separable.data.table import ColumnType
 
-__all__ = ["ColumnFound", "ReadingReport", "SkippedLine"]
+__all__ = ["ColumnFound", "ReadingReport"]
 
 #: So many skipped lines are kept as examples.
 EXAMPLES = 5
@@ -40,27 +43,6 @@ class ColumnFound:
     def n_missing(self) -> int:
         """How many values were missing."""
         return sum(self.missing.values())
-
-
-@dataclass(frozen=True)
-class SkippedLine:
-    """A line that was left out.
-
-    Parameters
-    ----------
-    source : str
-        The file.
-    line : int
-        Counted from 1.
-    reason : str
-    text : str
-        The line, cut where it is long.
-    """
-
-    source: str
-    line: int
-    reason: str
-    text: str
 
 
 @dataclass
@@ -122,6 +104,11 @@ class ReadingReport:
         if len(self.examples) < EXAMPLES:
             self.examples.append(SkippedLine(source, line, reason, text))
 
+    def skip_all(self, lines: SkippedLines) -> None:
+        """Count lines that a reader left out."""
+        self.skipped += lines.count
+        self.examples += lines.examples[: EXAMPLES - len(self.examples)]
+
     def found(self, name: str) -> ColumnFound:
         """Return what is known of a column."""
         return next(column for column in self.columns if column.name == name)
@@ -133,7 +120,7 @@ class ReadingReport:
             {"name": c.name, "type": c.type, "why": c.why, "missing": _markers(c.missing)}
             for c in self.columns
         ]
-        examples = [vars(example) for example in self.examples]
+        examples = [asdict(example) for example in self.examples]
         return vars(self) | {"dialect": dialect, "columns": columns, "examples": examples}
 
     def __str__(self) -> str:
@@ -148,7 +135,7 @@ class ReadingReport:
             lines.append(f"  {_counted(self.rows_without_target, 'row')} without a target left out")
         if self.skipped:
             lines.append(f"  {_counted(self.skipped, 'line')} left out:")
-            lines += [f"    {e.source}, line {e.line}: {e.reason}" for e in self.examples]
+            lines += [f"    {e.source}, {e}" for e in self.examples]
             lines += ["    ..."] * (self.skipped > len(self.examples))
         return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 

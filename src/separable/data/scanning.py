@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from separable.data.progress import Progress
     from separable.data.table import ColumnType
 
-__all__ = ["CHUNK_BYTES", "Scan", "scan"]
+__all__ = ["Scan", "scan"]
 
 #: About how much text makes a chunk.
 CHUNK_BYTES = 1 << 23

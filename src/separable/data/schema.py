@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from separable.data.arrow_arrays import is_text
 from separable.data.column_guess import arrow_type, converted
 from separable.data.report import ColumnFound
 from separable.data.table import NotANumberError, TableError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from separable.data.report import ReadingReport
     from separable.data.table import ColumnType
 
-__all__ = ["column_type", "typed", "with_given_types"]
+__all__ = ["column_type", "count_nulls", "with_given_types"]
 
 
 def column_type(field: pa.Field[Any], where: str, options: Options) -> ColumnFound:
@@ -40,8 +41,7 @@ def _type_of(field: pa.Field[Any], where: str) -> ColumnType:
         return "boolean"
     if types.is_timestamp(kind) or types.is_date(kind):
         return "date"
-    text = types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
-    if text or types.is_time(kind) or types.is_duration(kind):
+    if is_text(kind) or types.is_time(kind) or types.is_duration(kind):
         return "category"
     raise TableError(
         f"{where}: column {field.name!r} holds {kind}, which is neither numbers nor text nor "
@@ -80,10 +80,9 @@ def with_given_types(table: pa.Table, where: str, options: Options) -> pa.Table:
     return table
 
 
-def typed(table: pa.Table, report: ReadingReport) -> pa.Table:
-    """Count what is null in each column."""
+def count_nulls(table: pa.Table, report: ReadingReport) -> None:
+    """Tell the report how many values of each column are null."""
     for column in report.columns:
         count = table.column(column.name).null_count
         if count:
             column.missing[None] += count
-    return table

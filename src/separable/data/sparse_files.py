@@ -10,8 +10,8 @@ import numpy as np
 from separable.data.compression import BrokenStreamError
 from separable.data.dataset import Dataset, given_target, whole_numbers
 from separable.data.encodings import Utf8Text
-from separable.data.files import Files
-from separable.data.rows import Rows
+from separable.data.files import Files, cut_off
+from separable.data.stacking import stack_rows
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ class SparseFiles(Files):
                     if batch is None:
                         break
                     yield batch
-            for line in reader.skipped.examples if self.options.skip else ():
-                self.report.skip(source.name, line.line, line.reason, line.text)
-            if self.options.skip:
-                self.report.skipped += reader.skipped.count - len(reader.skipped.examples)
+            self.report.skip_all(reader.skipped)
 
     def _fed(self, source: Input, reader: Any, size: int) -> Iterator[bool]:
         """Feed a reader a file; give True after each piece and False at the end."""
@@ -84,10 +81,7 @@ class SparseFiles(Files):
             except BrokenStreamError as error:
                 rows = self.report.rows + reader.n_waiting
                 if not self.options.skip:
-                    raise TableError(
-                        f"{source.name}: {error}, after {rows} rows. Get the file again, or read "
-                        "the rows there are with on_error='skip'."
-                    ) from None
+                    raise cut_off(source.name, error, rows) from None
                 self.report.notes.append(f"{source.name}: {error}, after {rows} rows")
         reader.finish()
         yield False
@@ -101,7 +95,10 @@ class SparseFiles(Files):
             )
 
     def _joined(self, batches: list[SparseBatch]) -> Dataset:
-        rows = _stacked([batch.rows for batch in batches])
+        rows = batches[0].rows
+        if len(batches) > 1:
+            width = max(batch.rows.n_features for batch in batches)
+            rows = stack_rows([batch.rows for batch in batches], width)
         texts = any(isinstance(batch.labels, tuple) for batch in batches)
         labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
         weights = _together([batch.weights for batch in batches])
@@ -163,23 +160,6 @@ class VwFiles(SparseFiles):
     def _names(self) -> tuple[str, ...] | None:
         names: tuple[str, ...] | None = self._last.feature_names
         return names
-
-
-def _stacked(parts: list[Rows]) -> Rows:
-    if len(parts) == 1:
-        return parts[0]
-    width = max(part.n_features for part in parts)
-    kinds = {part.indices.dtype for part in parts if part.indices is not None}
-    kind = np.result_type(*kinds)
-    indptr, base = [np.zeros(1, np.int64)], 0
-    for part in parts:
-        assert part.indptr is not None
-        indptr.append(part.indptr[1:].astype(np.int64) + base)
-        base += int(part.indptr[-1])
-    kind = np.dtype(np.int64) if base > np.iinfo(np.int32).max else kind
-    indices = np.concatenate([part.indices for part in parts if part.indices is not None])
-    values = np.concatenate([part.values for part in parts])
-    return Rows(values, width, indices.astype(kind), np.concatenate(indptr).astype(kind))
 
 
 def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:

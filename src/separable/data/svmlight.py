@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Literal
+from typing import Literal
 
 from separable._core import native
-from separable.data.line_reader import LineReader, check_choice, feed_all, thread_count
+from separable.data.choices import check_choice
+from separable.data.line_reader import LineReader
 from separable.data.rows import Rows
 from separable.data.sparse_batch import SparseBatch
+from separable.data.threads import n_threads
 
 __all__ = ["SvmlightReader"]
 
@@ -148,7 +149,7 @@ class SvmlightReader(LineReader):
             n_features,
             LABEL_KINDS.index(labels),
             on_error == "skip",
-            thread_count(n_jobs),
+            n_threads(n_jobs, "SvmlightReader"),
         )
         super().__init__(self._parser, on_error, name)
 
@@ -194,11 +195,3 @@ def check_width(n_features: int | None, owner: str) -> None:
             f"The 'n_features' parameter of {owner} must be an int from 1 to 2^62, or None. "
             f"Got {n_features!r} instead."
         )
-
-
-def _read_svmlight(source: Any, **options: Any) -> SparseBatch | None:
-    """Return all rows of a path or of bytes; None: there are none."""
-    options.setdefault("name", "the bytes" if isinstance(source, bytes) else os.fspath(source))
-    reader = SvmlightReader(**options)
-    feed_all(reader, source)
-    return reader.take()

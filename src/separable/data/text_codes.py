@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.data.arrow_arrays import text_buffers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,17 +28,11 @@ def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
     texts : list of str
         In the order in which they first appear.
     """
-    import pyarrow as pa
-
-    valid, offsets, data = array.buffers()
-    wide: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    starts: NDArray[Any] = np.frombuffer(bytes(8) if offsets is None else offsets, wide)
-    starts = starts[array.offset : array.offset + len(array) + 1]
-    view = memoryview(b"" if data is None else data)
-    letters = np.frombuffer(view, np.uint8)
-    has_missing = valid is not None and array.null_count > 0
-    bits = np.frombuffer(valid, np.uint8) if has_missing else None
+    letters, starts = text_buffers(array)
+    valid = array.buffers()[0] if array.null_count else None
+    bits = None if valid is None else np.frombuffer(valid, np.uint8)
     codes = np.empty(len(array), np.int32)
     firsts = native.factorize_texts(starts, letters, bits, array.offset, codes)
     ends = zip(starts[firsts].tolist(), starts[firsts + 1].tolist(), strict=True)
+    view = letters.data
     return codes, [str(view[start:stop], "utf-8") for start, stop in ends]

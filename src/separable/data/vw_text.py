@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Literal
+from typing import Literal
 
 from separable._core import native
-from separable.data.line_reader import LineReader, check_choice, feed_all, thread_count
+from separable.data.choices import check_choice
+from separable.data.line_reader import LineReader
 from separable.data.rows import Rows
 from separable.data.sparse_batch import SparseBatch
+from separable.data.threads import n_threads
 
 __all__ = ["VwReader"]
 
@@ -129,7 +130,7 @@ class VwReader(LineReader):
     ) -> None:
         check_choice("on_error", on_error, ("raise", "skip"), "VwReader")
         bits = _bits_of(n_features)
-        self._parser = native.VwParser(bits, on_error == "skip", thread_count(n_jobs))
+        self._parser = native.VwParser(bits, on_error == "skip", n_threads(n_jobs, "VwReader"))
         self._hashes = bits is not None
         self._names: list[str] = []
         super().__init__(self._parser, on_error, name)
@@ -168,11 +169,3 @@ def _bits_of(n_features: int | None) -> int | None:
             f"for a column for each name. Got {n_features!r} instead."
         )
     return bits
-
-
-def _read_vw(source: Any, **options: Any) -> SparseBatch | None:
-    """Return all rows of a path or of bytes; None: there are none."""
-    options.setdefault("name", "the bytes" if isinstance(source, bytes) else os.fspath(source))
-    reader = VwReader(**options)
-    feed_all(reader, source)
-    return reader.take()

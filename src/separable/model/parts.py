@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.strings import pack_strings, unpack_strings
+from separable.data.strings import pack_strings, unpack_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

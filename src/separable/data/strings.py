@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["pack_strings", "unpack_strings"]
+__all__ = ["cut_strings", "pack_strings", "unpack_strings"]
 
 
 def pack_strings(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -31,11 +31,19 @@ def unpack_strings(utf8: NDArray[Any], offsets: NDArray[Any], name: str) -> tupl
         raise ValueError(f"the offsets of {name} must be int64 in one row, not {_kind(offsets)}")
     if offsets[0] != 0 or offsets[-1] != len(utf8) or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(f"the offsets of {name} must rise from 0 to {len(utf8)}, and do not")
-    data, ends = utf8.tobytes(), offsets.tolist()
     try:
-        return tuple(data[start:stop].decode() for start, stop in pairwise(ends))
+        return cut_strings(utf8, offsets)
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} holds bytes that are not UTF-8 ({error.reason})") from error
+
+
+def cut_strings(utf8: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
+    """Return the texts of tensors that are known to be good."""
+    data, ends = utf8.tobytes(), offsets.tolist()
+    if data.isascii():
+        text = data.decode("ascii")
+        return tuple(text[start:stop] for start, stop in pairwise(ends))
+    return tuple(data[start:stop].decode() for start, stop in pairwise(ends))
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -1,0 +1,48 @@
+"""Threads: how many ``n_jobs`` means, and work shared out among them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["in_threads", "n_threads"]
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+def n_threads(n_jobs: Any, owner: str) -> int:
+    """Return how many threads ``n_jobs`` means: None is one, -1 is one for each core.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+    owner : str
+        The class that has the parameter, for the error.
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"The 'n_jobs' parameter of {owner} must be None, -1 or an int >= 1. "
+            f"Got {n_jobs!r} instead."
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+def in_threads(threads: int, make: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
+    """Return what is made of each item, in their order."""
+    if threads == 1:
+        return [make(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(make, items))
