@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.data.columns import Categories, Numbers, number_text
-from separable.data.dates import Booleans, Dates
+from separable.data.columns import Categories, number_text
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.slot import OneHotSlot, Slot
@@ -206,18 +205,7 @@ class CategoryColumn:
 
 def categories_of(column: TypedColumn) -> Categories:
     """Return a column as categories; numbers, booleans and dates are written as text."""
-    if isinstance(column, Numbers):
-        return column.as_categories()
-    if isinstance(column, Booleans):
-        codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int32)
-        return Categories(codes, ("False", "True"))
-    if isinstance(column, Dates):
-        values, places = np.unique(column.values, return_inverse=True)
-        there = ~np.isnat(values)
-        codes = np.where(there[places], places, -1).astype(np.int32)
-        texts = np.datetime_as_string(values[there]).tolist()
-        return Categories(codes, tuple(text.replace("T", " ") for text in texts))
-    return column
+    return column if isinstance(column, Categories) else column.as_categories()
 
 
 def _identifier(counts: Mapping[str, int], n_values: int) -> str:

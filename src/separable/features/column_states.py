@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
 
-__all__ = ["ColumnEncoder", "ColumnState", "Wish"]
+__all__ = ["ColumnEncoder", "ColumnState", "Wish", "column_for"]
 
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
@@ -75,7 +75,7 @@ class ColumnState:
         if wish.kind == "drop":
             return cls(name, "drop", "asked for", wish, None)
         if wish.kind is not None:
-            column = _asked_column(wish.kind, columns, name)
+            column = column_for(wish.kind, columns, name)
             return cls(name, wish.kind, "asked for", wish, _learn(wish, wish.kind, name, column))
         column = typed_column(columns, name)
         if isinstance(column, Categories):
@@ -94,7 +94,7 @@ class ColumnState:
             later = ColumnState.of(self.name, columns, self.wish)
             assert isinstance(self.state, NumberState)
             return replace(later, state=_with_missing(later.state, self.state.missing))
-        column = _asked_column(self.kind, columns, self.name)
+        column = column_for(self.kind, columns, self.name)
         if isinstance(self.state, TextState):
             self.state.add(column)
             return self
@@ -158,7 +158,8 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
     return "category", f"{len(levels)} different texts in {n_values} values"
 
 
-def _asked_column(kind: str, columns: Columns, name: str) -> TypedColumn:
+def column_for(kind: str, columns: Columns, name: str) -> TypedColumn:
+    """Return a column in the form that the encoders of a kind take."""
     return typed_column(columns, name) if kind in ("date", "boolean", "number") else columns[name]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.dates import dates_from, read_date
-from separable.features.encoding_report import EXAMPLES, ColumnReport
+from separable.features.encoding_report import ColumnReport
 from separable.features.number_column import NumberColumn, NumberState
 from separable.features.slot import NumberSlot, OneHotSlot, Slot
 
@@ -173,8 +173,7 @@ class DateColumn:
                 slots.append(OneHotSlot(codes, places, len(kept)))
         if self.missing:
             slots.append(NumberSlot(parts.missing.astype(np.float64)))
-        rows = tuple(np.flatnonzero(parts.missing)[:EXAMPLES].tolist())
-        return slots, ColumnReport(self.name, int(parts.missing.sum()), rows, self.missing)
+        return slots, ColumnReport.of_missing(self.name, parts.missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.

@@ -142,7 +142,7 @@ class DictEncoder(Transformer):
 
     def _fitted(self) -> Self:
         if not hasattr(self, "_numbers"):
-            raise ValueError("This DictEncoder is not fitted yet. Call fit with rows first.")
+            raise self._not_fitted()
         if self._names is None:
             self._settle()
         return self
@@ -162,8 +162,6 @@ class DictEncoder(Transformer):
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The number out of each name."""
-        if not hasattr(self, "_numbers"):  # so that hasattr says no
-            raise AttributeError("This DictEncoder is not fitted yet.")
         return self._fitted()._vocabulary
 
     @property
@@ -176,9 +174,7 @@ class DictEncoder(Transformer):
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
         """What was met since fit and left out, counted by feature."""
-        if not hasattr(self, "_unseen"):
-            raise AttributeError("This DictEncoder is not fitted yet.")
-        return self._unseen.to_dict()
+        return self._fitted()._unseen.to_dict()
 
     # --- encoding ---
 

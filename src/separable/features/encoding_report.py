@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
 
 __all__ = ["ColumnReport", "EncodingReport"]
 
@@ -44,6 +48,12 @@ class ColumnReport:
     unseen: int = 0
     unseen_examples: tuple[tuple[int, str], ...] = ()
     unseen_counts: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of_missing(cls, column: str, missing: NDArray[np.bool_], trained: bool) -> ColumnReport:
+        """Return the report of a column in which values may only be missing."""
+        rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist())
+        return cls(column, int(np.count_nonzero(missing)), rows, trained)
 
     def followed_by(self, later: ColumnReport, first_row: int) -> ColumnReport:
         """Return this report and that of later rows, the first of them ``first_row``, as one."""

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk
+from separable.data.missing import is_missing
 from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Factors", "factors_of", "factors_of_objects", "is_missing", "sorted_levels"]
+__all__ = ["Factors", "factors_of", "factors_of_objects", "sorted_levels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,6 @@ def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = native.factorize_objects(table, codes)
     return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a level is None, NaN, or pandas' NA or NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return bool(isinstance(value, (float, np.floating)) and value != value)
 
 
 def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:
@@ -147,7 +142,7 @@ def _from_pandas_categories(accessor: Any) -> Factors:
     return Factors(codes.astype(np.int32), levels).without_unused()
 
 
-# --- Arrow. Only its buffers are read: to_numpy and pyarrow.array would import pandas. ---
+# --- Arrow ---
 
 
 def _from_arrow(values: Any) -> Factors:
@@ -155,16 +150,9 @@ def _from_arrow(values: Any) -> Factors:
     from pyarrow import types
 
     lost = np.nan if hasattr(values, "iloc") else None  # as pandas has it
-    array: Any = values
-    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
-        stream = hasattr(values, "__arrow_c_stream__")
-        array = pa.chunked_array(values) if stream else pa.array(values)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else _joined(array)
+    array = one_chunk(values)
     kind = array.type
-    if str(kind) == "string_view":
-        array, kind = array.cast(pa.large_string()), pa.large_string()
-    if types.is_string(kind) or types.is_large_string(kind):
+    if is_text(kind):
         return _from_arrow_text(array, lost)
     if types.is_dictionary(kind):
         return _from_arrow_dictionary(array, lost)
@@ -183,27 +171,21 @@ def _from_arrow(values: Any) -> Factors:
 
 
 def _from_arrow_numbers(array: Any, dtype: np.dtype[Any], lost: Any) -> Factors:
-    data = array.buffers()[1]
-    flat = np.frombuffer(b"" if data is None else data, dtype)
-    found = _from_numpy(flat[array.offset : array.offset + len(array)])
+    found = _from_numpy(flat(array, dtype))
     if not array.null_count:
         return found
     codes = found.codes
-    codes[np.array(array.is_null().to_pylist(), dtype=np.bool_)] = len(found.levels)
+    codes[nulls(array)] = len(found.levels)
     levels = np.empty(len(found.levels) + 1, object)
     levels[:] = [*found.levels.tolist(), lost]
     return Factors(codes, levels).without_unused()
 
 
-def _joined(array: Any) -> Any:
+def _from_arrow_text(array: Any, lost: Any) -> Factors:
     import pyarrow as pa
 
-    if pa.types.is_string(array.type):  # one chunk of more than 2 GB of text needs long offsets
+    if not pa.types.is_string(array.type):
         array = array.cast(pa.large_string())
-    return array.combine_chunks()
-
-
-def _from_arrow_text(array: Any, lost: Any) -> Factors:
     codes, texts = text_codes(array)
     levels: list[Any] = texts
     if array.null_count:
@@ -217,14 +199,10 @@ def _from_arrow_text(array: Any, lost: Any) -> Factors:
 def _from_arrow_dictionary(array: Any, lost: Any) -> Factors:
     import pyarrow as pa
 
-    indices = array.indices.cast(pa.int32())
-    data = indices.buffers()[1]
-    codes = np.frombuffer(b"" if data is None else data, np.int32)
-    codes = codes[indices.offset : indices.offset + len(indices)].copy()
+    codes = integers(array.indices.cast(pa.int32()))
     values = [lost if each is None else each for each in array.dictionary.to_pylist()]
-    if indices.null_count:
-        missing = np.array(indices.is_null().to_pylist(), dtype=np.bool_)
-        codes[missing] = len(values)
+    if array.indices.null_count:
+        codes[codes < 0] = len(values)
         values.append(lost)
     levels = np.empty(len(values), object)
     levels[:] = values

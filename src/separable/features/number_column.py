@@ -12,7 +12,7 @@ from separable._core import native
 from separable.data.columns import Categories
 from separable.data.dates import Dates
 from separable.data.table import CellError, is_number
-from separable.features.encoding_report import EXAMPLES, ColumnReport
+from separable.features.encoding_report import ColumnReport
 from separable.features.slot import NumberSlot, Slot
 
 if TYPE_CHECKING:
@@ -134,9 +134,7 @@ class NumberColumn:
             slots.append(NumberSlot(self._standardise(values, missing)))
         if self.missing:
             slots.append(NumberSlot(missing.astype(np.float64)))
-        rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist())
-        count = int(np.count_nonzero(missing))
-        return slots, ColumnReport(self.name, count, rows, self.missing)
+        return slots, ColumnReport.of_missing(self.name, missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.

@@ -10,7 +10,12 @@ import numpy as np
 from separable.data.rows import as_rows
 from separable.features.factors import Factors, factors_of, factors_of_objects
 from separable.features.one_hot_levels import ColumnLevels, GivenCategories
-from separable.features.raw_columns import check_names_and_count, raw_columns
+from separable.features.raw_columns import (
+    check_names_and_count,
+    names_of_columns,
+    raw_columns,
+    remember_columns,
+)
 from separable.features.slot import OneHotSlot, rows_from_slots
 from separable.features.transformer import Transformer
 
@@ -137,11 +142,7 @@ class OneHotEncoder(Transformer):
             .dropping(self.drop, place)
             for place, column in enumerate(factors)
         ]
-        self.n_features_in_ = len(columns)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, len(columns), names)
         if given.is_given and self.handle_unknown == "error":
             self._refuse_unknown(factors)
         return factors
@@ -179,25 +180,23 @@ class OneHotEncoder(Transformer):
 
     def _fitted(self) -> list[ColumnLevels]:
         if not hasattr(self, "_levels"):
-            raise _not_fitted(
-                "This OneHotEncoder instance is not fitted yet. Call 'fit' with a table first."
-            )
+            raise self._not_fitted()
         return self._levels
 
     @property
     def categories_(self) -> list[NDArray[Any]]:
         """The levels of each column."""
-        return [each.levels for each in _of(self)]
+        return [each.levels for each in self._fitted()]
 
     @property
     def infrequent_categories_(self) -> list[NDArray[Any] | None]:
         """The levels of each column that share one number."""
-        return [each.levels[each.rare] if len(each.rare) else None for each in _of(self)]
+        return [each.levels[each.rare] if len(each.rare) else None for each in self._fitted()]
 
     @property
     def drop_idx_(self) -> NDArray[Any] | None:
         """The place of the level of each column that has no number."""
-        dropped = [each.dropped for each in _of(self)]
+        dropped = [each.dropped for each in self._fitted()]
         return None if self.drop is None else np.array(dropped, dtype=object)
 
     @property
@@ -218,7 +217,7 @@ class OneHotEncoder(Transformer):
         ndarray of str
         """
         levels = self._fitted()
-        names = self._column_names(input_features)
+        names = names_of_columns(self, input_features)
         if self.feature_name_combiner == "concat":
             out = [
                 f"{n}_{level}"
@@ -231,20 +230,6 @@ class OneHotEncoder(Transformer):
             if not all(isinstance(name, str) for name in out):
                 raise TypeError("The callable of 'feature_name_combiner' must return texts.")
         return np.array(out, dtype=object)
-
-    def _column_names(self, given: Any) -> list[str]:
-        known = getattr(self, "feature_names_in_", None)
-        if given is None:
-            return [f"x{i}" for i in range(self.n_features_in_)] if known is None else list(known)
-        names = [str(name) for name in given]
-        if known is not None and names != list(known):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        return names
 
     # --- encoding ---
 
@@ -286,7 +271,7 @@ class OneHotEncoder(Transformer):
         for place, values in self._unknown(factors).items():
             raise ValueError(
                 f"Found unknown categories {values[:10]} in column "
-                f"{self._column_names(None)[place]} ({place}). Fit with them, or set "
+                f"{names_of_columns(self)[place]} ({place}). Fit with them, or set "
                 "handle_unknown='ignore'."
             )
 
@@ -372,17 +357,3 @@ def _narrowed(out: NDArray[Any], levels: list[ColumnLevels]) -> NDArray[Any]:
     if any(value is None for value in out.ravel()):
         return out
     return out.astype(np.result_type(*kinds))
-
-
-def _of(encoder: OneHotEncoder) -> list[ColumnLevels]:
-    if not hasattr(encoder, "_levels"):  # so that hasattr says no
-        raise AttributeError("This OneHotEncoder is not fitted yet.")
-    return encoder._levels
-
-
-def _not_fitted(message: str) -> Exception:
-    """Return the error that scikit-learn's users expect, without importing it for them."""
-    import sys
-
-    exceptions: Any = sys.modules.get("sklearn.exceptions")
-    return ValueError(message) if exceptions is None else exceptions.NotFittedError(message)

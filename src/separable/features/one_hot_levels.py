@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.features.factors import Factors, is_missing, sorted_levels
+from separable.data.missing import is_missing
+from separable.features.factors import Factors, sorted_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

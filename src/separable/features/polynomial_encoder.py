@@ -13,7 +13,7 @@ from separable._core import native
 from separable.data.core_rows import core_rows
 from separable.data.indicators import distinct_rows
 from separable.data.rows import Rows, as_rows, column_names
-from separable.features.raw_columns import check_names_and_count
+from separable.features.raw_columns import check_names_and_count, names_of_columns, remember_columns
 from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -108,12 +108,8 @@ class PolynomialEncoder(Transformer):
                 f"There is no product of {least} different columns out of {rows.n_features}. "
                 "Choose a lower degree."
             )
-        self.n_features_in_ = rows.n_features
+        remember_columns(self, rows.n_features, names)
         self.n_output_features_ = n_out
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def _degrees(self) -> tuple[int, int]:
@@ -132,7 +128,7 @@ class PolynomialEncoder(Transformer):
 
     def _fitted(self) -> None:
         if not hasattr(self, "n_output_features_"):
-            raise ValueError("This PolynomialEncoder is not fitted yet. Call fit first.")
+            raise self._not_fitted()
 
     # --- names ---
 
@@ -154,27 +150,13 @@ class PolynomialEncoder(Transformer):
         ndarray of str
         """
         self._fitted()
-        names = self._column_names(input_features)
+        names = names_of_columns(self, input_features)
         out = ["1"] if self.include_bias else []
         for factors in self._products():
             counts = Counter(factors)
             parts = (names[j] if n == 1 else f"{names[j]}^{n}" for j, n in counts.items())
             out.append("*".join(parts))
         return np.array(out, dtype=object)
-
-    def _column_names(self, given: Any) -> list[str]:
-        known = getattr(self, "feature_names_in_", None)
-        if given is None:
-            return [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
-        names = [str(name) for name in given]
-        if known is not None and names != list(known):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        return names
 
     def _products(self) -> Iterator[tuple[int, ...]]:
         least, highest = self._degrees()
@@ -185,8 +167,7 @@ class PolynomialEncoder(Transformer):
     @property
     def powers_(self) -> NDArray[np.int64]:
         """How often each column is a factor of each number out."""
-        if not hasattr(self, "n_output_features_"):
-            raise AttributeError("This PolynomialEncoder is not fitted yet.")
+        self._fitted()
         powers = np.zeros((self.n_output_features_, self.n_features_in_), np.int64)
         for place, factors in enumerate(self._products(), start=bool(self.include_bias)):
             np.add.at(powers[place], list(factors), 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.data.rows import column_names, is_scipy_sparse
 
-__all__ = ["check_names_and_count", "raw_columns"]
+__all__ = ["check_names_and_count", "names_of_columns", "raw_columns", "remember_columns"]
 
 
 def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
@@ -87,6 +87,45 @@ def _one_dimension(shape: tuple[int, ...]) -> str:
         "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it is a "
         "single row."
     )
+
+
+def remember_columns(encoder: Any, n_columns: int, names: tuple[str, ...] | None) -> None:
+    """Set what scikit-learn asks of an encoder that was fitted: how many columns, and their names.
+
+    Parameters
+    ----------
+    encoder : Transformer
+    n_columns : int
+    names : tuple of str or None
+    """
+    encoder.n_features_in_ = n_columns
+    if names is not None:
+        encoder.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(encoder, "feature_names_in_"):
+        del encoder.feature_names_in_
+
+
+def names_of_columns(encoder: Any, given: Any = None) -> list[str]:
+    """Return the names of the columns that an encoder was fitted with, ``x0``, ``x1``, ... if none.
+
+    Parameters
+    ----------
+    encoder : Transformer
+    given : sequence of str, optional
+        Names for columns without one; they must be the same where columns have names.
+    """
+    known, count = getattr(encoder, "feature_names_in_", None), encoder.n_features_in_
+    if given is None:
+        return [f"x{place}" for place in range(count)] if known is None else list(known)
+    names = [str(name) for name in given]
+    if known is not None and names != list(known):
+        raise ValueError("input_features is not equal to feature_names_in_")
+    if len(names) != count:
+        raise ValueError(
+            "input_features should have length equal to number of features "
+            f"({count}), got {len(names)}"
+        )
+    return names
 
 
 def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] | None) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from separable.data.columns import Columns, as_columns
-from separable.data.dates import TypedColumns, typed_column
+from separable.data.dates import TypedColumns
 from separable.data.table import ColumnType, TableError, list_names
-from separable.features.column_states import ColumnState
+from separable.data.threads import in_threads, n_threads
+from separable.features.column_states import ColumnState, column_for
 from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
-from separable.features.threads import in_threads, n_threads
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 from separable.features.wishes import check_options, unseen_policy, wishes_of
@@ -265,7 +265,7 @@ class TableEncoder(Transformer):
 
     def _fitted(self) -> tuple[ColumnEncoder, ...]:
         if not hasattr(self, "_encoders"):
-            raise ValueError("This TableEncoder is not fitted yet. Call fit with a table first.")
+            raise self._not_fitted()
         if self._encoders is None:
             self._finish()
         assert self._encoders is not None
@@ -302,7 +302,7 @@ class TableEncoder(Transformer):
     @property
     def columns_(self) -> ColumnTable:
         """What each column was taken for, why, and how many numbers come out of it."""
-        encoders = {encoder.name: encoder for encoder in _of(self)._fitted()}
+        encoders = {encoder.name: encoder for encoder in self._fitted()}
         return ColumnTable.of(
             self.feature_names_in_.tolist(), encoders, self._dropped, getattr(self, "_states", {})
         )
@@ -310,13 +310,15 @@ class TableEncoder(Transformer):
     @property
     def dropped_(self) -> dict[str, str]:
         """The columns left out, each with the reason."""
-        _of(self)._fitted()
+        self._fitted()
         return self._dropped
 
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
         """The levels met since fit that the training data did not have, counted by column."""
-        return _of(self)._unseen.to_dict()
+        if not hasattr(self, "_encoders"):
+            raise self._not_fitted()
+        return self._unseen.to_dict()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -468,15 +470,7 @@ class TableEncoder(Transformer):
 
 
 def _encoded(columns: Columns, encoder: ColumnEncoder) -> tuple[list[Slot], ColumnReport]:
-    typed = encoder.kind in ("date", "boolean", "number")
-    column = typed_column(columns, encoder.name) if typed else columns[encoder.name]
-    return encoder.encode(column)
-
-
-def _of(encoder: TableEncoder) -> TableEncoder:
-    if not hasattr(encoder, "_encoders"):  # so that hasattr says no
-        raise AttributeError("This TableEncoder is not fitted yet. Call fit with a table first.")
-    return encoder
+    return encoder.encode(column_for(encoder.kind, columns, encoder.name))
 
 
 def _require(names: Any, columns: Columns) -> None:

@@ -17,6 +17,7 @@ from separable.features.category_column import UNSEEN, CategoryColumn
 from separable.features.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.number_column import NumberColumn
 from separable.features.text_column import TextColumn
+from separable.features.wishes import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
 
-__all__ = ["OPTIONS", "Parts", "options_from_values", "tensors_of", "values_of"]
+__all__ = ["Parts", "options_from_values", "tensors_of", "values_of"]
 
-#: The parameters of a TableEncoder that name columns, and those of the first version.
-OPTIONS = ("number", "category", "boolean", "date", "text", "drop")
-FIRST_OPTIONS = ("number", "category", "drop")
+#: The parameters that name columns in files of the first version.
+FIRST_PARAMETERS = ("number", "category", "drop")
 
 #: How the tensor ``kinds`` says what a column is.
 KINDS = ("category", "number", "boolean", "date", "text")
@@ -270,8 +270,8 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
     """Return the parameters of an encoder, and what it learned that is JSON, as JSON values."""
     options = {
         name: _plain_option(parameters[name])
-        for name in OPTIONS
-        if name in FIRST_OPTIONS or parameters[name] is not None
+        for name in PARAMETERS
+        if name in FIRST_PARAMETERS or parameters[name] is not None
     }
     values: dict[str, Any] = {"options": options, **learned}
     if not parameters["scale"]:
@@ -309,14 +309,15 @@ def _plain_settings(settings: Any) -> Any:
 def options_from_values(values: Values) -> dict[str, Any]:
     """Return the parameters of a saved encoder."""
     options = values.get("options")
-    if not isinstance(options, dict) or not set(FIRST_OPTIONS) <= set(options) <= set(OPTIONS):
+    names = set(options) if isinstance(options, dict) else set()
+    if not isinstance(options, dict) or not set(FIRST_PARAMETERS) <= names <= set(PARAMETERS):
         raise ValueError("The saved TableEncoder is damaged: wrong options.")
-    for names in options.values():
-        listed = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        mapped = isinstance(names, dict) and all(
-            each is None or isinstance(each, dict) for each in names.values()
+    for given in options.values():
+        listed = isinstance(given, list) and all(isinstance(name, str) for name in given)
+        mapped = isinstance(given, dict) and all(
+            each is None or isinstance(each, dict) for each in given.values()
         )
-        _check(names is None or listed or mapped, "options must be lists of names")
+        _check(given is None or listed or mapped, "options must be lists of names")
     scale = values.get("scale", True)
     _check(isinstance(scale, bool), "'scale' must be true or false")
     min_count = values.get("min_count")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.features.category_column import categories_of
-from separable.features.encoding_report import EXAMPLES, ColumnReport
+from separable.features.encoding_report import ColumnReport
 from separable.features.slot import BlockSlot, NumberSlot, Slot
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ class TextColumn:
         slots: list[Slot] = [BlockSlot(self.encoder.encode(texts))]
         if self.missing:
             slots.append(NumberSlot(missing.astype(np.float64)))
-        rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist())
-        return slots, ColumnReport(self.name, int(missing.sum()), rows, self.missing)
+        return slots, ColumnReport.of_missing(self.name, missing, self.missing)
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.

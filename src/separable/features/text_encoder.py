@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.threads import n_threads
 from separable.features.text_hashing import TextHashing
+from separable.features.text_params import TOKEN_PATTERN
 from separable.features.text_parts import parts_of, state_of
-from separable.features.text_plan import TOKEN_PATTERN, TextPlan
+from separable.features.text_plan import TextPlan
 from separable.features.text_vocabulary import TextVocabulary
-from separable.features.threads import n_threads
 from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ class TextEncoder(Transformer):
     def _fitted(self) -> State:
         if not hasattr(self, "_state"):
             if self.n_features is None and (self.vocabulary is None or self.use_idf):
-                raise ValueError("This TextEncoder is not fitted yet. Call fit with texts first.")
+                raise self._not_fitted()
             state = self._new_state()  # hashing and counts of given terms need no learning
             if isinstance(state, TextVocabulary):
                 state.assume()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.strings import cut_strings
 from separable.features.alphabet import tables_for
-from separable.features.text_vocabulary import rows_of, unpack_terms
+from separable.features.text_vocabulary import rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,9 +22,6 @@ __all__ = ["TextHashing"]
 
 #: How many names of a shared column are spelled out.
 SPELLED = 3
-
-#: The limit of hashes while all names are kept.
-ALL = (1 << 64) - 1
 
 
 class TextHashing:
@@ -141,7 +139,7 @@ class TextHashing:
     def by_column(self) -> dict[int, tuple[str, ...]]:
         """Return the names kept, sorted, of each column that has some."""
         utf8, offsets, columns = self._hasher.names()
-        names = unpack_terms(utf8, offsets)
+        names = cut_strings(utf8, offsets)
         starts = np.flatnonzero(np.diff(columns, prepend=-1)).tolist()
         return {int(columns[a]): names[a:b] for a, b in pairwise([*starts, len(names)])}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.data.rows import Rows
+from separable.data.strings import cut_strings, pack_strings
 from separable.features.alphabet import tables_for
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separable._core import native
     from separable.features.text_plan import TextPlan
 
-__all__ = ["TextVocabulary", "pack_terms", "rows_of", "unpack_terms"]
+__all__ = ["TextVocabulary", "rows_of"]
 
 
 class TextVocabulary:
@@ -36,7 +36,7 @@ class TextVocabulary:
         self._counter = plan.counter()
         self._fixed_df: NDArray[np.int64] | None = None
         if plan.vocabulary is not None:
-            self._counter.set_names(*pack_terms(plan.vocabulary))
+            self._counter.set_names(*pack_strings(plan.vocabulary))
             self._fixed_df = np.zeros(len(plan.vocabulary), np.int64)
         self._idf: NDArray[Any] | None = None
         self._settled = False
@@ -183,7 +183,7 @@ class TextVocabulary:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the columns."""
-        return unpack_terms(*self.terms())
+        return cut_strings(*self.terms())
 
 
 def rows_of(arrays: tuple[Any, Any, Any], n_features: int) -> Rows:
@@ -192,20 +192,3 @@ def rows_of(arrays: tuple[Any, Any, Any], n_features: int) -> Rows:
     if len(values) < np.iinfo(np.int32).max:
         return Rows(values, n_features, indices, indptr.astype(np.int32))
     return Rows(values, n_features, indices.astype(np.int64), indptr)
-
-
-def pack_terms(terms: tuple[str, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return terms as UTF-8, and where each starts."""
-    encoded = [term.encode() for term in terms]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(term) for term in encoded], out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
-
-
-def unpack_terms(utf8: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
-    """Return terms as str."""
-    data = utf8.tobytes()
-    if data.isascii():
-        text = data.decode("ascii")
-        return tuple(text[start:stop] for start, stop in pairwise(offsets.tolist()))
-    return tuple(data[start:stop].decode() for start, stop in pairwise(offsets.tolist()))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from separable._core import native
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from separable.data.arrow_arrays import as_arrow, is_text, nulls, text_buffers
+from separable.data.missing import is_missing
 
 __all__ = ["TextSource", "documents_of"]
 
@@ -41,7 +40,7 @@ class TextSource:
         first = 0
         for array in arrays:
             _refuse_null(array, first)
-            bad = documents.add_arrow(*_buffers(array))
+            bad = documents.add_arrow(*text_buffers(array))
             if bad >= 0:
                 raise ValueError(
                     f"The text in row {first + bad} is not valid UTF-8 or longer than 1 GB. "
@@ -106,7 +105,7 @@ def _refuse_text(text: Any, row: int) -> None:
 
 
 def _not_text(item: Any, row: int) -> str:
-    if item is None or (isinstance(item, (float, np.floating)) and item != item):
+    if is_missing(item):
         return (
             f"The text in row {row} is missing ({item}). Fill missing texts with '' or drop the "
             "row."
@@ -152,15 +151,13 @@ def _arrow_chunks(data: Any) -> list[Any] | None:
         return None
     import pyarrow as pa
 
-    if isinstance(data, (pa.Array, pa.ChunkedArray)):
-        array: Any = data
-    else:
-        array = pa.chunked_array(data)
+    array = as_arrow(data)
     kind = array.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return None
-    if pa.types.is_null(kind) or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        if not pa.types.is_null(kind) and not _is_text_like(kind):
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not pa.types.is_null(kind) and not is_text(values):
             raise ValueError(
                 f"Expected texts, got an Arrow array of {kind}. Pass a column of text, or convert "
                 "it with str."
@@ -172,29 +169,6 @@ def _arrow_chunks(data: Any) -> list[Any] | None:
     return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
 
 
-def _is_text_like(kind: Any) -> bool:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
-    )
-
-
 def _refuse_null(array: Any, first: int) -> None:
     if array.null_count:
-        row = first + int(np.argmax(np.asarray(array.is_null().to_numpy(zero_copy_only=False))))
-        raise ValueError(_not_text(None, row))
-
-
-def _buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    import pyarrow as pa
-
-    dtype = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, places, data = array.buffers()
-    if places is None or len(array) == 0:
-        return np.zeros(0, np.uint8), np.zeros(1, dtype)
-    start = array.offset * np.dtype(dtype).itemsize
-    offsets = np.frombuffer(places, dtype, count=len(array) + 1, offset=start)
-    return (np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)), offsets
+        raise ValueError(_not_text(None, first + int(np.argmax(nulls(array)))))

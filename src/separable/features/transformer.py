@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
 
-__all__ = ["Transformer"]
+__all__ = ["NotFittedError", "Transformer"]
+
+
+class NotFittedError(ValueError, AttributeError):
+    """What an encoder raises before `fit` where scikit-learn, whose error it is, is not imported.
+
+    As an ``AttributeError`` it makes ``hasattr`` say no.
+    """
 
 
 class Transformer:
@@ -37,6 +45,7 @@ class Transformer:
     }
 
     if TYPE_CHECKING:  # the subclass has these
+        n_features_in_: int
 
         @property
         def feature_names(self) -> Sequence[str]: ...  # noqa: D102
@@ -98,6 +107,13 @@ class Transformer:
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the numbers out, as scikit-learn asks for them."""
         return np.array(self.feature_names, dtype=object)
+
+    def _not_fitted(self) -> Exception:
+        """Return the error of an encoder that is used before `fit`."""
+        exceptions: Any = sys.modules.get("sklearn.exceptions")
+        kind = NotFittedError if exceptions is None else exceptions.NotFittedError
+        error: Exception = kind(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+        return error
 
     # --- parameters ---
 

@@ -12,10 +12,10 @@ from separable.features.column_states import Wish
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["KINDS", "check_options", "unseen_policy", "wishes_of"]
+__all__ = ["PARAMETERS", "check_options", "unseen_policy", "wishes_of"]
 
 #: The parameters that name columns.
-KINDS = ("number", "category", "boolean", "date", "text", "drop")
+PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
 #: The options that a column of each type takes.
 OPTIONS = {"number": ("scale",), "category": ("min_count", "unseen")}
 
@@ -30,7 +30,7 @@ def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
         The columns there are.
     """
     wishes = {name: Wish() for name in names}
-    for kind in KINDS:
+    for kind in PARAMETERS:
         given = getattr(encoder, kind)
         if isinstance(given, str):
             raise ValueError(
