@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import separable
+import separable.data
+import separable.features
 
 HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "numpy", "pyarrow"}
 
@@ -46,26 +48,37 @@ def test_listing_the_names_imports_nothing():
 
 
 def test_every_public_name_is_listed():
-    homes = separable._HOMES
-    assert sorted(separable.__all__) == sorted([*homes, "__version__"])
+    assert sorted(separable.__all__) == sorted([*separable._HOMES, "__version__"])
     assert set(separable.__all__) <= set(dir(separable))
+    for package in (separable.data, separable.features):
+        assert sorted(package.__all__) == sorted(package._HOMES)
 
 
-@pytest.mark.parametrize("name", sorted(separable._HOMES))
-def test_every_public_name_resolves(name):
-    value = getattr(separable, name)
-    home = import_module(separable._HOMES[name])
+PACKAGES = (separable, separable.data, separable.features)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [(package, name) for package in PACKAGES for name in sorted(package._HOMES)],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_every_public_name_resolves(package, name):
+    value = getattr(package, name)
+    home = import_module(package._HOMES[name])
     assert value is getattr(home, name)
     assert name in home.__all__
 
 
-def test_unknown_name():
-    with pytest.raises(AttributeError, match="module 'separable' has no attribute 'nonsense'"):
-        separable.nonsense  # noqa: B018
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_unknown_name(package):
+    message = f"module '{package.__name__}' has no attribute 'nonsense'"
+    with pytest.raises(AttributeError, match=message):
+        package.nonsense  # noqa: B018
 
 
-def test_type_checkers_are_told_the_same_names():
-    tree = ast.parse(Path(separable.__file__).read_text())
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_type_checkers_are_told_the_same_names(package):
+    tree = ast.parse(Path(package.__file__).read_text())
     guarded = [
         node
         for node in tree.body
@@ -76,4 +89,9 @@ def test_type_checkers_are_told_the_same_names():
     for statement in guarded[0].body:
         assert isinstance(statement, ast.ImportFrom)
         told |= {alias.name: statement.module for alias in statement.names}
-    assert told == separable._HOMES
+    assert told == package._HOMES
+
+
+def test_every_encoder_of_the_package_is_one_of_features():
+    encoders = {name for name in separable.__all__ if name.endswith("Encoder")}
+    assert encoders == set(separable.features.__all__)

@@ -5,8 +5,9 @@ Names are imported when first used, so that ``import separable`` stays light.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from separable._lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ _HOMES = {
     "BayesianRegression": "separable.moments.bayesian_regression",
     "BernoulliNB": "separable.moments.bernoulli_nb",
     "ComplementNB": "separable.moments.complement_nb",
+    "DictEncoder": "separable.features.dict_encoder",
     "Explanation": "separable.model.explanation",
     "LDA": "separable.moments.lda",
     "LeastSquares": "separable.moments.least_squares",
@@ -66,17 +68,16 @@ _HOMES = {
     "LogisticRegressionCV": "separable.certified.logistic_regression_cv",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
+    "OneHotEncoder": "separable.features.one_hot_encoder",
     "Perceptron": "separable.online.perceptron",
+    "PolynomialEncoder": "separable.features.polynomial_encoder",
     "Ridge": "separable.moments.ridge",
     "RidgeCV": "separable.moments.ridge_cv",
     "SGDClassifier": "separable.online.sgd_classifier",
     "SGDRegressor": "separable.online.sgd_regressor",
-    "OneHotEncoder": "separable.features.one_hot_encoder",
-    "DictEncoder": "separable.features.dict_encoder",
-    "PolynomialEncoder": "separable.features.polynomial_encoder",
     "TableClassifier": "separable.table.table_classifier",
-    "TableRegressor": "separable.table.table_regressor",
     "TableEncoder": "separable.features.table_encoder",
+    "TableRegressor": "separable.table.table_regressor",
     "TextEncoder": "separable.features.text_encoder",
     "VotedModel": "separable.model.voted_model",
     "VotedPerceptron": "separable.online.voted_perceptron",
@@ -123,17 +124,8 @@ __all__ = [
 ]
 
 
-def _home_of(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = _home_of
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

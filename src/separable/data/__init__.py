@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
     from separable.data.dataset import Dataset
+    from separable.data.line_errors import LineError
     from separable.data.progress import Progress, ProgressLine
     from separable.data.reading import read
     from separable.data.report import ReadingReport
     from separable.data.scanning import Scan, scan
+    from separable.data.svmlight import SvmlightReader
     from separable.data.table import TableError
+    from separable.data.vw_text import VwReader
 
 __all__ = [
     "Dataset",
+    "LineError",
     "Progress",
     "ProgressLine",
     "ReadingReport",
     "Scan",
+    "SvmlightReader",
     "TableError",
+    "VwReader",
     "read",
     "scan",
 ]
@@ -27,24 +34,18 @@ __all__ = [
 #: Where each public name lives; it is imported when it is asked for.
 _HOMES = {
     "Dataset": "separable.data.dataset",
+    "LineError": "separable.data.line_errors",
     "Progress": "separable.data.progress",
     "ProgressLine": "separable.data.progress",
     "ReadingReport": "separable.data.report",
     "Scan": "separable.data.scanning",
+    "SvmlightReader": "separable.data.svmlight",
     "TableError": "separable.data.table",
+    "VwReader": "separable.data.vw_text",
     "read": "separable.data.reading",
     "scan": "separable.data.scanning",
 }
 
 
-def _home_of(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
-    __getattr__ = _home_of
+    __getattr__ = lazy_names(__name__, _HOMES)

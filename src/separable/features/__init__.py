@@ -1,1 +1,28 @@
-"""Columns to numbers."""
+"""Columns, texts and dicts to numbers with names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from separable.features.dict_encoder import DictEncoder
+    from separable.features.one_hot_encoder import OneHotEncoder
+    from separable.features.polynomial_encoder import PolynomialEncoder
+    from separable.features.table_encoder import TableEncoder
+    from separable.features.text_encoder import TextEncoder
+
+__all__ = ["DictEncoder", "OneHotEncoder", "PolynomialEncoder", "TableEncoder", "TextEncoder"]
+
+#: Where each public name lives.
+_HOMES = {
+    "DictEncoder": "separable.features.dict_encoder",
+    "OneHotEncoder": "separable.features.one_hot_encoder",
+    "PolynomialEncoder": "separable.features.polynomial_encoder",
+    "TableEncoder": "separable.features.table_encoder",
+    "TextEncoder": "separable.features.text_encoder",
+}
+
+if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+    __getattr__ = lazy_names(__name__, _HOMES)
