@@ -249,3 +249,17 @@ def test_sample_weights_reach_the_learner():
     table = {"x": [0.0, 1.0, 0.0, 1.0]}
     weighted = TableClassifier(LogisticRegression()).fit(table, [0, 1, 1, 0], [1, 1, 0, 0])
     assert weighted.predict(table).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("values", [[True, False] * 4, np.array([True, False] * 4)])
+def test_true_and_false_stay_what_they_are(values, tmp_path):
+    table = {"x": [1.0, 2.0] * 4, "open": values}
+    named = TableClassifier(LogisticRegression()).fit(table, "open")
+    given = TableClassifier(LogisticRegression()).fit({"x": table["x"]}, values)
+    assert named.classes_.dtype == given.classes_.dtype == bool
+    assert bool(named.predict_one({"x": 1.0})) is True
+    assert named.score(table) == 1
+    named.save(tmp_path / "open.safetensors")
+    assert load(tmp_path / "open.safetensors").predict([{"x": 2.0}]).tolist() == [False]
+    with pytest.raises(TableError, match="target column 'open' misses 1 value"):
+        named.fit({"x": [1.0, 2.0, 3.0], "open": [True, False, None]}, "open")
