@@ -41,20 +41,20 @@ def describe(raw: bytes) -> dict[str, Any]:
     """
     message: EmailMessage = BytesParser(policy=email.policy.compat32).parsebytes(raw)  # type: ignore[assignment]
     plain, marked_up = _bodies(message)
-    body = plain or _TAG.sub(" ", html.unescape(marked_up))
+    body = plain or html.unescape(_TAG.sub(" ", marked_up))
     everything = plain + marked_up
     subject = _header(message, "Subject")
     letters = [character for character in subject if character.isalpha()]
     sender = parseaddr(_header(message, "From"))[1].lower()
     reply = parseaddr(_header(message, "Reply-To"))[1].lower()
-    recipients = getaddresses([_header(message, "To"), _header(message, "Cc")])
+    addressed = getaddresses([_header(message, "To"), _header(message, "Cc")])
     return {
         "subject": subject,
         "body": body,
         "sender_ending": sender.rpartition(".")[2][:10] or None,
         "sender_digits": sum(character.isdigit() for character in sender.partition("@")[0]),
         "reply_to_other": bool(reply) and reply != sender,
-        "recipients": _log(len(recipients)),
+        "recipients": _log(sum(1 for _, address in addressed if address)),
         "is_reply": message["In-Reply-To"] is not None or message["References"] is not None,
         "content_type": message.get_content_type(),
         "parts": sum(1 for _ in message.walk()),

@@ -32,7 +32,7 @@ def test_named_files_exist(page):
     links = {page.parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)}
     paths = {
         ROOT / path
-        for path in re.findall(r"`((?:tests|src|docs|cpp|benchmarks|\.ci)/[\w./]+)`", text)
+        for path in re.findall(r"`((?:tests|src|docs|cpp|benchmarks|examples|\.ci)/[\w./]+)`", text)
     }
     assert [path for path in links | paths if not path.exists()] == []
 
