@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,18 +11,9 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from separable import LinearSVM, LogisticRegression
+from tests.data_files import data_file
 
 pytestmark = pytest.mark.native
-
-
-def file(*parts):
-    root = os.environ.get("SEPARABLE_DATA")
-    if not root:
-        pytest.skip("SEPARABLE_DATA is not set: it names the folder of the data")
-    path = Path(root).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"SEPARABLE_DATA holds no {'/'.join(parts)}")
-    return path
 
 
 def percent(learner, train, test):
@@ -35,7 +24,9 @@ def percent(learner, train, test):
 
 def test_heart_disease():
     """ESL, table 4.2: logistic regression without a penalty, to the three decimals printed."""
-    table = pytest.importorskip("pandas").read_csv(file("esl-saheart", "SAheart.data"), index_col=0)
+    table = pytest.importorskip("pandas").read_csv(
+        data_file("esl-saheart", "SAheart.data"), index_col=0
+    )
     names = ["sbp", "tobacco", "ldl", "famhist", "obesity", "alcohol", "age"]
     table["famhist"] = (table["famhist"] == "Present").astype(float)
     found = LogisticRegression(C=np.inf).fit(table[names], table["chd"])
@@ -47,8 +38,8 @@ def test_heart_disease():
 
 def test_spam():
     """ESL, 9.1.2: logistic regression has 7.6 % errors on the 1 536 test rows."""
-    table = np.loadtxt(file("spambase", "spambase.data.gz"), delimiter=",")
-    is_test = np.loadtxt(file("spambase", "spam.traintest")).astype(bool)
+    table = np.loadtxt(data_file("spambase", "spambase.data.gz"), delimiter=",")
+    is_test = np.loadtxt(data_file("spambase", "spam.traintest")).astype(bool)
     X, y = table[:, :-1], table[:, -1]
     right = percent(LogisticRegression(C=1e6), (X[~is_test], y[~is_test]), (X[is_test], y[is_test]))
     assert 100 - right == pytest.approx(7.6, abs=0.06)
@@ -62,7 +53,7 @@ def test_spam():
 def test_income(learner, published):
     """a9a, C = 1: 84.9 to 85.0 % in the literature."""
     parts = [
-        load_svmlight_file(str(file("a9a", name)), n_features=123)
+        load_svmlight_file(str(data_file("a9a", name)), n_features=123)
         for name in ("a9a.gz", "a9a.t.gz")
     ]
     assert percent(learner, *parts) == pytest.approx(published, abs=0.06)
@@ -70,7 +61,7 @@ def test_income(learner, published):
 
 def test_intents():
     """Larson and others (2019), table 1: a linear SVM on words, 150 classes: 91.0 %."""
-    with gzip.open(file("clinc150", "data_full.json.gz"), "rt") as opened:
+    with gzip.open(data_file("clinc150", "data_full.json.gz"), "rt") as opened:
         queries = json.load(opened)
     words = CountVectorizer(token_pattern=r"(?u)\b\w+\b")
     texts, labels = zip(*queries["train"], strict=True)
@@ -85,7 +76,7 @@ def test_intents():
 def test_newsgroups():
     """By date, with headers: about 86 % with tf-idf and an SVM."""
     table = pytest.importorskip("pandas").read_parquet(
-        file("20newsgroups", "20news_bydate.parquet")
+        data_file("20newsgroups", "20news_bydate.parquet")
     )
     train, test = (table[table["split"] == part] for part in ("train", "test"))
     words = TfidfVectorizer(sublinear_tf=True, min_df=2)
@@ -101,7 +92,7 @@ def test_newsgroups():
 @pytest.mark.long
 def test_reviews():
     """Maas and others (2011): a linear SVM on words, 87.80 %; two words at a time do better."""
-    table = pytest.importorskip("pandas").read_parquet(file("imdb", "imdb.parquet"))
+    table = pytest.importorskip("pandas").read_parquet(data_file("imdb", "imdb.parquet"))
     train, test = (table[table["split"] == part] for part in ("train", "test"))
     words = TfidfVectorizer(sublinear_tf=True, min_df=3, ngram_range=(1, 2))
     X = words.fit_transform(train["text"])

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from separable.data import TableError, read, scan
+from tests.data_files import data_file
 
-FOLDER = Path(os.environ.get("SEPARABLE_DATA", ""))
-pytestmark = [
-    pytest.mark.native,
-    pytest.mark.skipif("SEPARABLE_DATA" not in os.environ, reason="SEPARABLE_DATA is not set"),
-]
+pytestmark = pytest.mark.native
 
 
 @pytest.mark.parametrize(
@@ -35,21 +29,21 @@ pytestmark = [
 )
 def test_csv(name, rows, columns, header):
     options = {"encoding": "latin-1"} if "rt-polarity" in name else {}
-    data = read(FOLDER / name, **options)
+    data = read(data_file(name), **options)
     assert (len(data), len(data.report.columns)) == (rows, columns)
     assert data.report.dialect.header is header
     if rows < 10_000:
-        chunks = scan(FOLDER / name, chunk_bytes=50_000, **options)
+        chunks = scan(data_file(name), chunk_bytes=50_000, **options)
         assert sum(len(chunk) for chunk in chunks) == rows
 
 
 def test_missing_values_of_adult():
-    missing = read(FOLDER / "adult/adult.data.gz").report.missing
+    missing = read(data_file("adult/adult.data.gz")).report.missing
     assert missing == {"c2": {"?": 1836}, "c7": {"?": 1843}, "c14": {"?": 583}}
 
 
 def test_the_first_line_of_adult_test_is_a_comment():
-    path = FOLDER / "adult/adult.test.gz"
+    path = data_file("adult/adult.test.gz")
     with pytest.raises(TableError, match=r"line 1: 1 value\(s\).*comment='\|'"):
         read(path)
     assert len(read(path, comment="|")) == len(read(path, skip_rows=1)) == 16281
@@ -57,14 +51,14 @@ def test_the_first_line_of_adult_test_is_a_comment():
 
 def test_a_json_document():
     with pytest.raises(TableError, match="one JSON document over several lines"):
-        read(FOLDER / "clinc150/data_full.json.gz")
+        read(data_file("clinc150/data_full.json.gz"))
 
 
 def test_archives():
     with pytest.raises(TableError, match="is a zip archive"):
-        read(FOLDER / "bike-sharing/Bike-Sharing-Dataset.zip")
+        read(data_file("bike-sharing/Bike-Sharing-Dataset.zip"))
     with pytest.raises(TableError, match="is a tar archive"):
-        read(FOLDER / "movie-review-polarity/review_polarity.tar.gz")
+        read(data_file("movie-review-polarity/review_polarity.tar.gz"))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +70,7 @@ def test_archives():
     ],
 )
 def test_svmlight(name, shape):
-    data = read(FOLDER / name)
+    data = read(data_file(name))
     assert data.X.shape == shape
     assert set(data.y.tolist()) == {-1, 1}
-    assert sum(len(chunk) for chunk in scan(FOLDER / name, chunk_rows=1000)) == shape[0]
+    assert sum(len(chunk) for chunk in scan(data_file(name), chunk_rows=1000)) == shape[0]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,18 +18,9 @@ from separable import (
 )
 from separable.data import read
 from separable.select import cross_validate
+from tests.data_files import data_file
 
 pytestmark = pytest.mark.native
-
-
-def file(*parts):
-    root = os.environ.get("SEPARABLE_DATA")
-    if not root:
-        pytest.skip("SEPARABLE_DATA is not set: it names the folder of the data")
-    path = Path(root).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"SEPARABLE_DATA holds no {'/'.join(parts)}")
-    return path
 
 
 def split_texts(path, label):
@@ -45,7 +34,7 @@ def split_texts(path, label):
 
 def test_mushrooms_are_separable():
     """A plain perceptron makes no mistake on all 8 124 rows after one-hot."""
-    data = read(file("mushroom", "agaricus-lepiota.data.gz"), target=1)
+    data = read(data_file("mushroom", "agaricus-lepiota.data.gz"), target=1)
     assert data.report.columns[11].n_missing == 2480
     encoder = TableEncoder().fit(data.table)
     rows = encoder.encode(data.table)
@@ -56,8 +45,8 @@ def test_mushrooms_are_separable():
 
 def test_adult():
     """One-hot logistic regression has 14.7 % errors on all test rows."""
-    train = read(file("adult", "adult.data.gz"), target=-1)
-    test = read(file("adult", "adult.test.gz"), target=-1, comment="|")
+    train = read(data_file("adult", "adult.data.gz"), target=-1)
+    test = read(data_file("adult", "adult.test.gz"), target=-1, comment="|")
     assert (len(train), len(test)) == (32561, 16281)
     encoder = TableEncoder().fit(train.table)
     learner = LogisticRegressionCV().fit(encoder.encode(train.table), train.y)
@@ -68,7 +57,7 @@ def test_adult():
 
 def test_text_messages():
     """10 folds: 98.6 % with a linear SVM on tf-idf."""
-    data = read(file("sms-spam", "SMSSpamCollection.gz"), target=1)
+    data = read(data_file("sms-spam", "SMSSpamCollection.gz"), target=1)
     assert len(data) == 5574
     rows = TableEncoder().fit_transform(data.table)
     found = cross_validate(LinearSVM(), rows, data.y, cv=10)
@@ -77,7 +66,7 @@ def test_text_messages():
 
 def test_intents():
     """Larson et al. (2019), table 1: 91.0 % of the 4 500 test queries with a linear model."""
-    data = json.loads(gzip.decompress(file("clinc150", "data_full.json.gz").read_bytes()))
+    data = json.loads(gzip.decompress(data_file("clinc150", "data_full.json.gz").read_bytes()))
     (texts, labels), (test_texts, test_labels) = (
         zip(*data[part], strict=True) for part in ("train", "test")
     )
@@ -92,7 +81,7 @@ def test_intents():
 def test_newsgroups():
     """Sublinear tf-idf and a linear SVM: 86.1 % of the later posts."""
     texts, labels, test_texts, test_labels = split_texts(
-        file("20newsgroups", "20news_bydate.parquet"), "group"
+        data_file("20newsgroups", "20news_bydate.parquet"), "group"
     )
     encoder = TextEncoder(sublinear_tf=True, min_df=2)
     learner = LinearSVM(loss="squared_hinge").fit(encoder.fit_transform(texts), labels)
@@ -103,7 +92,7 @@ def test_newsgroups():
 @pytest.mark.long
 def test_reviews():
     """Wang and Manning (2012): 89.16 % with an SVM on words and pairs, NBSVM 91.22 %."""
-    texts, labels, test_texts, test_labels = split_texts(file("imdb", "imdb.parquet"), "label")
+    texts, labels, test_texts, test_labels = split_texts(data_file("imdb", "imdb.parquet"), "label")
     encoder = TableEncoder(text=["text"]).fit({"text": texts})
     learner = LogisticRegression(C=10.0).fit(encoder.encode({"text": texts}), labels)
     right = float(np.mean(learner.predict(encoder.encode({"text": test_texts})) == test_labels))

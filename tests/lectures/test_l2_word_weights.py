@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from separable import LogisticRegression, TextEncoder
+from tests.data_files import data_file
 
 pytestmark = pytest.mark.native
 
@@ -17,12 +16,7 @@ pytestmark = pytest.mark.native
 @pytest.fixture(scope="module")
 def reviews():
     """Return 6 000 film reviews and whether each is positive."""
-    root = os.environ.get("SEPARABLE_DATA")
-    if not root:
-        pytest.skip("SEPARABLE_DATA is not set: it names the folder of the data")
-    path = Path(root) / "imdb" / "imdb.parquet"
-    if not path.exists():
-        pytest.skip("SEPARABLE_DATA holds no imdb/imdb.parquet")
+    path = data_file("imdb", "imdb.parquet")
     import pyarrow.parquet as pq
 
     table = pq.read_table(path, columns=["split", "text", "label"])

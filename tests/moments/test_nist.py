@@ -7,13 +7,12 @@ through SEPARABLE_DATA. What is certified is the exact solution of the data.
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from separable import LeastSquares
+from tests.data_files import data_file
 from tests.reference.least_squares import exact_least_squares
 
 pytestmark = pytest.mark.native
@@ -62,10 +61,7 @@ def standard_errors(learner):
 
 
 def from_file(name):
-    folder = os.environ.get("SEPARABLE_DATA")
-    if folder is None:
-        pytest.skip("SEPARABLE_DATA is not set: NIST's data files are not there")
-    folder = Path(folder) / "nist-strd"
+    folder = data_file("nist-strd")
     certified = json.loads((folder / "certified.json").read_text())[name]
     table = np.genfromtxt(folder / f"{name}.csv", delimiter=",", names=True)
     columns = [c for c in table.dtype.names if c != "y"]

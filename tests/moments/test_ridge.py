@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +13,7 @@ import separable
 from separable import BayesianRegression, LeastSquares, Ridge
 from separable.model.parameters import ParameterError
 from separable.moments.rank_warning import DependentColumns, RankWarning
+from tests.data_files import data_file
 from tests.moments.leaving_out import refits, short_cut
 from tests.reference import ridge as reference
 
@@ -306,11 +304,8 @@ def test_one_row_cannot_be_left_out():
 
 
 def prostate():
-    folder = os.environ.get("SEPARABLE_DATA")
-    path = Path(folder or "") / "esl-prostate" / "prostate.data"
-    if not folder or not path.exists():
-        pytest.skip("SEPARABLE_DATA names no folder with esl-prostate/prostate.data")
-    table = np.array([line.split("\t") for line in path.read_text().splitlines()[1:]])
+    lines = data_file("esl-prostate", "prostate.data").read_text().splitlines()
+    table = np.array([line.split("\t") for line in lines[1:]])
     X, y = table[:, 1:9].astype(float), table[:, 9].astype(float)
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), y, table[:, 10] == "T"
 

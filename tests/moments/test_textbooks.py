@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from separable import LDA, LeastSquaresClassifier
 from separable.moments.rank_warning import RankWarning
+from tests.data_files import data_file
 
 pytestmark = pytest.mark.native
 
 
 def read(*parts, **options):
-    root = os.environ.get("SEPARABLE_DATA")
-    if not root:
-        pytest.skip("SEPARABLE_DATA is not set: it names the folder of the data")
-    path = Path(root).joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"SEPARABLE_DATA holds no {'/'.join(parts)}")
-    return pytest.importorskip("pandas").read_csv(path, **options)
+    return pytest.importorskip("pandas").read_csv(data_file(*parts), **options)
 
 
 def error(learner, train, test=None):
