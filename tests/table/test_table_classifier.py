@@ -249,3 +249,10 @@ def test_sample_weights_reach_the_learner():
     table = {"x": [0.0, 1.0, 0.0, 1.0]}
     weighted = TableClassifier(LogisticRegression()).fit(table, [0, 1, 1, 0], [1, 1, 0, 0])
     assert weighted.predict(table).tolist() == [0, 1, 0, 1]
+
+
+def test_a_boolean_target_column_gives_boolean_classes():
+    table = pa.table({"x": [1.0, 2.0, 3.0, 4.0] * 5, "y": [False, False, True, True] * 5})
+    classifier = TableClassifier(learner=LogisticRegression()).fit(table, "y")
+    assert classifier.classes_.tolist() == [False, True]
+    assert classifier.score(table, table["y"].to_pylist()) == 1.0

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from separable.data.columns import Columns, as_columns
-from separable.data.dates import TypedColumns
+from separable.data.columns import Columns, Numbers, as_columns
+from separable.data.dataset import whole_numbers
+from separable.data.dates import Booleans, TypedColumns, typed_column
 from separable.data.table import TableError, require_columns
 from separable.features.category_column import categories_of
 from separable.features.number_column import numbers_of
@@ -191,12 +192,16 @@ class TableLearner(BaseEstimator):
 
 
 def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
-    """Return a column as labels: whole numbers as such, everything else as text."""
+    """Return a column as labels: numbers, whole ones as such, booleans, everything else as text."""
+    typed = typed_column(columns, name)
+    if isinstance(typed, Booleans):
+        _refuse_missing(name, np.isnan(typed.values))
+        return typed.values.astype(np.bool_)
     column = columns[name]
-    if hasattr(column, "values"):
+    if isinstance(column, Numbers):
         values = numbers_of(name, column)
         _refuse_missing(name, np.isnan(values))
-        return values.astype(np.int64) if (values == np.round(values)).all() else values
+        return whole_numbers(values)
     categories = categories_of(column)
     _refuse_missing(name, categories.codes < 0)
     return np.array(categories.levels, dtype=object)[categories.codes]
