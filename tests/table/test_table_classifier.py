@@ -251,9 +251,10 @@ def test_sample_weights_reach_the_learner():
     assert weighted.predict(table).tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("values", [[True, False] * 4, np.array([True, False] * 4)])
-def test_true_and_false_stay_what_they_are(values, tmp_path):
-    table = {"x": [1.0, 2.0] * 4, "open": values}
+@pytest.mark.parametrize("make", [list, np.array, pa.array])
+def test_true_and_false_stay_what_they_are(make, tmp_path):
+    values = [True, False] * 4
+    table = {"x": [1.0, 2.0] * 4, "open": make(values)}
     named = TableClassifier(LogisticRegression()).fit(table, "open")
     given = TableClassifier(LogisticRegression()).fit({"x": table["x"]}, values)
     assert named.classes_.dtype == given.classes_.dtype == bool

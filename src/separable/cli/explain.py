@@ -117,7 +117,9 @@ def _term_lines(
     sources = dict(zip(model.encoder.feature_names, model.encoder.sources, strict=True))
     lines: list[tuple[str, ...]] = [("feature", "in the table", "weight", "contribution")]
     for term in terms.shown:
-        cell = _cell(raw[sources[term.feature]])
+        source = sources[term.feature]
+        is_word = term.feature.startswith(f"{source}:")  # of a text, which it is enough to name
+        cell = "" if is_word else _cell(raw[source])
         lines.append((shown(term.feature), cell, number(term.weight), signed(term.contribution)))
     if terms.other_contribution:
         lines.append(

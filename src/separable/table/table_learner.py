@@ -192,7 +192,7 @@ class TableLearner(BaseEstimator):
 
 
 def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
-    """Return a column as labels: whole numbers and booleans as such, everything else as text."""
+    """Return a column as labels: numbers, whole ones as such, booleans, everything else as text."""
     typed = typed_column(columns, name)
     if isinstance(typed, Booleans):
         _refuse_missing(name, np.isnan(typed.values))
