@@ -355,6 +355,7 @@ def test_parameters_and_clone():
         "scale": True,
         "min_count": None,
         "unseen": "zero",
+        "n_jobs": None,
     }
     with pytest.raises(ValueError, match="not fitted"):
         copy.encode(TABLE)
