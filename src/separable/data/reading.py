@@ -27,7 +27,7 @@ __all__ = ["checked_options", "files_of", "read", "read_inputs"]
 #: What `checked_options` checks.
 _NAMES = (
     "target", "columns", "delimiter", "quoting", "header", "encoding", "decimal", "missing",
-    "column_types", "comment", "skip_rows", "on_error", "index_base", "n_features",
+    "column_types", "comment", "skip_rows", "on_error", "index_base", "n_features", "labels",
 )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ def read(
     on_error: Literal["raise", "skip"] = "raise",
     index_base: Literal["auto", 0, 1] = "auto",
     n_features: int | None = None,
+    labels: Literal["auto", "number", "text"] = "auto",
 ) -> Dataset:
     r"""Read a table, whatever it is.
 
@@ -56,9 +57,10 @@ def read(
     ----------
     source : path, glob, folder, "-", binary file, list of paths, or a table in memory
         CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
-        bz2, xz or zstd; ``-`` is standard input; of a folder all files are read, in the order of
-        their names. In memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything with
-        ``__arrow_c_stream__``, dicts of columns, lists of dicts.
+        bz2, xz or zstd; ``-`` is standard input; of a folder those files are read, in the order of
+        their names, that end in .csv, .parquet or the like, and all where none does. In memory:
+        NumPy and SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``,
+        dicts of columns, lists of dicts.
     target : str, int or array, optional
         The column to predict, by name or by its place counted from 1 (-1 is the last); or one
         value for each row. Rows of a file in which it is missing are left out and counted.
@@ -95,6 +97,9 @@ def read(
     n_features : int, optional
         The number of columns of an svmlight file, by default as many as it uses. Of Vowpal Wabbit
         text a power of 2: columns are then hashes instead of names.
+    labels : {"auto", "number", "text"}, default "auto"
+        What the labels of an svmlight file are: numbers unless one is none, or as said. As text
+        they stay as they are written, and a line without one has the empty text.
 
     Returns
     -------
@@ -139,6 +144,7 @@ def read(
         on_error=on_error,
         index_base=index_base,
         n_features=n_features,
+        labels=labels,
     )
     if not is_file_source(source):
         return _read_memory(source, target, options)
@@ -147,7 +153,8 @@ def read(
 
 def read_inputs(inputs: list[Input], kind: Format, **options: Any) -> Dataset:
     """Read files of a known format, with the other arguments of `read`."""
-    given = dict.fromkeys(_NAMES) | {"on_error": "raise", "skip_rows": 0, "index_base": "auto"}
+    given = dict.fromkeys(_NAMES) | {"on_error": "raise", "skip_rows": 0}
+    given |= {"index_base": "auto", "labels": "auto"}
     return files_of(inputs, None, kind, checked_options(**given | options)).dataset()
 
 
@@ -206,6 +213,7 @@ def checked_options(**given: Any) -> Options:
     """Check what the user says."""
     _one_of("on_error", given["on_error"], ("raise", "skip"))
     _one_of("decimal", given["decimal"], (".", ",", None))
+    _one_of("labels", given["labels"], ("auto", "number", "text"))
     for name in ("quoting", "header"):
         _one_of(name, given[name], (True, False, None))
     delimiter = given["delimiter"]
@@ -240,7 +248,7 @@ def checked_options(**given: Any) -> Options:
     )
     encoding, sparse = (
         checked_encoding(given["encoding"]),
-        (given["index_base"], given["n_features"]),
+        (given["index_base"], given["n_features"], given["labels"]),
     )
     return Options(csv, given["columns"], encoding, skip, *sparse)
 

@@ -102,10 +102,15 @@ class SparseFiles(Files):
 
     def _joined(self, batches: list[SparseBatch]) -> Dataset:
         rows = _stacked([batch.rows for batch in batches])
-        texts = any(isinstance(batch.labels, tuple) for batch in batches)
+        texts = isinstance(batches[0].labels, tuple)
+        if any(isinstance(batch.labels, tuple) != texts for batch in batches):
+            raise TableError(
+                f"{self.where}: labels are numbers in some files and texts in others. Say which: "
+                "labels='text' takes all of them as they are written."
+            )
         labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
         weights = _together([batch.weights for batch in batches])
-        qid = _together([batch.qid for batch in batches])
+        qid = _queries(batches)
         tags = [tag for batch in batches for tag in batch.tags or ()] or None
         self.report.n_features = max(self.report.n_features or 0, rows.n_features)
         y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
@@ -138,7 +143,9 @@ class SvmlightFiles(SparseFiles):
 
         base = self.options.index_base if self._last is None else self._last.index_base
         on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
-        self._last = SvmlightReader(base, self.options.n_features, on_error, name)
+        self._last = SvmlightReader(
+            base, self.options.n_features, on_error, name, labels=self.options.labels
+        )
         return self._last
 
 
@@ -180,6 +187,15 @@ def _stacked(parts: list[Rows]) -> Rows:
     indices = np.concatenate([part.indices for part in parts if part.indices is not None])
     values = np.concatenate([part.values for part in parts])
     return Rows(values, width, indices.astype(kind), np.concatenate(indptr).astype(kind))
+
+
+def _queries(batches: list[SparseBatch]) -> NDArray[np.int64] | None:
+    """Return the query of each row, -1 in files that have none; None if no file has any."""
+    if all(batch.qid is None for batch in batches):
+        return None
+    return np.concatenate(
+        [np.full(len(b), -1) if b.qid is None else b.qid for b in batches], dtype=np.int64
+    )
 
 
 def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
