@@ -330,11 +330,19 @@ struct DictWriter {
             unseen.append(nb::make_tuple(nb::borrow(key), nb::borrow(text)));
         }
     }
-    void number(PyObject* key, double x) { place(found(numbers, key), x, key, Py_None); }
+    void number(PyObject* key, double x) { place(known(numbers, key), x, key, Py_None); }
     void level(PyObject* key, PyObject* text) {
-        const nb::object texts = found(levels, key);
-        const bool known = texts.is_valid() && PyDict_Check(texts.ptr());
-        place(known ? found(texts.ptr(), text) : nb::object(), 1.0, key, text);
+        const nb::object texts = known(levels, key);
+        const bool has_texts = texts.is_valid() && PyDict_Check(texts.ptr());
+        place(has_texts ? found(texts.ptr(), text) : nb::object(), 1.0, key, text);
+    }
+    // A key that is no text is also found by its text: that is what a model file has of it.
+    static nb::object known(PyObject* dict, PyObject* key) {
+        nb::object there = found(dict, key);
+        if (there.is_valid() || PyUnicode_Check(key)) return there;
+        const nb::object text = nb::steal(PyObject_Str(key));
+        if (!text.is_valid()) throw nb::python_error();
+        return found(dict, text.ptr());
     }
     void end_row() {
         const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };

@@ -216,3 +216,52 @@ def test_polars_and_arrow_import_no_pandas():
         "os._exit(any(name in sys.modules for name in ('pandas', 'scipy', 'sklearn')))"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# --- moments and durations: one text, whatever the unit ---
+
+
+MOMENTS = [dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5, 500_000), None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        MOMENTS,
+        [None if m is None else np.datetime64(m) for m in MOMENTS[:2]] + [np.datetime64("NaT")],
+        np.array(MOMENTS, "datetime64[ns]"),
+        np.array(MOMENTS, "datetime64[us]"),
+        pa.array(MOMENTS, pa.timestamp("ms")),
+        pa.array(MOMENTS, pa.timestamp("ns")),
+        pd.Series(MOMENTS),
+        pd.Series(MOMENTS).dt.tz_localize("Europe/Rome"),
+        pl.Series(MOMENTS),
+    ],
+)
+def test_moments_as_categories_are_the_same_texts(column):
+    found = as_columns({"when": column})["when"]
+    assert [None if c < 0 else found.levels[c] for c in found.codes] == [
+        "2020-01-02",
+        "2020-01-02 03:04:05.5",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [dt.timedelta(hours=1), None],
+        np.array([3600, "NaT"], "timedelta64[s]"),
+        pa.array([3600 * 10**9, None], pa.duration("ns")),
+        pl.Series([dt.timedelta(hours=1), None]),
+        pd.Series([dt.timedelta(hours=1), None]),
+    ],
+)
+def test_durations_are_numbers_of_seconds(column):
+    np.testing.assert_array_equal(as_columns({"t": column})["t"].values, [3600, np.nan])
+
+
+def test_times_are_the_same_texts_from_arrow_and_from_python():
+    times = [dt.time(1), dt.time(2, 30)]
+    for column in (times, pa.array(times, pa.time64("ns")), pl.Series(times)):
+        assert as_columns({"t": column})["t"].levels == ("01:00:00", "02:30:00")

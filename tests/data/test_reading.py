@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import datetime as dt
 import gzip
 import io
 import lzma
@@ -786,3 +787,130 @@ def test_booleans_and_dates_in_memory_keep_their_type():
     data = read({"b": [True, None], "d": [dt.date(2020, 1, 1), None], "s": ["x", None]})
     assert data.report.column_types == {"b": "boolean", "d": "date", "s": "category"}
     assert data.report.missing == {"b": {None: 1}, "d": {None: 1}, "s": {None: 1}}
+
+
+# --- folders, several files, given types ---
+
+
+def test_a_folder_gives_its_data_files_and_names_the_others(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"x,y\n1,u\n")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x,y\n2,v\n"))
+    (tmp_path / "README.md").write_text("# Words, and more\n")
+    (tmp_path / ".hidden").write_text("x")
+    data = read(tmp_path, target="y")
+    assert data.table.to_pydict() == {"x": [1.0, 2.0]}
+    assert data.report.notes == ["passed over in the folder: 'README.md'"]
+    (tmp_path / "c.csv").write_bytes(
+        b"x,y\n" + b"3,u\n" * 500_000 + b"late,u\n" + b"3,u\n" * 90_000
+    )
+    assert read(tmp_path).report.notes == data.report.notes  # read twice, told once
+
+
+def test_a_folder_without_known_names_is_read_whole(tmp_path):
+    (tmp_path / "part-0").write_bytes(b"x,y\n1,u\n")
+    (tmp_path / "part-1").write_bytes(b"x,y\n2,v\n")
+    data = read(tmp_path, target="y")
+    assert data.table.to_pydict() == {"x": [1.0, 2.0]}
+    assert data.report.notes == []
+
+
+def test_svmlight_files_of_numbers_and_texts(tmp_path):
+    (tmp_path / "a.svm").write_bytes(b"1 1:1\n2 2:1\n")
+    (tmp_path / "b.svm").write_bytes(b"spam qid:3 1:1\n2:1\n")
+    with pytest.raises(ValueError, match=r"no label.*labels='text'"):
+        read(tmp_path)
+    (tmp_path / "b.svm").write_bytes(b"spam qid:3 1:1\n")
+    with pytest.raises(TableError, match=r"numbers in some files and texts in others.*labels="):
+        read(tmp_path)
+    data = read(tmp_path, labels="text")
+    assert data.y.tolist() == ["1", "2", "spam"]
+    assert data.qid.tolist() == [-1, -1, 3]
+    with pytest.raises(ValueError, match=r"'labels' parameter must be one of 'auto'"):
+        read(tmp_path, labels="words")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"1 |a x y:2 |b z\n-1 |a x |c\xc3\xa4 w\n", "vw"),
+        (b"|a x y\n| x\n", "vw"),
+        (b"1 2.0 tag|a x\n0 'tag|a x\n", "vw"),
+        (b"5|good film indeed\n1|bad film\n3|so so\n", "csv"),
+        (b"1 | 2 | 3\n4 | 5 | 6\n", "csv"),
+    ],
+)
+def test_vowpal_wabbit_text_without_a_name(text, kind):
+    assert read(io.BytesIO(text)).report.format == kind
+
+
+def test_zstd_leaves_nothing_on_standard_error():
+    code = (
+        "import io, pyarrow as pa; from separable.data import read;"
+        "read(io.BytesIO(pa.compress(b'a,b\\n1,2\\n', 'zstd', asbytes=True)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("encoding", ["hex", "rot13", 7])
+def test_an_encoding_of_other_things_than_text(encoding):
+    with pytest.raises(ValueError, match="'encoding' parameter must name an encoding"):
+        read(io.BytesIO(b"a,b\n1,2\n"), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        (pa.array([1, 0, None]), "boolean", [True, False, None]),
+        (pa.array([1.0, 0.0]), "boolean", [True, False]),
+        (pa.array(["2020-01-02"]).cast(pa.string_view()), "date", [dt.date(2020, 1, 2)]),
+        (pa.array(["1", "2.5"]).cast(pa.large_string()), "number", [1.0, 2.5]),
+        (pa.array(["1", "2"]).dictionary_encode(), "number", [1.0, 2.0]),
+        (pa.array([True, None]), "category", ["True", None]),
+        (pa.array([True, None]), "number", [1.0, None]),
+        (pa.array([2**60 + 1]), "category", [str(2**60 + 1)]),
+        (pa.array([dt.datetime(2020, 1, 2, 3)]), "category", ["2020-01-02 03:00:00"]),
+        (pa.nulls(2), "category", [None, None]),
+        (pa.nulls(2), "date", [None, None]),
+    ],
+)
+def test_a_given_type_of_a_column_in_memory(values, kind, expected):
+    data = read(pa.table({"x": values}), column_types={"x": kind})
+    assert data.table["x"].to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        (pa.array(["1", "a"]).cast(pa.large_string()), "number", "a value is not a number"),
+        (pa.array([1, 2]), "date", "int64 is not a date"),
+        (pa.array([1, 2]), "boolean", "int64 is not boolean"),
+        (pa.array([dt.date(2020, 1, 1)]), "number", "is not a number"),
+    ],
+)
+def test_a_given_type_that_a_column_cannot_have(values, kind, message):
+    with pytest.raises(TableError, match=f"column 'x': .*{message}"):
+        read(pa.table({"x": values}), column_types={"x": kind})
+
+
+def test_targets_of_moments():
+    times = pa.table({"x": [1, 2], "y": pa.array([dt.time(1), dt.time(2, 30)])})
+    assert read(times, "y").y.tolist() == ["01:00:00", "02:30:00"]
+    fine = pa.table({"x": [1, 2], "y": pa.array([1, 2], pa.timestamp("ns"))})
+    assert read(fine, "y").y.tolist() == [1, 2]
+
+
+def test_many_wrong_values_are_counted_and_a_few_are_told():
+    text = b"a,b\n" + b"x,1\n1,y\nx,y\n2,2\n" * 20_000  # a look for each line would take minutes
+    types = {"a": "number", "b": "number"}
+    data = read(io.BytesIO(text), column_types=types, on_error="skip")
+    assert data.table.to_pydict() == {"a": [2.0] * 20_000, "b": [2.0] * 20_000}
+    assert data.report.skipped == 60_000
+    assert [example.line for example in data.report.examples] == [2, 4, 6, 8, 10]
+
+
+def test_an_error_shows_the_start_of_a_long_value():
+    text = b"a,b\n" + b"1,2\n" * 5 + b"z" * 1_000_000 + b",2\n"
+    with pytest.raises(TableError, match=r"column 'a': 'z{80}'\.\.\. is not a number") as error:
+        read(io.BytesIO(text), column_types={"a": "number"})
+    assert len(str(error.value)) < 1000

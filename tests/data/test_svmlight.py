@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -440,3 +442,68 @@ def test_any_bytes_in_any_chunks_give_what_the_reference_gives(
 
 def same_kind(label, theirs):
     return label if isinstance(theirs, str) else float(label)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("chunk", [7, 1 << 16, 1 << 30])
+@pytest.mark.parametrize("line", [b"1:5 2:1\n", b"nan 1:1\n"])
+def test_a_text_label_before_does_not_change_what_a_line_is(n_jobs, chunk, line):
+    data = b"spam 1:1\n" + b"ham 1:1 2:2\n" * 50_000 + line
+    cuts = range(chunk, min(len(data), 500 * chunk), chunk)
+    with pytest.raises(LineError, match=r"line 50002, .* labels='text'"):
+        read(data, cuts, n_jobs=n_jobs)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9)), max_size=30),
+    st.sampled_from(["number", "text"]),
+)
+def test_rows_taken_in_parts_between_pieces(sizes, steps, labels):
+    lines = [
+        f"{i} qid:{i} " + " ".join(f"{k + 1}:{i + k}" for k in range(n)) + "\n"
+        for i, n in enumerate(sizes)
+    ]
+    data, found, place = "".join(lines).encode(), [], 0
+    reader = SvmlightReader(1, 9, labels=labels)
+    for size, most in steps:
+        reader.feed(data[place : place + size])
+        place += size
+        batch = reader.take(most)
+        found += [] if batch is None else as_tuples(batch)
+    reader.feed(data[place:])
+    reader.finish()
+    batch = reader.take()
+    found += [] if batch is None else as_tuples(batch)
+    assert found == read(data, index_base=1, n_features=9, labels=labels)[0]
+
+
+MEMORY = """
+import resource
+from separable.data import scan
+from separable.data.vw_text import VwReader
+
+class Lines:
+    left = 400
+    def read(self, size=-1):
+        self.left -= 1
+        return b"1 1:0.5 2:0.25 7:3 9:1 11:4\\n" * 10_000 if self.left >= 0 else b""
+
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+"""
+
+
+def megabytes(code):
+    done = subprocess.run([sys.executable, "-c", MEMORY + code], capture_output=True, check=True)
+    return int(done.stdout)
+
+
+def test_chunks_of_rows_do_not_pile_up():
+    code = "before = most()\nfor chunk in scan(Lines(), format='svmlight', chunk_rows=7001): pass\n"
+    assert megabytes(code + "print(most() - before)") < 180  # all rows are 300 MB
+
+
+def test_a_long_line_that_is_refused_takes_little_memory():
+    code = "reader = VwReader(on_error='skip')\nbefore = most()\n"
+    code += "reader.feed(b'1 |f ' + b'a' * 16_000_000 + b'\\0\\n')\nreader.finish()\n"
+    assert megabytes(code + "print(most() - before)") < 400

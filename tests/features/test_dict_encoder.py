@@ -8,6 +8,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,3 +119,25 @@ def test_in_a_pipeline_and_in_a_model_file(tmp_path):
     assert again.feature_names == encoder.feature_names
     with pytest.raises(ValueError, match="damaged"):
         DictEncoder.from_parts({"numbers": ("a",)}, {"separator": "=", "sparse": True})
+
+
+def test_keys_that_are_no_texts_are_the_same_in_a_file(tmp_path):
+    rows = [{1: 2.0, ("a", 2): "x"}, {1: 5.0, ("a", 2): "y"}]
+    encoder = DictEncoder().fit(rows)
+    parts = DictEncoder.from_parts(*encoder.to_parts())
+    np.testing.assert_array_equal(
+        parts.transform(rows).toarray(), encoder.transform(rows).toarray()
+    )
+    assert parts.unseen_ == {}
+
+
+def test_a_frame_is_no_row():
+    with pytest.raises(TypeError, match=r"got a DataFrame.*to_dict\('records'\)"):
+        DictEncoder().fit(pd.DataFrame({"a": ["x", "y"]}))
+
+
+def test_a_series_of_dicts_keeps_its_index():
+    series = pd.Series([{"a": 1.0}, {"a": 2.0}], index=[7, 9])
+    encoder = DictEncoder(sparse=False).set_output(transform="pandas")
+    assert encoder.fit_transform(series).index.tolist() == [7, 9]
+    assert encoder.transform(series)["a"].tolist() == [1.0, 2.0]

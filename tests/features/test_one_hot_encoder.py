@@ -260,3 +260,16 @@ with warnings.catch_warnings():
 )
 def test_scikit_learns_checks(estimator, check):
     check(clone(estimator))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "0 feature"),
+        ({"a": []}, "0 sample"),
+        ({"a": [1, 2], "b": [1]}, "differ in length: 'a' has 2, 'b' has 1"),
+    ],
+)
+def test_dicts_of_columns_that_are_no_table(columns, message):
+    with pytest.raises(ValueError, match=message):
+        OneHotEncoder().fit(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -504,3 +505,52 @@ def test_damaged_parts_are_refused(change, message):
     for odd in ({"policies": ["bad"]}, {"min_count": "x"}, {"unseen": "bad"}):
         with pytest.raises(ValueError, match="damaged"):
             TableEncoder.from_parts(tensors, {**values, **odd})
+
+
+# --- one record is a table of one row ---
+
+
+def test_texts_with_an_offset_are_read_as_a_file_is():
+    from separable.data import read
+
+    lines = [f"2020-0{1 + i % 9}-01T23:30:00+0{i % 3}:00" for i in range(30)]
+    file = read(
+        io.BytesIO("\n".join(["when,x", *(f"{line},{i}" for i, line in enumerate(lines))]).encode())
+    )
+    records = [{"when": line, "x": float(i)} for i, line in enumerate(lines)]
+    encoder = TableEncoder().fit(file.table)
+    expected = encoder.encode(file.table).values
+    np.testing.assert_array_equal(encoder.encode(records).values, expected)
+    for record, row in zip(records, expected, strict=True):
+        one = np.zeros(len(row))
+        for place, value in encoder.encode_one(record):
+            one[place] = value
+        np.testing.assert_array_equal(one, row)
+
+
+@pytest.mark.parametrize("missing", [None, pd.NaT, np.datetime64("NaT"), float("nan"), pd.NA])
+def test_a_missing_date_of_a_record(missing):
+    encoder = TableEncoder().fit({"when": WHEN * 4, "x": range(12)})
+    expected = encoder.encode({"when": [None], "x": [1.0]}).values
+    record = {"when": missing, "x": 1.0}
+    np.testing.assert_array_equal(encoder.encode([record]).values, expected)
+    assert encoder.encode_one(record) in (None, encoder.encode_one({"when": None, "x": 1.0}))
+
+
+def test_a_whole_number_beyond_floats_is_an_unseen_level():
+    encoder = TableEncoder(category=["k"]).fit({"k": [1, 2, 3] * 3})
+    assert encoder.encode_one({"k": 10**400}) is None
+    assert encoder.encode([{"k": 10**400}]).values.tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_merging_with_rows_without_text_leaves_both_as_they_are():
+    rows = {"review": texts(120), "x": list(range(120))}
+    lost = {"review": [None] * 40, "x": list(range(40))}
+    ours, theirs = TableEncoder().fit(lost), TableEncoder().fit(rows)
+    merged = ours.merge(theirs)
+    whole = TableEncoder().fit({k: rows[k] + lost[k] for k in rows})
+    assert merged.feature_names == whole.feature_names
+    merged.partial_fit(rows)
+    again = TableEncoder().fit(rows).partial_fit(rows)
+    assert theirs.partial_fit(rows).feature_names == again.feature_names
+    assert (theirs.transform(rows) != again.transform(rows)).nnz == 0

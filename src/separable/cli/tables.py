@@ -24,6 +24,7 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
     column_types : mapping of str to str
         The types of some columns.
     """
+    from separable.cli.output import say
     from separable.data.formats import formats_of
     from separable.data.reading import read_inputs
     from separable.data.sources import inputs_of
@@ -36,6 +37,8 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
             f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Read "
             "it in Python: X, y = separable.data.read(...)."
         )
-    table = read_inputs(inputs, kind, column_types=column_types).table
-    assert table is not None
-    return table
+    dataset = read_inputs(inputs, kind, column_types=column_types)
+    for note in dataset.report.notes:
+        say(f"Note: {note}")
+    assert dataset.table is not None
+    return dataset.table

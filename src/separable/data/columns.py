@@ -7,6 +7,7 @@ asked for, so one that nobody needs costs nothing and cannot fail.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,6 +69,9 @@ class Categories:
 
 
 Column: TypeAlias = Numbers | Categories
+
+#: Durations are numbers of seconds.
+_A_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 def number_text(value: float) -> str:
@@ -214,26 +218,44 @@ def _column(name: str, values: Any) -> Column:
             raise TableError(f"Column {name!r} has {values.ndim} dimensions; it must have 1.")
         if values.dtype.kind in "iuf":
             return Numbers(values.astype(np.float64))
-        values = values.tolist() if values.dtype.kind not in "mM" else values.astype(str).tolist()
+        values = values.tolist() if values.dtype.kind not in "mM" else list(values)
     return _column_from_objects(name, list(values))
 
 
 def _column_from_objects(name: str, values: list[Any]) -> Column:
     """Numbers when every value there is one, else the categories of their texts."""
     present = {type(value) for value in values if not is_missing(value)}
-    numeric = (int, float, complex, Decimal, np.number)
+    numeric = (int, float, complex, Decimal, np.number, dt.timedelta)
     if all(issubclass(kind, numeric) and kind is not bool for kind in present):
         _refuse_complex(name, present)
         return Numbers(np.array([_to_float(value) for value in values], dtype=np.float64))
     _refuse_nested(name, values, present)
     places: dict[str, int] = {}
-    codes = [-1 if is_missing(v) else places.setdefault(str(v), len(places)) for v in values]
+    codes = [-1 if is_missing(v) else places.setdefault(_text(v), len(places)) for v in values]
     return Categories(np.array(codes, dtype=np.int32), tuple(places))
+
+
+def _text(value: Any) -> str:
+    """Write a value as a level; a moment as in `_moment_text`, in its local time."""
+    if isinstance(value, (dt.datetime, dt.time)):
+        return _moment_text(str(value.replace(tzinfo=None)))
+    return _moment_text(str(value)) if isinstance(value, np.datetime64) else str(value)
+
+
+def _moment_text(text: str) -> str:
+    """Write a moment as it is, whatever the unit it was held in: no zeros at the end."""
+    text = text.replace("T", " ")
+    text = text.rstrip("0").removesuffix(".") if "." in text else text
+    return text.removesuffix(" 00:00:00").removesuffix(" 00:00")
 
 
 def _to_float(value: Any) -> float:
     if is_missing(value):
         return np.nan
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
     try:
         return float(value)
     except OverflowError:  # a whole number beyond float64
@@ -274,13 +296,28 @@ def _column_from_arrow(name: str, values: Any) -> Column:
         if not is_text(kind.value_type):
             return _column_from_arrow(name, array.dictionary_decode())
         return _column_from_dictionary(array)
-    if is_text(kind) or types.is_temporal(kind):
+    if is_text(kind):
         codes, levels = text_codes(array.cast(pa.large_string()))
         return Categories(codes, tuple(levels))
+    if types.is_duration(kind):
+        return Numbers(floats(array.cast(pa.int64())) / _A_SECOND[kind.unit])
+    if types.is_temporal(kind):
+        return _moments(array)
     raise TableError(
         f"Column {name!r} holds {kind}, which is neither numbers nor text. Leave it out or "
         "give it one value a row."
     )
+
+
+def _moments(array: Any) -> Categories:
+    """Return dates and times as categories."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if getattr(array.type, "tz", None) is not None:
+        array = compute.local_timestamp(array)
+    codes, levels = text_codes(array.cast(pa.large_string()))
+    return Categories(codes, tuple(_moment_text(level) for level in levels))
 
 
 def _column_from_dictionary(array: Any) -> Categories:

@@ -185,6 +185,9 @@ class _Opened:
     def __init__(self, stream: Readable) -> None:
         self.read = stream.read
 
+    def close(self) -> None:
+        self.closed = True
+
 
 class _Zstd(Stream):
     """What a zstd file holds, by pyarrow."""

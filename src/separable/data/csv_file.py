@@ -39,6 +39,9 @@ __all__ = ["Block", "CsvReader", "RetypeError", "without_missing", "wrong_texts"
 #: The second look takes the text in parts of about this size.
 LOOK_BYTES = 1 << 23
 
+#: Of longer values a message shows the start.
+LONGEST_SHOWN = 80
+
 _NOUNS = {"number": "a number", "boolean": "true or false", "date": "an ISO date"}
 
 
@@ -197,12 +200,13 @@ class CsvReader:
         places = np.flatnonzero(wrong)
         if not self.options.skip:
             raise self._not_of_type(block, name, int(places[0]), texts[int(places[0])].as_py())
-        for place in places:
-            if not bad[place]:
-                line, text = self._place(block, int(place))
-                value = texts[int(place)].as_py()
-                reason = f"column {name!r}: {value!r} is not {_NOUNS[plan.type]}"
-                self.report.skip(block.name, line, reason, text)
+        fresh = np.flatnonzero(wrong & ~bad)
+        told = fresh[: self.report.room]  # finding a line costs a look through the block
+        for place in told.tolist():
+            line, text = self._place(block, place)
+            reason = f"column {name!r}: {_cut(texts[place].as_py())} is not {_NOUNS[plan.type]}"
+            self.report.skip(block.name, line, reason, text)
+        self.report.skipped += len(fresh) - len(told)
         bad |= wrong
         import pyarrow as pa
         from pyarrow import compute
@@ -360,7 +364,7 @@ class CsvReader:
                 plan,
                 type="category",
                 arrow=_dictionary(),
-                why=f"text: line {line} has {value!r}, other values are {_plural(plan.type)}",
+                why=f"text: line {line} has {_cut(value)}, other values are {_plural(plan.type)}",
             )
         return plans
 
@@ -389,8 +393,8 @@ class CsvReader:
             f"file. Correct the value, or say column_types={{{name!r}: 'category'}}."
         )
         return NotANumberError(
-            f"{block.name}, line {line}, column {name!r}: {value!r} is not {_NOUNS[plan.type]}. "
-            f"{remedy}",
+            f"{block.name}, line {line}, column {name!r}: {_cut(value)} is not "
+            f"{_NOUNS[plan.type]}. {remedy}",
             name,
         )
 
@@ -477,6 +481,11 @@ def _dictionary() -> Any:
     import pyarrow as pa
 
     return pa.dictionary(pa.int32(), pa.string())
+
+
+def _cut(value: str) -> str:
+    """Return a value in quotes, cut where it is long."""
+    return repr(value) if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]!r}..."
 
 
 def _plural(kind: str) -> str:

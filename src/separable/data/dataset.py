@@ -172,8 +172,9 @@ def target_values(column: Any, name: str) -> NDArray[Any]:
     kind = column.type
     if types.is_boolean(kind):
         return np.array(column.to_pylist(), dtype=bool)
-    if types.is_temporal(kind):
-        return np.asarray(column.cast("timestamp[us]").cast("int64")).astype("datetime64[us]")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        unit = "ns" if getattr(kind, "unit", "us") == "ns" else "us"
+        return np.asarray(column.cast(f"timestamp[{unit}]").cast("int64")).astype(f"M8[{unit}]")
     values = as_columns({name: column})[name]
     if isinstance(values, Categories):
         return np.array(values.levels or ("",), dtype=np.str_)[values.codes]

@@ -48,7 +48,8 @@ class Dates:
     Parameters
     ----------
     values : ndarray of datetime64[us]
-        Local time where the column has a time zone; NaT where it is missing.
+        Local time where the column has a time zone, UTC of texts with an offset; NaT where it is
+        missing.
     """
 
     values: NDArray[np.datetime64]
@@ -198,12 +199,17 @@ def read_date(value: Any) -> int | None:
             return None
         try:
             value = dt.datetime.fromisoformat(value)
-        except ValueError:
+            if value.tzinfo is not None:  # as a file is read: offsets may differ from row to row
+                value = value.astimezone(dt.UTC)
+        except (ValueError, OverflowError):
             return None
-    if not isinstance(value, dt.datetime):
-        if not isinstance(value, dt.date):
+    if isinstance(value, dt.datetime):
+        if value != value:  # pandas' NaT
             return None
+    elif isinstance(value, dt.date):
         value = dt.datetime(value.year, value.month, value.day)
+    else:
+        return None
     since: dt.timedelta = value.replace(tzinfo=None) - _EPOCH
     return since // dt.timedelta(microseconds=1)
 

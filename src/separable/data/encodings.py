@@ -28,8 +28,9 @@ def checked_encoding(encoding: str | None) -> str | None:
     if encoding is None:
         return None
     try:
+        "".encode(encoding)  # refuses codecs of other things than text, too
         return codecs.lookup(encoding).name
-    except LookupError:
+    except (LookupError, TypeError):
         raise ValueError(
             f"The 'encoding' parameter must name an encoding, such as 'utf-8' or 'latin-1'. Got "
             f"{encoding!r} instead."

@@ -10,7 +10,7 @@ from separable.data.csv_sniff import CsvOptions
 from separable.data.dataset import Dataset, split_target
 from separable.data.progress import Progress
 from separable.data.report import ReadingReport
-from separable.data.table import TableError
+from separable.data.table import TableError, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +33,7 @@ class Options:
     skip: bool = False
     index_base: Any = "auto"
     n_features: int | None = None
+    labels: Any = "auto"
 
     @property
     def named_types(self) -> dict[str, ColumnType]:
@@ -63,13 +64,17 @@ class Files(ABC):
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.inputs, self.target, self.options, self.progress = inputs, target, options, progress
-        self.report = ReadingReport(format=self.format)
+        self.report = ReadingReport(format=self.format, notes=self._first_notes())
         self.columns: list[str] = []
         self.label: str | None = None
 
     def start_again(self) -> None:
         """Forget what was found, to read again; whoever holds the report sees the new one."""
-        self.report.__init__(format=self.format)  # type: ignore[misc]
+        self.report.__init__(format=self.format, notes=self._first_notes())  # type: ignore[misc]
+
+    def _first_notes(self) -> list[str]:
+        others = [name for one in self.inputs for name in one.passed_over]
+        return [f"passed over in the folder: {list_names(others, 5)}"] if others else []
 
     @property
     def where(self) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from separable.data.sources import Input
 
-__all__ = ["Format", "checked_format", "format_of", "formats_of"]
+__all__ = ["Format", "checked_format", "format_by_name", "format_of", "formats_of"]
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "svmlight", "vw"]
 
@@ -45,7 +45,10 @@ _OTHERS = (
 
 _SVMLIGHT = re.compile(rb"[^\s#:]+(?: qid:-?\d+)?(?:[ \t]+\d+:[^\s:]+)+[ \t]*(?:#.*)?")
 _LABEL = re.compile(rb"[-+.\deE]+[ \t]*")  # a row of zeros
-_VW = re.compile(rb"[-+.\deE]*(?: [-+.\deE]+)*(?: ?'\S+)? ?\|(?:\S*) [^|]*")
+_VW = re.compile(  # what touches the first bar is a tag, and no label
+    rb"(?:[-+.\deE]+(?: [-+.\deE]+){0,2} '?[^\s|]*|'[^\s|]*)?"
+    rb"\|\S* [^|]*(?:(?<= )\|\S+ [^|]*)*"
+)
 
 
 def checked_format(name: str | None) -> Format | None:
@@ -90,11 +93,12 @@ def format_of_text(name: str, head: bytes) -> Format:
         raise TableError(f"{name} is a tar archive: unpack it, and read the files in it.")
     if head.startswith(b"PAR1") and (len(head) < 5 or head[4] < 32 or head[4] > 126):
         return "parquet"
-    named = _by_suffix(name)
+    named = format_by_name(name)
     return named if named not in (None, "parquet") else _by_text(head)
 
 
-def _by_suffix(name: str) -> Format | None:
+def format_by_name(name: str) -> Format | None:
+    """Return the format that the end of a name stands for, if it is a known one."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()

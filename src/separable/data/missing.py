@@ -16,9 +16,11 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "None",
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object is None, NaN, or pandas' NA or NaT."""
+    """Whether an object is None, NaN, NaT, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return bool(isinstance(value, (float, np.floating)) and value != value)
 
 

@@ -44,6 +44,7 @@ def read(
     on_error: Literal["raise", "skip"] = "raise",
     index_base: Literal["auto", 0, 1] = "auto",
     n_features: int | None = None,
+    labels: Literal["auto", "number", "text"] = "auto",
 ) -> Dataset:
     r"""Read a table, whatever it is.
 
@@ -51,9 +52,10 @@ def read(
     ----------
     source : path, glob, folder, "-", binary file, list of paths, or a table in memory
         CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
-        bz2, xz or zstd; ``-`` is standard input; of a folder all files are read, in the order of
-        their names. In memory: NumPy and SciPy arrays, data frames, pyarrow tables, anything with
-        ``__arrow_c_stream__``, dicts of columns, lists of dicts.
+        bz2, xz or zstd; ``-`` is standard input; of a folder those files are read, in the order of
+        their names, that end in .csv, .parquet or the like, and all where none does. In memory:
+        NumPy and SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``,
+        dicts of columns, lists of dicts.
     target : str, int or array, optional
         The column to predict, by name or by its place counted from 1 (-1 is the last); or one
         value for each row. Rows of a file in which it is missing are left out and counted.
@@ -90,6 +92,9 @@ def read(
     n_features : int, optional
         The number of columns of an svmlight file, by default as many as it uses. Of Vowpal Wabbit
         text a power of 2: columns are then hashes instead of names.
+    labels : {"auto", "number", "text"}, default "auto"
+        What the labels of an svmlight file are: numbers unless one is none, or as said. As text
+        they stay as they are written, and a line without one has the empty text.
 
     Returns
     -------
@@ -134,6 +139,7 @@ def read(
         on_error=on_error,
         index_base=index_base,
         n_features=n_features,
+        labels=labels,
     )
     if not is_file_source(source):
         return _read_memory(source, target, options)
@@ -213,10 +219,12 @@ def checked_options(
     on_error: Any = "raise",
     index_base: Any = "auto",
     n_features: Any = None,
+    labels: Any = "auto",
 ) -> Options:
     """Check what the user says."""
     check_choice("on_error", on_error, ("raise", "skip"))
     check_choice("decimal", decimal, (".", ",", None))
+    check_choice("labels", labels, ("auto", "number", "text"))
     check_choice("quoting", quoting, (True, False, None))
     check_choice("header", header, (True, False, None))
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter.encode()) != 1):
@@ -244,4 +252,5 @@ def checked_options(
         names=frozenset(name for name in named if isinstance(name, str)),
         skip=skip,
     )
-    return Options(csv, columns, checked_encoding(encoding), skip, index_base, n_features)
+    sparse = (index_base, n_features, labels)
+    return Options(csv, columns, checked_encoding(encoding), skip, *sparse)

@@ -98,6 +98,11 @@ class ReadingReport:
         """How many values were missing, by column and by what stood there."""
         return {c.name: dict(c.missing) for c in self.columns if c.missing}
 
+    @property
+    def room(self) -> int:
+        """How many more lines that are skipped are kept as examples."""
+        return EXAMPLES - len(self.examples)
+
     def skip(self, source: str, line: int, reason: str, text: str) -> None:
         """Count a line that is left out, and keep it if it is one of the first."""
         self.skipped += 1

@@ -61,6 +61,7 @@ def scan(
     on_error: Literal["raise", "skip"] = "raise",
     index_base: Literal["auto", 0, 1] = "auto",
     n_features: int | None = None,
+    labels: Literal["auto", "number", "text"] = "auto",
     chunk_bytes: int = CHUNK_BYTES,
     chunk_rows: int | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
@@ -116,6 +117,7 @@ def scan(
         "on_error": on_error,
         "index_base": index_base,
         "n_features": n_features,
+        "labels": labels,
     }
     if not is_file_source(source):
         size = chunk_rows or max(1, chunk_bytes // 64)

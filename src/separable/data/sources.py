@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from separable.data.compression import (
     compression_of,
     decompressed,
 )
+from separable.data.formats import format_by_name
 from separable.data.table import TableError, did_you_mean
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Input:
         Whether it can be opened more than once.
     path : pathlib.Path, optional
         Where it is, if it is a file on disk.
+    passed_over : tuple of str
+        Files of its folder that are not read; the first file of a folder knows them.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Input:
     size: int | None = None
     again: bool = True
     path: Path | None = None
+    passed_over: tuple[str, ...] = ()
 
     def open(self) -> OpenInput:
         """Open it, and see whether it is compressed."""
@@ -230,8 +234,9 @@ def inputs_of(source: Any) -> list[Input]:
     Parameters
     ----------
     source : path, glob, folder, "-", binary file, or list of paths
-        Of a folder all files, but for those whose name begins with ``.`` or ``_``; these and those
-        of a glob in the order of their names.
+        Of a folder the files whose names end as those of a format do, or where there are none all
+        files, but for those whose name begins with ``.`` or ``_``; these and those of a glob in the
+        order of their names.
     """
     if isinstance(source, (list, tuple)):
         return [one for each in source for one in inputs_of(each)]
@@ -265,7 +270,10 @@ def _of_folder(path: Path) -> list[Input]:
     files = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._")
     if not files:
         raise TableError(f"{path}: the folder has no files to read. Name another, or a file.")
-    return [_of_path(file) for file in files]
+    named = [file for file in files if format_by_name(file.name) is not None] or files
+    others = tuple(file.name for file in files if file not in named)
+    first, *rest = map(_of_path, named)
+    return [replace(first, passed_over=others), *rest]
 
 
 def _of_glob(pattern: str) -> list[Input]:

@@ -99,10 +99,15 @@ class SparseFiles(Files):
         if len(batches) > 1:
             width = max(batch.rows.n_features for batch in batches)
             rows = stack_rows([batch.rows for batch in batches], width)
-        texts = any(isinstance(batch.labels, tuple) for batch in batches)
+        texts = isinstance(batches[0].labels, tuple)
+        if any(isinstance(batch.labels, tuple) != texts for batch in batches):
+            raise TableError(
+                f"{self.where}: labels are numbers in some files and texts in others. Say which: "
+                "labels='text' takes all of them as they are written."
+            )
         labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
         weights = _together([batch.weights for batch in batches])
-        qid = _together([batch.qid for batch in batches])
+        qid = _queries(batches)
         tags = [tag for batch in batches for tag in batch.tags or ()] or None
         self.report.n_features = max(self.report.n_features or 0, rows.n_features)
         y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
@@ -135,7 +140,9 @@ class SvmlightFiles(SparseFiles):
 
         base = self.options.index_base if self._last is None else self._last.index_base
         on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
-        self._last = SvmlightReader(base, self.options.n_features, on_error, name)
+        self._last = SvmlightReader(
+            base, self.options.n_features, on_error, name, labels=self.options.labels
+        )
         return self._last
 
 
@@ -160,6 +167,15 @@ class VwFiles(SparseFiles):
     def _names(self) -> tuple[str, ...] | None:
         names: tuple[str, ...] | None = self._last.feature_names
         return names
+
+
+def _queries(batches: list[SparseBatch]) -> NDArray[np.int64] | None:
+    """Return the query of each row, -1 in files that have none; None if no file has any."""
+    if all(batch.qid is None for batch in batches):
+        return None
+    return np.concatenate(
+        [np.full(len(b), -1) if b.qid is None else b.qid for b in batches], dtype=np.int64
+    )
 
 
 def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:

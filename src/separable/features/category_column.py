@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from separable.data.dates import TypedColumn
 
+_LARGEST = 1e300  # a float holds it
+
 __all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]
 
 #: What may become of a level that the training data did not have.
@@ -169,7 +171,7 @@ class CategoryColumn:
             if value is None:
                 place = self._missing_place
                 return [] if place < 0 else [(place, 1.0)]
-            if type(value) not in (int, float, bool) or value != value:
+            if type(value) not in (int, float, bool) or value != value or abs(value) > _LARGEST:
                 return None
             value = str(value) if type(value) is bool else number_text(float(value))
         place = self._places.get(value, -1)

@@ -193,6 +193,4 @@ def _with_missing(state: State, n: int) -> State:
         return replace(
             state, numbers=tuple(replace(p, missing=p.missing + n) for p in state.numbers)
         )
-    if isinstance(state, TextState):
-        state.add_missing(n)
-    return state
+    return state.with_missing(n) if isinstance(state, TextState) else state

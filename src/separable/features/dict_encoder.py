@@ -223,7 +223,8 @@ class DictEncoder(Transformer):
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the names and turn the same rows into a matrix."""
         records = _records(X)
-        return self.fit(records, y).transform(records)
+        rows = self.fit(records, y).encode(records)
+        return self._given_out(rows if self.sparse else _dense(rows), X)
 
     def inverse_transform(self, X: Any) -> list[dict[str, float]]:
         """Return for each row the names and values of its numbers that are not 0.
@@ -285,7 +286,12 @@ class DictEncoder(Transformer):
 
 def _records(X: Any) -> list[Any]:
     """Return the rows as a list; one dict alone is one row, as for scikit-learn."""
-    if hasattr(X, "keys"):
+    if hasattr(X, "columns"):
+        raise TypeError(
+            f"Expected rows that are dicts, got a {type(X).__name__}. Give a list of dicts, for "
+            "example X.to_dict('records') of a pandas frame, or use TableEncoder."
+        )
+    if hasattr(X, "keys") and not hasattr(X, "iloc"):  # a pandas series of dicts is many rows
         return [X]
     if isinstance(X, (str, bytes)):
         raise TypeError(f"Expected rows that are dicts, got a text: {X!r:.80}.")

@@ -34,7 +34,7 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
     library : {"pandas", "polars"}
         Imported here, and nowhere else.
     data : object
-        What was encoded; a pandas frame hands on its index.
+        What was encoded; a pandas frame or series hands on its index.
     encoder : str
         The name of the encoder's class.
 
@@ -56,5 +56,5 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
         ) from None
     if library == "polars":
         return frames.DataFrame(rows.values, schema=list(names), orient="row")
-    index = data.index if isinstance(data, frames.DataFrame) else None
+    index = data.index if isinstance(data, (frames.DataFrame, frames.Series)) else None
     return frames.DataFrame(rows.values, columns=list(names), index=index, copy=False)

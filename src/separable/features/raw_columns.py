@@ -33,8 +33,8 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
             "X.toarray() if the matrix is small, or encode the categories before it is built."
         )
     if isinstance(X, Mapping):
-        return list(X.values()), tuple(str(name) for name in X)
-    if hasattr(X, "column_names") and hasattr(X, "to_batches"):  # an Arrow table
+        columns, names = _mapped_columns(X), tuple(str(name) for name in X)
+    elif hasattr(X, "column_names") and hasattr(X, "to_batches"):  # an Arrow table
         columns, names = list(X.columns), tuple(X.column_names)
     elif hasattr(X, "iloc"):
         if X.ndim != 2:
@@ -60,6 +60,14 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
             "required."
         )
     return columns, names
+
+
+def _mapped_columns(X: Mapping[Any, Any]) -> list[Any]:
+    lengths = {str(name): len(values) for name, values in X.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name!r} has {length}" for name, length in list(lengths.items())[:5])
+        raise ValueError(f"The columns differ in length: {told}. Give each the same rows.")
+    return list(X.values())
 
 
 def _n_rows(X: Any) -> int:

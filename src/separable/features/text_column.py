@@ -69,10 +69,15 @@ class TextState:
         texts, missing = _texts(column)
         self._learn(texts, int(missing.sum()))
 
-    def add_missing(self, n: int) -> None:
-        """Learn that so many more texts are missing."""
-        if n:
-            self._learn([""] * n, n)
+    def with_missing(self, n: int) -> TextState:
+        """Return what is known with so many more texts that are missing."""
+        if not n:
+            return self
+        least = 1 if self.chooses_min_df else self._encoder.min_df
+        state = TextState(self._encoder.copy_to_learn_on(least), self.chooses_min_df)
+        state.count, state.missing = self.count, self.missing
+        state._learn([""] * n, n)
+        return state
 
     def _learn(self, texts: list[str], missing: int) -> None:
         self._encoder, self._is_handed_out = self._own(), False

@@ -95,11 +95,7 @@ class CsrStore {
         wide_ ? out.wide_index.append(wide_index_.data() + begin, size)
               : out.index.append(index_.data() + begin, size);
         first_row_ += n;
-        if (n_rows() == 0) {
-            values_.clear();
-            ends_.clear();
-            first_row_ = 0;
-        }
+        drop_taken();
         return out;
     }
 
@@ -113,6 +109,22 @@ class CsrStore {
 
     std::size_t capacity() const { return values_.capacity(); }
     std::int64_t first_value() const { return first_row_ == 0 ? 0 : ends_.data()[first_row_ - 1]; }
+
+    // Gives back the room of rows that are handed out, once it is more than what is left: a stream
+    // that is taken in parts holds no more than that, and each value is moved once in the mean.
+    void drop_taken() {
+        const std::int64_t rows = first_row_, begin = first_value();
+        const auto left = values_.size() - static_cast<std::size_t>(begin);
+        if (rows < n_rows() || static_cast<std::size_t>(begin) < left) return;
+        values_.drop_front(static_cast<std::size_t>(begin));
+        if (wide_)
+            std::copy_n(wide_index_.data() + begin, left, wide_index_.data());
+        else
+            std::copy_n(index_.data() + begin, left, index_.data());
+        ends_.drop_front(static_cast<std::size_t>(rows));
+        for (std::int64_t& end : ends_.span()) end -= begin;
+        first_row_ = 0;
+    }
 
     template <class Index>
     void starts(Growing<Index>& out, std::int64_t n, std::int64_t begin) const {
@@ -137,7 +149,7 @@ class RowNumbers {
         Growing<T> out;
         out.append(numbers_.data() + first_, n);
         first_ += n;
-        if (first_ == numbers_.size()) numbers_.clear(), first_ = 0;
+        if (2 * first_ >= numbers_.size()) numbers_.drop_front(std::exchange(first_, 0));
         return out;
     }
 
@@ -166,6 +178,12 @@ struct Texts {
         bytes.set_size(n == 0 ? 0 : static_cast<std::size_t>(ends.data()[n - 1]));
         ends.set_size(n);
     }
+    void drop_front(std::size_t n) {
+        const std::int64_t begin = n == 0 ? 0 : ends.data()[n - 1];
+        bytes.drop_front(static_cast<std::size_t>(begin));
+        ends.drop_front(n);
+        for (std::int64_t& end : ends.span()) end -= begin;
+    }
     void append(const Texts& more) {
         const auto base = static_cast<std::int64_t>(bytes.size());
         bytes.append(more.bytes.data(), more.bytes.size());
@@ -184,7 +202,7 @@ class RowTexts {
         Texts out;
         for (std::size_t i = first_; i < first_ + n; ++i) out.push(texts_[i]);
         first_ += n;
-        if (first_ == texts_.size()) texts_.clear(), first_ = 0;
+        if (2 * first_ >= texts_.size()) texts_.drop_front(std::exchange(first_, 0));
         return out;
     }
 

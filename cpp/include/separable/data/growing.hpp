@@ -133,6 +133,10 @@ class Growing {
         data()[size_++] = value;
     }
     void clear() { size_ = 0; }
+    void drop_front(std::size_t n) {
+        std::copy(data() + n, data() + size_, data());
+        size_ -= n;
+    }
     void shrink() {
         if (size_ < capacity_) set_capacity(size_);
     }

@@ -44,6 +44,7 @@ struct SvmlightOptions {
     LabelKind labels = LabelKind::unsettled;
     bool skip = false;  // lines that are refused, instead of stopping at the first
     int n_threads = 1;
+    bool as_written = false;  // labels were asked for as text: any text is one, none is empty
 };
 
 inline constexpr std::int64_t kLargestColumn = std::int64_t{1} << 62;
@@ -154,7 +155,7 @@ class BlockParser {
     // Moves p behind the label; on a fault, not beyond the line.
     bool parse_label(const char*& p, double& number, bool& is_text) {
         const char* const begin = p;
-        if (options_.labels != LabelKind::text) {
+        if (!options_.as_written) {
             const NumberState state = parse_number(p, number);
             if (ends_token(*p) && p != begin) {
                 if (state == NumberState::fine) return true;
@@ -165,8 +166,7 @@ class BlockParser {
         p = token_end(begin);
         const std::string_view text(begin, static_cast<std::size_t>(p - begin));
         if (text.find(':') != text.npos) {
-            if (options_.labels != LabelKind::text)
-                return fault(begin, SvmlightReason::label_missing);
+            if (!options_.as_written) return fault(begin, SvmlightReason::label_missing);
             p = begin;  // a row without a label
             return is_text = true;
         }
@@ -321,7 +321,9 @@ class SvmlightReader {
     SvmlightReader(SvmlightOptions options, std::function<void()> poll)
         : options_(options),
           poll_(std::move(poll)),
-          parsed_(static_cast<std::size_t>(options.n_threads)) {}
+          parsed_(static_cast<std::size_t>(options.n_threads)) {
+        options_.as_written = options.labels == LabelKind::text;
+    }
 
     void feed(const char* data, std::size_t size) {
         if (stopped()) return;
@@ -387,7 +389,7 @@ class SvmlightReader {
     RowTexts label_text_;
     RowNumbers<std::int64_t> qid_;
     std::int64_t n_lines_ = 0, largest_ = -1, edge_line_ = 0;
-    bool begun_ = false, has_zero_ = false, has_qid_ = false;
+    bool begun_ = false, has_zero_ = false, has_qid_ = false, has_text_ = false;
 
     static constexpr std::size_t kBlockBytes = 1 << 18;
     static constexpr std::size_t kBlocksAtOnce = 32;
@@ -437,7 +439,7 @@ class SvmlightReader {
         worker.place = rows_.join(block.ends);
         label_.append(block.label.data(), block.label.size());
         if (options_.labels != LabelKind::number) label_text_.append(block.label_text);
-        if (block.has_text) options_.labels = LabelKind::text;
+        has_text_ |= block.has_text;
         join_qids(block, had);
         return true;
     }
@@ -452,8 +454,8 @@ class SvmlightReader {
     void settle() {
         if (!options_.index_base) options_.index_base = base();
         if (options_.labels != LabelKind::unsettled) return;
-        options_.labels = LabelKind::number;
-        label_text_ = {};
+        options_.labels = has_text_ ? LabelKind::text : LabelKind::number;
+        if (!has_text_) label_text_ = {};
     }
 };
 

@@ -98,7 +98,8 @@ class SeenColumns {
    public:
     // For a row of at most n columns.
     void start_row(std::size_t n) {
-        const std::size_t size = std::bit_ceil(std::max<std::size_t>(64, kSlotsEach * n));
+        const std::size_t each = n < kLongRow ? kSlotsEach : 2;
+        const std::size_t size = std::bit_ceil(std::max<std::size_t>(64, each * n));
         if (size > slots_.size()) slots_.assign(size, Slot{}), row_ = 0;
         if (++row_ == 0) slots_.assign(slots_.size(), Slot{}), row_ = 1;
         mask_ = size - 1;  // a short row stays within a small part of the table
@@ -121,7 +122,7 @@ class SeenColumns {
     struct Slot {
         std::uint32_t column = 0, place = 0, row = 0;
     };
-    static constexpr std::size_t kSlotsEach = 8;
+    static constexpr std::size_t kSlotsEach = 8, kLongRow = 1 << 16;
     std::vector<Slot> slots_;
     std::size_t mask_ = 0;
     std::uint32_t row_ = 0;
@@ -205,9 +206,10 @@ class BlockParser {
         const bool fine = parse_namespaces(p) && add_repeated();
         exact_ = true;
         if (!fine) {
+            const std::size_t most = n_ - first_ + 1;
             n_ = first_;
             out_.names.cut(n_names);
-            find_fault(features);
+            find_fault(features, most);
             return line_end(features) + 1;
         }
         out_.ends.push_back(static_cast<std::int64_t>(n_));
@@ -403,10 +405,11 @@ class BlockParser {
         return std::isfinite(out_.value[first_ + place] += value);
     }
 
-    // Reads a line that has a fault once more, slowly, and notes the first one.
-    void find_fault(const char* p) {
+    // Reads a line that has a fault, after less than `most` columns, once more, slowly, and notes
+    // the first one.
+    void find_fault(const char* p, std::size_t most) {
         const std::size_t n_names = out_.names.size();
-        out_.seen.start_row(static_cast<std::size_t>(line_end(p) - p) / 2 + 1);
+        out_.seen.start_row(most);
         parse_namespaces(p);
         n_ = first_;
         out_.names.cut(n_names);
