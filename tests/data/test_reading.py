@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import io
 import lzma
+import pickle
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from separable.data import TableError, read, scan
+from separable.data import LineError, TableError, read, scan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -631,6 +632,16 @@ def test_progress(write):
     assert [p.rows for p in told] == sorted({p.rows for p in told})
 
 
+def test_progress_of_parquet(tmp_path):
+    path, told = tmp_path / "data.parquet", []
+    parquet.write_table(pa.table({"x": list(range(1000))}), path)
+    assert sum(map(len, scan(path, chunk_rows=100, chunk_bytes=800, progress=told.append))) == 1000
+    assert len(told) > 1
+    assert told[-1].rows == 1000
+    assert told[-1].bytes_read == told[-1].bytes_total == path.stat().st_size
+    assert told[0].bytes_read < told[-1].bytes_read
+
+
 # --- JSON lines and Parquet ---
 
 
@@ -729,6 +740,18 @@ def test_svmlight_and_vowpal_wabbit_text(write):
 
 
 @pytest.mark.native
+def test_a_line_of_svmlight_text_that_cannot_be_read_is_an_error_of_the_table(write):
+    path = write("1 1:1\n-1 2:x\n", "data.svm")
+    with pytest.raises(TableError, match=r"line 2, byte 6: the value 'x'.*on_error='skip'") as e:
+        read(path)
+    assert isinstance(e.value, LineError)
+    assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)
+    report = read(path, on_error="skip").report
+    assert (report.skipped, report.examples[0].line, report.examples[0].column) == (1, 2, 6)
+    assert "data.svm, line 2, byte 6: the value 'x'" in str(report)
+    assert report.to_dict()["examples"][0]["kind"] == "value_malformed"
+
+
 def test_several_svmlight_files_and_lines_that_are_skipped(write, tmp_path):
     write("1 1:2 3:4\n", "a.svm")
     write("-1 2:x\n2 5:1\n", "b.svm")

@@ -273,3 +273,12 @@ def test_scikit_learns_checks(estimator, check):
 def test_dicts_of_columns_that_are_no_table(columns, message):
     with pytest.raises(ValueError, match=message):
         OneHotEncoder().fit(columns)
+
+
+def test_sources_name_the_column_of_each_number_out():
+    encoder = OneHotEncoder(drop="if_binary").fit(
+        {"a": ["x", "y"], "b": ["u", "v"], "c": ["p", "p"]}
+    )
+    assert encoder.feature_names == ("a_y", "b_v", "c_p")
+    assert encoder.sources == ("a", "b", "c")
+    assert OneHotEncoder().fit(np.array([[1, 2], [3, 2]])).sources == ("x0", "x0", "x1")

@@ -148,7 +148,7 @@ class CsvFiles(TableFiles):
                 for block in self._blocks(stream, own, text, chunk_bytes):
                     table = reader.table(block).select(self.columns)
                     self.report.rows += table.num_rows
-                    self.tell_progress(opened)
+                    self.tell_progress(opened.bytes_read)
                     yield table
         if not self.report.rows:
             raise TableError(f"{self.where}: only a header line, no rows. Add the data below it.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from separable.data.sources import Input, OpenInput
+    from separable.data.sources import Input
     from separable.data.table import ColumnType
 
 __all__ = ["Files", "Options", "TableFiles", "cut_off"]
@@ -89,15 +89,15 @@ class Files(ABC):
     def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
         """Give the rows some at a time."""
 
-    def tell_progress(self, opened: OpenInput) -> None:
-        """Say how far reading is."""
+    def tell_progress(self, bytes_read: int) -> None:
+        """Say how far reading is, of the last file so many bytes."""
         if self.progress is None:
             return
         names = self.report.sources[:-1]
         done = sum(one.size or 0 for one in self.inputs if one.name in names)
         sizes = [one.size for one in self.inputs]
         total = None if None in sizes else sum(size or 0 for size in sizes)
-        self.progress(Progress(done + opened.bytes_read, total, self.report.rows))
+        self.progress(Progress(done + bytes_read, total, self.report.rows))
 
 
 class TableFiles(Files):

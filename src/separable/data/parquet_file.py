@@ -56,6 +56,7 @@ class ParquetFiles(TableFiles):
                 metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
             )
             rows = chunk_bytes * max(metadata.num_rows, 1) // max(size, 1)
+            seen = 0
             batches = file.iter_batches(max(1, min(rows, BATCH_ROWS)), columns=self.columns)
             while True:
                 batch = self._checked(source, lambda b=batches: next(b, None))
@@ -63,6 +64,8 @@ class ParquetFiles(TableFiles):
                     break
                 table = self._finished(source, pa.Table.from_batches([batch]))
                 self.report.rows += table.num_rows
+                seen += table.num_rows
+                self.tell_progress((source.size or 0) * seen // metadata.num_rows)
                 yield table
 
     def _open(self, source: Input) -> Any:

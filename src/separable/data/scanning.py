@@ -77,7 +77,7 @@ def scan(
     chunk_rows : int, optional
         How many rows a chunk has instead; the last one may have fewer.
     progress : callable or bool, optional
-        Is called with a `Progress` for each chunk; True shows one line on standard error.
+        Is called with a `Progress` for each chunk of a file; True shows one line on standard error.
 
     Returns
     -------

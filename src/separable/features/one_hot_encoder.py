@@ -204,6 +204,13 @@ class OneHotEncoder(Transformer):
         """The names of the numbers out."""
         return tuple(self.get_feature_names_out().tolist())
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """For each number out, the column it came from."""
+        levels = self._fitted()
+        pairs = zip(names_of_columns(self), levels, strict=True)
+        return tuple(name for name, each in pairs for _ in range(each.width))
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the numbers out.
 
