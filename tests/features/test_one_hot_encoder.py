@@ -273,3 +273,11 @@ def test_scikit_learns_checks(estimator, check):
 def test_dicts_of_columns_that_are_no_table(columns, message):
     with pytest.raises(ValueError, match=message):
         OneHotEncoder().fit(columns)
+
+
+def test_nan_of_any_float_is_one_level():
+    column = [np.float32("nan"), np.float64("nan"), np.float16("nan"), float("nan"), np.float32(1)]
+    encoder = OneHotEncoder(sparse_output=False)
+    out = encoder.fit_transform(np.array(column, dtype=object).reshape(-1, 1))
+    assert out.tolist() == [[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]]
+    assert len(encoder.categories_[0]) == 2
