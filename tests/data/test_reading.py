@@ -937,3 +937,28 @@ def test_an_error_shows_the_start_of_a_long_value():
     with pytest.raises(TableError, match=r"column 'a': 'z{80}'\.\.\. is not a number") as error:
         read(io.BytesIO(text), column_types={"a": "number"})
     assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_json_lines_with_wrong_values_can_be_left_out(whole):
+    good = b'{"n":1,"d":"2020-01-02","b":true,"t":"x"}\n'
+    bad = [
+        b'{"n":"one","d":"2020-01-02","b":true,"t":"x"}\n',
+        b'{"n":1,"d":"soon","b":true,"t":"x"}\n',
+        b'{"n":1,"d":"2020-01-02","b":"maybe","t":"x"}\n',
+        b'{"n":1,"d":"2020-01-02","b":true,"t":["x"]}\n',
+    ]
+    text = good * 30_000 + b"".join(bad) + b'{"n":null,"d":"NA","b":null,"t":null}\n'
+    options = {"column_types": {"n": "number", "b": "boolean", "d": "date"}, "on_error": "skip"}
+    if whole:
+        data = read(io.BytesIO(text), **options)
+        rows, report = len(data), data.report
+    else:
+        chunks = scan(io.BytesIO(text), **options)
+        rows, report = sum(map(len, chunks)), chunks.report
+    assert rows == 30_001
+    assert report.skipped == 4
+    assert [example.line for example in report.examples] == [30_001, 30_002, 30_003, 30_004]
+    assert "'one' is not number" in report.examples[0].reason
+    with pytest.raises(TableError, match="line 30001, column 'n': 'one' is not number"):
+        read(io.BytesIO(text), **{**options, "on_error": "raise"})

@@ -282,3 +282,11 @@ def test_sources_name_the_column_of_each_number_out():
     assert encoder.feature_names == ("a_y", "b_v", "c_p")
     assert encoder.sources == ("a", "b", "c")
     assert OneHotEncoder().fit(np.array([[1, 2], [3, 2]])).sources == ("x0", "x0", "x1")
+
+
+def test_nan_of_any_float_is_one_level():
+    column = [np.float32("nan"), np.float64("nan"), np.float16("nan"), float("nan"), np.float32(1)]
+    encoder = OneHotEncoder(sparse_output=False)
+    out = encoder.fit_transform(np.array(column, dtype=object).reshape(-1, 1))
+    assert out.tolist() == [[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]]
+    assert len(encoder.categories_[0]) == 2

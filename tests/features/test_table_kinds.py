@@ -554,3 +554,12 @@ def test_merging_with_rows_without_text_leaves_both_as_they_are():
     again = TableEncoder().fit(rows).partial_fit(rows)
     assert theirs.partial_fit(rows).feature_names == again.feature_names
     assert (theirs.transform(rows) != again.transform(rows)).nnz == 0
+
+
+def test_rows_that_are_refused_are_not_learned():
+    rows = {"review": texts(120), "x": list(range(120))}
+    encoder = TableEncoder().fit(rows)
+    with pytest.raises(CellError, match="'oops' is not a number"):
+        encoder.partial_fit({"review": texts(120, 1), "x": ["oops"] * 120})
+    expected = TableEncoder().fit(rows).partial_fit(rows)
+    assert encoder.partial_fit(rows).feature_names == expected.feature_names

@@ -216,8 +216,20 @@ class JsonlFiles(TableFiles):
         late = [n for n in table.column_names if n not in self.names]
         if late:
             self._late(name, late, data, line, retype=retype)
+        if self.options.skip and not self._all_dates(table):
+            return self._line_by_line(name, data, line, retype=retype)
         columns = [self._finished(name, n, table.column(n), line) for n in self.columns]
         return pa.Table.from_arrays(columns, names=self.columns)
+
+    def _all_dates(self, table: pa.Table) -> bool:
+        """Whether the texts of every column of dates are dates."""
+        missing = self.options.csv.missing
+        for name, plan in self.plans.items():
+            if plan.type == "date":
+                texts, _ = without_missing(table.column(name), missing)
+                if converted(texts, plan.arrow, given=plan.given) is None:
+                    return False
+        return True
 
     def _late(self, name: str, late: list[str], data: bytes, line: int, *, retype: bool) -> None:
         if self.options.columns is not None:
@@ -286,6 +298,29 @@ class JsonlFiles(TableFiles):
             "or leave such lines out with on_error='skip'."
         )
 
+    def _without_wrong(
+        self, name: str, records: list[dict[str, Any]], lines: list[int], *, retype: bool
+    ) -> tuple[list[dict[str, Any]], list[int]]:
+        """Leave out, and count, lines with a value that its column cannot hold."""
+        kept = []
+        for record, line in zip(records, lines, strict=True):
+            problem = self._problem(record, retype=retype)
+            if problem is None:
+                kept.append((record, line))
+            else:
+                self.report.skip(name, line, problem, str(record)[:80])
+        return [record for record, _ in kept], [line for _, line in kept]
+
+    def _problem(self, record: dict[str, Any], *, retype: bool) -> str | None:
+        for column, plan in self.plans.items():
+            value = record.get(column)
+            if value is not None and type(value) not in _KINDS:
+                return f"column {column!r}: holds a {_json_kind(value)}, not one value"
+            settled = plan.given or not retype or plan.type == "date"
+            if settled and _is_wrong(value, plan, self.options.csv.missing):
+                return f"column {column!r}: {str(value)[:80]!r} is not {plan.type}"
+        return None
+
     def _line_by_line(self, name: str, data: bytes, line: int, *, retype: bool) -> pa.Table:
         import pyarrow as pa
 
@@ -295,6 +330,8 @@ class JsonlFiles(TableFiles):
             if record is not None:
                 records.append(record)
                 lines.append(at)
+        if self.options.skip:
+            records, lines = self._without_wrong(name, records, lines, retype=retype)
         columns = []
         for column in self.columns:
             values = [record.get(column) for record in records]
@@ -322,20 +359,20 @@ class JsonlFiles(TableFiles):
 
 
 def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
-    """Return the first value that is not of the type of a plan."""
-    kinds: dict[str, tuple[type, ...]] = {"number": (int, float), "boolean": (bool,)}
-    allowed = kinds.get(plan.type)
-    if allowed is None:
+    """Return the first value that is not of the type of a plan; texts are taken for dates."""
+    if plan.type == "date":
         return None
-    for place, value in enumerate(values):
-        if value is None or (type(value) in allowed):
-            continue
-        if plan.given and isinstance(value, str):
-            texts = strings([value.strip()])
-            if converted(texts, plan.arrow, given=True) is not None:
-                continue
-        return place
-    return None
+    return next((place for place, value in enumerate(values) if _is_wrong(value, plan)), None)
+
+
+def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bool:
+    kinds: dict[str, tuple[type, ...]] = {"number": (int, float), "boolean": (bool,)}
+    if plan.type == "category" or value is None or type(value) in kinds.get(plan.type, ()):
+        return False
+    if isinstance(value, str) and (plan.given or plan.type == "date"):
+        text = value.strip()
+        return text not in missing and converted(strings([text]), plan.arrow, given=True) is None
+    return True
 
 
 def _with_nulls(texts: list[str | None]) -> Any:

@@ -86,6 +86,11 @@ class ColumnState:
         kind, why = _kind_by_type(column)
         return cls(name, kind, why, wish, _learn(wish, kind, name, column))
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether `followed_by` changes this state itself: counts of texts are not copied."""
+        return isinstance(self.state, TextState)
+
     def followed_by(self, columns: Columns) -> ColumnState:
         """Return what is known after more rows."""
         if self.kind == "drop":

@@ -78,7 +78,25 @@ def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
     """Find the different values of each column of an array of objects, all in one pass."""
     codes = np.empty(table.shape[::-1], np.int32)
     firsts = native.factorize_objects(table, codes)
-    return [Factors(codes[column], table[places, column]) for column, places in enumerate(firsts)]
+    return [
+        _with_one_nan(Factors(codes[column], table[places, column]))
+        for column, places in enumerate(firsts)
+    ]
+
+
+def _with_one_nan(factors: Factors) -> Factors:
+    """Return the column with one NaN: those of NumPy's other floats are not equal to any."""
+    levels = factors.levels.tolist()
+    if not any(issubclass(kind, np.floating) for kind in set(map(type, levels)) - {str, float}):
+        return factors
+    nans = [place for place, level in enumerate(levels) if _is_nan(level)]
+    place = np.arange(len(levels), dtype=np.int32)
+    place[nans] = nans[:1] or 0
+    return Factors(place[factors.codes], factors.levels).without_unused()
+
+
+def _is_nan(value: Any) -> bool:
+    return bool(isinstance(value, (float, np.floating)) and value != value)
 
 
 def sorted_levels(levels: NDArray[Any]) -> NDArray[np.intp]:

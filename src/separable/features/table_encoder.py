@@ -176,14 +176,19 @@ class TableEncoder(Transformer):
         threads = n_threads(self.n_jobs, "TableEncoder")
         if states:
             _require(states, columns)
-            learned = in_threads(threads, lambda s: s.followed_by(columns), states.values())
+            learned: dict[str, ColumnState] = {}
+            for last in (False, True):  # columns that may fail come before texts, which are changed
+                chosen = [state for state in states.values() if state.is_changed == last]
+                made = in_threads(threads, lambda s: s.followed_by(columns), chosen)
+                learned |= {state.name: state for state in made}
+            self._learned({name: learned[name] for name in states})
         else:
             check_options(self.min_count)
             wishes = wishes_of(self, columns.names)
-            learned = in_threads(
+            first = in_threads(
                 threads, lambda name: ColumnState.of(name, columns, wishes[name]), columns.names
             )
-        self._learned(dict(zip(states or columns.names, learned, strict=True)))
+            self._learned(dict(zip(columns.names, first, strict=True)))
         return self
 
     def merge(self, other: TableEncoder) -> TableEncoder:
