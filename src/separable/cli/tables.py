@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from separable.data.table import ColumnType
 
 __all__ = ["table_of"]
+
+#: How a message of `read` names one of its options, which the commands do not have.
+_PYTHON_OPTION = re.compile(r"\b(on_error|skip_rows|comment|column_types|encoding|quoting)=")
 
 
 def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
@@ -28,7 +32,7 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
     from separable.data.formats import formats_of
     from separable.data.reading import read_inputs
     from separable.data.sources import inputs_of
-    from separable.data.table import TableError
+    from separable.data.table import NotANumberError, TableError
 
     inputs = inputs_of(data)
     kind = formats_of(inputs)
@@ -37,7 +41,16 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
             f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Read "
             "it in Python: X, y = separable.data.read(...)."
         )
-    dataset = read_inputs(inputs, kind, column_types=column_types)
+    try:
+        dataset = read_inputs(inputs, kind, column_types=column_types)
+    except NotANumberError:
+        raise  # whoever asked for the type has a remedy of its own
+    except TableError as error:
+        if not _PYTHON_OPTION.search(str(error)):
+            raise
+        raise TableError(
+            f"{error} (Options like that are given to separable.data.read in Python.)"
+        ) from None
     for note in dataset.report.notes:
         say(f"Note: {note}")
     assert dataset.table is not None
