@@ -70,7 +70,8 @@ class Files(ABC):
 
     def start_again(self) -> None:
         """Forget what was found, to read again; whoever holds the report sees the new one."""
-        self.report.__init__(format=self.format, notes=self._first_notes())  # type: ignore[misc]
+        fresh = ReadingReport(format=self.format, notes=self._first_notes())
+        vars(self.report).update(vars(fresh))
 
     def _first_notes(self) -> list[str]:
         others = [name for one in self.inputs for name in one.passed_over]
