@@ -142,13 +142,13 @@ def _stream(path: str) -> dict[str, Any]:
     import time
 
     from separable import SGDClassifier
-    from separable.cli.progress import progress_display
+    from separable.cli.talk import step
     from separable.data import scan
 
     begin, rows, right, seen = time.perf_counter(), 0, 0, 0
     encoder, learner = None, SGDClassifier()
-    with progress_display("learning") as progress:
-        for X, y in scan(path, target="y", progress=progress):
+    with step("Learning") as progress:
+        for X, y in scan(path, target="y", progress=progress.reading):
             if encoder is None:
                 encoder = TableEncoder().fit(X)
                 encoded = encoder.encode(X)

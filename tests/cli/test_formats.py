@@ -76,10 +76,11 @@ def test_sparse_rows_are_refused(tmp_path, capsys):
     assert "separable.data.read" in capsys.readouterr().err
 
 
-def test_an_option_of_python_is_told_as_one(tmp_path, capfd):
+def test_an_option_of_python_is_told_as_the_command_has_it(tmp_path, capfd):
     path = tmp_path / "ragged.csv"
     path.write_text("a,b,y\n1,2,x\n3,4\n5,6,z\n")
     assert run(["train", str(path), "--target", "y"]) == 1
     told = capfd.readouterr().err
     assert "line 3: expected 3 values" in told
-    assert "given to separable.data.read in Python" in told
+    assert "leave such lines out with --skip-bad-lines" in told
+    assert run(["train", str(path), "--target", "y", "--skip-bad-lines", "--test-size", "0"]) == 0

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
 from separable import __version__
+from separable.cli.options import DEBUG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +48,16 @@ class _LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
+        ctx.color = _colour()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # before click makes an error of it
             _close_stdout()
             return 0
+        except Exception:
+            if ctx.meta.get(DEBUG):
+                traceback.print_exc()
+            raise
 
 
 @click.group(
@@ -112,6 +119,13 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo(f"Error: {_one_line(error)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _colour() -> bool | None:
+    """Return whether to write in colour; None: where it is a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
 
 
 def _one_line(error: BaseException) -> str:

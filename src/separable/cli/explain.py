@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from separable.cli.options import json_option, reading_options, talk_options
 from separable.cli.output import (
     MEAN_WEIGHTS,
     counted,
     file_name,
     json_bytes,
     report_lines,
-    say,
     write_data,
 )
 from separable.cli.predict import encode_table, load_model, read_table
+from separable.cli.talk import note
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from separable.cli.options import ReadingOptions
     from separable.model.explanation import Explanation, Terms
     from separable.model.kinds import Model
 
@@ -39,8 +43,17 @@ __all__ = ["explain"]
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def explain(model: str, data: str | None, row: int | None, top: int, as_json: bool) -> None:
+@json_option()
+@reading_options
+@talk_options
+def explain(
+    model: str,
+    data: str | None,
+    row: int | None,
+    top: int,
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
     """Show the strongest weights of MODEL; with DATA, one prediction's exact contributions.
 
     The contributions and the intercept sum to the score, or where a number is predicted to that
@@ -51,7 +64,8 @@ def explain(model: str, data: str | None, row: int | None, top: int, as_json: bo
             raise click.UsageError("--row needs DATA: the file that has the row.")
         _explain_model(load_model(model), top, as_json)
     else:
-        _explain_row(load_model(model), data, (row or 1) - 1, top, as_json)
+        table = read_table(loaded := load_model(model), data, reading)
+        _explain_row(loaded, table, data, (row or 1) - 1, top, as_json)
 
 
 def _explain_model(model: Model, top: int, as_json: bool) -> None:
@@ -76,8 +90,9 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
     click.echo(str(weights))
 
 
-def _explain_row(model: Model, data: str, row: int, top: int, as_json: bool) -> None:
-    table = read_table(model, data)
+def _explain_row(
+    model: Model, table: pa.Table, data: str, row: int, top: int, as_json: bool
+) -> None:
     if row >= table.num_rows:
         raise ValueError(
             f"{file_name(data)} has {counted(table.num_rows, 'data row')}, so there is no row "
@@ -85,7 +100,7 @@ def _explain_row(model: Model, data: str, row: int, top: int, as_json: bool) -> 
         )
     rows, report = encode_table(model, table.slice(row, 1), data, row)
     for line in report_lines(report, row):
-        say(f"Note: {line}")
+        note(line)
     explanation = model.explain(rows)
     assert model.encoder is not None
     raw = {name: table[name][row].as_py() for name in dict.fromkeys(model.encoder.sources)}

@@ -1,4 +1,4 @@
-"""What the commands share in writing: talk on standard error, data on standard output or a file."""
+"""What the commands share in writing data: to standard output or to a file."""
 
 from __future__ import annotations
 
@@ -24,17 +24,11 @@ __all__ = [
     "json_bytes",
     "naming_file",
     "report_lines",
-    "say",
     "write_data",
 ]
 
 #: Said above the weights of a model that votes.
 MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
-
-
-def say(text: str) -> None:
-    """Tell the user something, on standard error."""
-    click.echo(text, err=True)
 
 
 def counted(number: Any, noun: str) -> str:

@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from separable.cli.output import (
-    check_output,
-    counted,
-    naming_file,
-    report_lines,
-    say,
-    write_data,
-)
+from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.output import check_output, counted, naming_file, report_lines, write_data
+from separable.cli.talk import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
+    from separable.cli.options import ReadingOptions
     from separable.data.rows import Rows
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
@@ -37,8 +33,12 @@ PART_ROWS = 1 << 14
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row instead of CSV.")
-def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
+@json_option("One JSON object a row instead of CSV.")
+@reading_options
+@talk_options
+def predict(
+    model: str, data: str, output: str | None, as_json: bool, reading: ReadingOptions
+) -> None:
     """Predict the rows of DATA, a table as `train` takes it (- is standard input), with MODEL.
 
     Writes one line for each row: the prediction; of a class its score too, with three or more
@@ -54,10 +54,10 @@ def predict(model: str, data: str, output: str | None, as_json: bool) -> None:
         check_output(output, data=data, model=model)
     linear = load_model(model)
     reports: list[EncodingReport] = []
-    write_data(_parts(linear, read_table(linear, data), data, as_json, reports), output)
+    write_data(_parts(linear, read_table(linear, data, reading), data, as_json, reports), output)
     report = _joined(linear, reports)
     for line in report_lines(report):
-        say(f"Note: {line}")
+        note(line)
     if output not in (None, "-"):
         say(f"Wrote {counted(report.n_rows, 'prediction')} to {output}")
 
@@ -76,13 +76,13 @@ def load_model(path: str) -> Model:
     return model
 
 
-def read_table(model: Model, data: str) -> pa.Table:
+def read_table(model: Model, data: str, reading: ReadingOptions) -> pa.Table:
     """Read a table with the column types of the model's training data."""
     from separable.cli.tables import table_of
     from separable.features.table_encoder import TableEncoder
 
     assert isinstance(model.encoder, TableEncoder)
-    return table_of(data, model.encoder.column_types)
+    return table_of(data, model.encoder.column_types, reading)
 
 
 def encode_table(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from separable.cli.options import ReadingOptions
+from separable.cli.output import file_name
+from separable.cli.talk import note, step
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,13 +16,27 @@ if TYPE_CHECKING:
 
     from separable.data.table import ColumnType
 
-__all__ = ["table_of"]
+__all__ = ["AS_IT_LOOKS", "in_options", "table_of"]
 
-#: How a message of `read` names one of its options, which the commands do not have.
-_PYTHON_OPTION = re.compile(r"\b(on_error|skip_rows|comment|column_types|encoding|quoting)=")
+#: Every option left as it is.
+AS_IT_LOOKS = ReadingOptions()
+
+#: How the options of `read`, which its messages name, are given to a command.
+_FLAGS = {
+    "on_error='skip'": "--skip-bad-lines",
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "quoting=False": "--no-quoting",
+}
+_VALUES = re.compile(r"\b(format|skip_rows|comment|encoding|delimiter|decimal)=([^\s,;).]+)")
+_TYPES = re.compile(r"\bcolumn_types=\{('[^']*'): '(number|category)'\}")
 
 
-def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
+def table_of(
+    data: str,
+    column_types: Mapping[str, ColumnType],
+    reading: ReadingOptions = AS_IT_LOOKS,
+) -> pa.Table:
     """Return the table of a file, a glob, a folder or standard input.
 
     Parameters
@@ -27,31 +45,38 @@ def table_of(data: str, column_types: Mapping[str, ColumnType]) -> pa.Table:
         As the user named it.
     column_types : mapping of str to str
         The types of some columns.
+    reading : ReadingOptions
+        How to read it, where its own look is not enough.
     """
-    from separable.cli.output import say
     from separable.data.formats import formats_of
     from separable.data.reading import read_inputs
     from separable.data.sources import inputs_of
     from separable.data.table import NotANumberError, TableError
 
     inputs = inputs_of(data)
-    kind = formats_of(inputs)
+    options = reading.for_read()
+    kind = options.pop("format", None) or formats_of(inputs)
     if kind in ("svmlight", "vw"):
         raise TableError(
             f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Read "
             "it in Python: X, y = separable.data.read(...)."
         )
     try:
-        dataset = read_inputs(inputs, kind, column_types=column_types)
+        with step(f"Reading {file_name(data)}"):
+            dataset = read_inputs(inputs, kind, column_types=column_types, **options)
     except NotANumberError:
         raise  # whoever asked for the type has a remedy of its own
     except TableError as error:
-        if not _PYTHON_OPTION.search(str(error)):
-            raise
-        raise TableError(
-            f"{error} (Options like that are given to separable.data.read in Python.)"
-        ) from None
-    for note in dataset.report.notes:
-        say(f"Note: {note}")
+        raise TableError(in_options(str(error))) from None
+    for told in dataset.report.notes:
+        note(told)
     assert dataset.table is not None
     return dataset.table
+
+
+def in_options(message: str) -> str:
+    """Return a message of `separable.data.read` with its options as a command takes them."""
+    for python, option in _FLAGS.items():
+        message = message.replace(python, option)
+    message = _TYPES.sub(lambda found: f"--{found[2]} {found[1]}", message)
+    return _VALUES.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", message)

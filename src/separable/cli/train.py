@@ -8,7 +8,15 @@ from pathlib import Path
 import click
 
 from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS
-from separable.cli.output import check_output, json_bytes, say, write_data
+from separable.cli.options import (
+    ReadingOptions,
+    json_option,
+    reading_options,
+    seed_option,
+    talk_options,
+)
+from separable.cli.output import check_output, json_bytes, write_data
+from separable.cli.talk import note, warn
 
 __all__ = ["train"]
 
@@ -64,8 +72,10 @@ def _learners_help() -> str:
     show_default=True,
     help="The share of rows to hold out; 0 tests nothing.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@seed_option
+@json_option()
+@reading_options
+@talk_options
 def train(
     data: str,
     target: str,
@@ -77,6 +87,7 @@ def train(
     test_size: float,
     seed: int,
     as_json: bool,
+    reading: ReadingOptions,
 ) -> None:
     """Train a model on DATA, a table: CSV, JSON lines or Parquet, compressed or not.
 
@@ -99,12 +110,12 @@ def train(
         raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
     check_output(path, data=data)
     options = {"number": list(number), "category": list(category), "drop": list(drop)}
-    training = train_model(data, target, learner, options, test_size, seed)
+    training = train_model(data, target, learner, options, test_size, seed, reading)
     training.model.save(path)
-    for note in training.notes:
-        say(f"Note: {note}")
+    for told in training.notes:
+        note(told)
     for warning in training.warnings:
-        say(f"Warning: {warning}")
+        warn(warning)
     if as_json:
         write_data(json_bytes({"model": path, **training_dict(training)}))
     else:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.cli.learners import Task
+    from separable.cli.options import ReadingOptions
     from separable.cli.target import Target
     from separable.data.table import ColumnType
 
@@ -24,7 +25,11 @@ __all__ = ["read_table_and_target"]
 
 
 def read_table_and_target(
-    data: str, name: str, task: Task | None, options: dict[str, list[str]]
+    data: str,
+    name: str,
+    task: Task | None,
+    options: dict[str, list[str]],
+    reading: ReadingOptions,
 ) -> tuple[pa.Table, Target]:
     """Return the table of a file, and its target.
 
@@ -39,6 +44,7 @@ def read_table_and_target(
     options : dict of str to list of str
         The columns named in --number, --category and --drop. The target, about which one of them
         says what its values are, is taken out.
+    reading : ReadingOptions
 
     Returns
     -------
@@ -49,7 +55,7 @@ def read_table_and_target(
     types: dict[str, ColumnType] = dict.fromkeys(options["number"], "number")
     types |= dict.fromkeys(options["category"], "category")
     kind = target_class(task or "classification")
-    table = _read(data, name, kind, types)
+    table = _read(data, name, kind, types, reading)
     for names in ([name], *options.values()):
         require_columns(names, table.column_names, file_name(data))
     _set_target_apart(name, options)
@@ -64,9 +70,15 @@ def read_table_and_target(
     return table, target
 
 
-def _read(data: str, target: str, kind: type[Target], types: dict[str, ColumnType]) -> pa.Table:
+def _read(
+    data: str,
+    target: str,
+    kind: type[Target],
+    types: dict[str, ColumnType],
+    reading: ReadingOptions,
+) -> pa.Table:
     try:
-        return table_of(data, {**types, target: kind.column_type})
+        return table_of(data, {**types, target: kind.column_type}, reading)
     except NotANumberError as error:
         remedy = (
             f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."

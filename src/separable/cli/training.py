@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from separable.cli.options import ReadingOptions
     from separable.cli.target import Finding, Rows, Target
     from separable.model.kinds import Model
 
@@ -50,6 +51,7 @@ def train_model(
     options: dict[str, list[str]],
     test_size: float,
     seed: int,
+    reading: ReadingOptions,
 ) -> Training:
     """Train a learner on a file, test it on rows held out, train it again on all rows.
 
@@ -66,13 +68,14 @@ def train_model(
     test_size : float
         The share of rows to hold out.
     seed : int
+    reading : ReadingOptions
 
     Returns
     -------
     Training
     """
     task = None if learner is None else LEARNERS[learner].task
-    table, target = read_table_and_target(data, target_name, task, options)
+    table, target = read_table_and_target(data, target_name, task, options, reading)
     chosen = learner or DEFAULT_LEARNERS[target.task]
     columns = table.drop_columns([target_name])
     fitter = _Fitter(data, columns, target, chosen, options, seed)

@@ -1,0 +1,148 @@
+"""Options that several commands have: each is written here once, and given to those that use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from separable.cli.talk import VERBOSITY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "DEBUG",
+    "ReadingOptions",
+    "json_option",
+    "reading_options",
+    "seed_option",
+    "talk_options",
+    "threads_option",
+]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+#: Where the context of a command keeps whether an error shows where it was raised.
+DEBUG = "separable.debug"
+
+
+def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    if not given:
+        return
+    level = -1 if param.name == "quiet" else 1
+    if ctx.meta.setdefault(VERBOSITY, level) != level:
+        raise click.UsageError("-q and -v cannot both be given.")
+
+
+def _debug(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
+    if given:
+        ctx.meta[DEBUG] = True
+
+
+def talk_options(command: F) -> F:
+    """Add ``-q``, ``-v`` and ``--debug``, which `separable.cli.talk` and the app look after."""
+    for option in (
+        click.option("--debug", is_flag=True, expose_value=False, callback=_debug,
+                     help="With an error, show where in the program it was raised."),
+        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_quiet,
+                     help="Tell more: details, and the time of each step."),
+        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_quiet,
+                     help="Tell nothing but results, warnings and errors."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def json_option(help: str = "One JSON object instead of text.") -> Callable[[F], F]:  # noqa: A002
+    """Add ``--json``; the command gets it as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help=help)
+
+
+def seed_option(command: F) -> F:
+    """Add ``--seed``, for commands with anything random in them."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        default=0,
+        show_default=True,
+        help="Where all that is random starts: the same seed gives the same result.",
+    )(command)
+
+
+def threads_option(command: F) -> F:
+    """Add ``--threads``; the command gets a number, all there are by default."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=_all_threads,
+        help="How many threads to use.  [default: one a core]",
+    )(command)
+
+
+def _all_threads() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file where its own look is not enough; as `separable.data.read` takes them."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    quoting: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] = ()
+    comment: str | None = None
+    skip_rows: int = 0
+    skip_bad_lines: bool = False
+
+    def for_read(self) -> dict[str, Any]:
+        """Return those that were given, as keyword arguments of `separable.data.read`."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        if given.pop("skip_bad_lines"):
+            given["on_error"] = "skip"
+        given["missing"] = list(self.missing) or None
+        return {name: value for name, value in given.items() if value not in (None, 0)}
+
+
+_READING = (
+    click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
+                 help="What kind of file it is.  [default: by name and content]"),
+    click.option("--delimiter", metavar="CHAR", help="What stands between values in a CSV file."),
+    click.option("--header/--no-header", default=None,
+                 help="Whether the first line names the columns (else c1, c2, ...)."),
+    click.option("--no-quoting", "quoting", flag_value=False, type=bool, default=None,
+                 help="Quotes are text like any other."),
+    click.option("--encoding", metavar="NAME", help="Such as latin-1.  [default: found]"),
+    click.option("--decimal", type=click.Choice([".", ","]), help="What numbers are written with."),
+    click.option("--missing", multiple=True, metavar="TEXT",
+                 help="What stands for a missing value; may be given several times."),
+    click.option("--comment", metavar="TEXT", help="Leave out lines that begin with this."),
+    click.option("--skip-rows", type=click.IntRange(min=0), default=0, metavar="N",
+                 help="Leave out the first N lines."),
+    click.option("--skip-bad-lines", is_flag=True,
+                 help="Leave out lines that cannot be read, and count them."),
+)  # fmt: skip
+
+
+def reading_options(command: F) -> F:
+    """Add the options that say how a file is to be read; the command gets them as ``reading``."""
+
+    @wraps(command)
+    def with_reading(*args: Any, **options: Any) -> Any:
+        given = {each.name: options.pop(each.name) for each in fields(ReadingOptions)}
+        return command(*args, reading=ReadingOptions(**given), **options)
+
+    decorated: Any = with_reading
+    for option in reversed(_READING):
+        decorated = option(decorated)
+    result: F = decorated
+    return result

@@ -1,0 +1,119 @@
+"""What the commands say on standard error: notes, warnings, details, and how far a step is.
+
+``-q`` leaves notes and progress out, ``-v`` adds details and the time of each step. Warnings and
+errors are always told.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from separable.data.progress import Progress
+
+__all__ = ["VERBOSITY", "Step", "detail", "note", "say", "step", "verbosity", "warn"]
+
+#: Where the context of a command keeps how much is told: -1 with -q, 0, 1 with -v.
+VERBOSITY = "separable.verbosity"
+
+#: Seconds after which a step is worth a line, and between two updates of that line.
+PATIENCE = 0.3
+
+
+def verbosity() -> int:
+    """Return how much the user wants to be told: -1, 0 or 1."""
+    context = click.get_current_context(silent=True)
+    return 0 if context is None else int(context.meta.get(VERBOSITY, 0))
+
+
+def say(text: str) -> None:
+    """Tell the user something, unless ``-q`` was given."""
+    if verbosity() >= 0:
+        click.echo(text, err=True)
+
+
+def note(text: str) -> None:
+    """Tell what is worth knowing, unless ``-q`` was given."""
+    say(f"Note: {text}")
+
+
+def detail(text: str) -> None:
+    """Tell what only ``-v`` asks for."""
+    if verbosity() > 0:
+        click.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """Tell what may be wrong, always."""
+    click.echo(f"Warning: {text}", err=True)
+
+
+class Step:
+    """A long step on its way: call it to say how far it is."""
+
+    def __init__(self, what: str, *, shown: bool) -> None:
+        self.what = what
+        self._state = ""
+        self._width = 0
+        self._start = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True) if shown else None
+        if self._thread is not None:
+            self._thread.start()
+
+    def __call__(self, done: int, total: int | None = None, of_what: str = "") -> None:
+        """Say how many of how many are done, and with which it goes on."""
+        count = f"{done}" if total is None else f"{done} of {total}"
+        self._state = f"{count} {of_what}".rstrip()
+
+    def reading(self, progress: Progress) -> None:
+        """Say how far reading is: what `separable.data.scan` takes as ``progress``."""
+        self._state = str(progress).strip()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken."""
+        return time.monotonic() - self._start
+
+    def end(self) -> None:
+        """Wipe the line away."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._write("")
+
+    def _tick(self) -> None:
+        while not self._over.wait(PATIENCE):
+            self._write(f"{self.what} ... {self._state}  {self.seconds:.0f} s")
+
+    def _write(self, text: str) -> None:
+        if not text and not self._width:
+            return
+        sys.stderr.write("\r" + text.ljust(self._width) + "\r" * (not text))
+        sys.stderr.flush()
+        self._width = len(text)
+
+
+@contextmanager
+def step(what: str) -> Iterator[Step]:
+    """Show on a terminal that a long step is under way, and with ``-v`` how long it took.
+
+    Parameters
+    ----------
+    what : str
+        What is going on, in a few words: "Reading reviews.csv".
+    """
+    running = Step(what, shown=verbosity() >= 0 and sys.stderr.isatty())
+    try:
+        yield running
+    finally:
+        running.end()
+    detail(f"{what}: {running.seconds:.2f} s")
