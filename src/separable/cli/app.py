@@ -28,7 +28,9 @@ COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
     "explain": "separable.cli.explain:explain",
+    "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
+    "completion": "separable.cli.completion:completion",
 }
 
 BAD, CTRL_C = 1, 130
