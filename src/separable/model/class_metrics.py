@@ -109,15 +109,16 @@ def brier(case: ClassCase) -> float:
 def row_values(name: str, case: ClassCase) -> Floats | None:
     """Return what each row adds to a metric that is a mean over rows, None for others."""
     if name == "accuracy":
-        return (case.truth == case.predicted).astype(np.float64)
+        right: Floats = (case.truth == case.predicted).astype(np.float64)
+        return right
     if name == "log_loss":
         losses: Floats = -np.log(np.clip(_chance_of_truth(case), EPS, 1 - EPS))
         return losses
     if name == "brier":
         chances = _chances(case)
         halves = 0.5 if case.n_known == 2 else 1.0
-        squares: Floats = (chances**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case)
-        return halves * squares
+        squares: Floats = halves * ((chances**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case))
+        return squares
     return None
 
 
