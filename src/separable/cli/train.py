@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS
 from separable.cli.options import (
     ReadingOptions,
@@ -39,43 +40,60 @@ def _learners_help() -> str:
     return f"The learner: {told}."
 
 
-@click.command(
+@command(
     short_help="Train a model on a table and test it on rows held out.",
-    epilog="Example: separable train penguins.csv --target species -o penguins.safetensors",
+    examples=(
+        "separable train penguins.csv --target species",
+        "separable train penguins.csv --target species --model linear-svm -o svm.safetensors",
+        "separable train penguins.csv --target body_mass_g --drop species",
+    ),
 )
 @click.argument("data", metavar="DATA")
-@click.option(
-    "--target",
-    required=True,
-    multiple=True,
-    callback=_only,
-    metavar="COL",
-    help="The column to predict.",
+@heading(
+    "What to learn",
+    click.option(
+        "--target",
+        required=True,
+        multiple=True,
+        callback=_only,
+        metavar="COL",
+        help="The column to predict.",
+    ),
+    click.option(
+        "--model",
+        "learner",
+        type=click.Choice(list(LEARNERS)),
+        metavar="NAME",
+        help=f"{_learners_help()}  [default: {' or '.join(DEFAULT_LEARNERS.values())}]",
+    ),
 )
-@click.option(
-    "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+@heading(
+    "What to learn from",
+    click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers."),
+    click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories."),
+    click.option("--drop", multiple=True, metavar="COL", help="Leave a column out."),
 )
-@click.option(
-    "--model",
-    "learner",
-    type=click.Choice(list(LEARNERS)),
-    metavar="NAME",
-    help=f"{_learners_help()}  [default: {' or '.join(DEFAULT_LEARNERS.values())}]",
-)
-@click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers.")
-@click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories.")
-@click.option("--drop", multiple=True, metavar="COL", help="Leave a column out.")
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="The share of rows to hold out; 0 tests nothing.",
+@heading(
+    "Testing",
+    click.option(
+        "--test-size",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=0.25,
+        show_default=True,
+        metavar="SHARE",
+        help="The share of rows to hold out; 0 tests nothing.",
+    ),
 )
 @seed_option
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+    ),
+)
 @json_option()
-@reading_options
 @talk_options
+@reading_options
 def train(
     data: str,
     target: str,
