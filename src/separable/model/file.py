@@ -17,7 +17,7 @@ import numpy as np
 
 from separable.features.encoder import ENCODERS, encoder_class
 from separable.model.atomic import write_atomically
-from separable.model.container import check_seal, close_container, open_container
+from separable.model.container import check_seal, container_chunks, open_container
 from separable.model.document import (
     Document,
     EncoderRecord,
@@ -87,7 +87,7 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         voted=_voted_record(model),
         threshold=model.threshold,
     )
-    write_atomically(path, close_container(document.to_json(), tensors))
+    write_atomically(path, container_chunks(document.to_json(), tensors))
 
 
 def load(path: str | os.PathLike[str]) -> Model:
