@@ -11,10 +11,11 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from separable.data.lazy_texts import is_texts
 from separable.features.encoder import ENCODERS, encoder_class
 from separable.model.atomic import write_atomically
 from separable.model.container import check_seal, container_chunks, open_container
@@ -33,6 +34,7 @@ from separable.model.voted_parts import VOTED, voted_model_parts, voted_parts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -233,14 +235,14 @@ def _numbers(own: dict[str, Any], name: str) -> NDArray[np.float64]:
 
 def _classes(own: dict[str, Any]) -> Any:
     classes = own.get("classes")
-    return np.array(classes, dtype=object) if isinstance(classes, tuple) else classes
+    return np.array(classes, dtype=object) if is_texts(classes) else classes
 
 
-def _feature_names(own: dict[str, Any]) -> tuple[str, ...] | None:
+def _feature_names(own: dict[str, Any]) -> Sequence[str] | None:
     names = own.get("feature_names")
-    if names is not None and not isinstance(names, tuple):
+    if names is not None and not is_texts(names):
         raise ValueError("its feature names must be text, not numbers.")
-    return names
+    return cast("Sequence[str] | None", names)
 
 
 def _encoder(record: EncoderRecord | None, tensors: dict[str, NDArray[Any]]) -> Encoder | None:
