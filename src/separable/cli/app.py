@@ -27,6 +27,7 @@ COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
     "explain": "separable.cli.explain:explain",
+    "check": "separable.cli.check:check",
     "demo": "separable.cli.demo:demo",
 }
 
