@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
 from separable.cli.output import file_name, json_bytes, write_data
 
@@ -18,10 +19,13 @@ __all__ = ["check"]
 FOUND = 3
 
 
-@click.command(
+@command(
     short_help="Look for leakage, slips and traps in a table before training on it.",
-    epilog="Examples: separable check bank.csv --target y; "
-    "separable check bank.csv --target y --drop duration --fail-on warning",
+    examples=(
+        "separable check bank.csv --target y",
+        "separable check bank.csv --target y --drop duration --fail-on warning  # for pipelines",
+        "separable check bank.csv --target y --json",
+    ),
 )
 @click.argument("data", metavar="DATA")
 @click.option("--target", metavar="COL", help="The column to predict.")
