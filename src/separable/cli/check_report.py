@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from separable.data.findings import Finding, Findings
     from separable.data.table import ColumnType
 
-__all__ = ["Checked", "check_dict", "check_text", "checked"]
+__all__ = ["Checked", "check_dict", "check_text", "checked", "options_text"]
 
 #: The widest that text is set, and columns that are listed before the others are only counted.
 WIDEST, LISTED = 100, 60
@@ -148,11 +148,11 @@ def _section(severity: str, findings: list[Finding]) -> str:
 def _finding_text(finding: Finding) -> str:
     width = min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST)
     text = click.wrap_text(f"{finding.kind}: {finding.text}", width, "  ", "    ")
-    options = _options([finding])
+    options = options_text([finding])
     return text + (f"\n    -> {options}" if options else "")
 
 
-def _options(findings: Iterable[Finding]) -> str:
+def options_text(findings: Iterable[Finding]) -> str:
     """Return what to do as options of the command line, each once."""
     pairs = [
         f"--{name} {shlex.quote(value)}"
@@ -170,7 +170,7 @@ def _command(found: Checked, data: str) -> str:
         for option in ("target", "task", *APART[1:], *TYPES, "drop")
         for value in _values(found.asked[option])
     ]
-    parts = [f"separable train {shlex.quote(data)}", *given, _options(found.findings.warnings)]
+    parts = [f"separable train {shlex.quote(data)}", *given, options_text(found.findings.warnings)]
     return " ".join(filter(None, parts))
 
 
