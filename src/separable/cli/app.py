@@ -28,6 +28,7 @@ COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
     "explain": "separable.cli.explain:explain",
+    "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
     "completion": "separable.cli.completion:completion",
