@@ -14,9 +14,17 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 
-from separable import DictEncoder, LinearModel, TableEncoder, TextEncoder
+from separable import (
+    DictEncoder,
+    LinearModel,
+    OneHotEncoder,
+    PolynomialEncoder,
+    TableEncoder,
+    TextEncoder,
+)
 from separable.cli.learners import LEARNERS
 from separable.model.linear_model import TrainingState
 
@@ -58,11 +66,11 @@ def learner_specimen(name: str, n_classes: int = 2, sparse: bool = False) -> Spe
     rows: Any = csr_array(X) if sparse else X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence: any model will do
-        estimator = _short(learner.load()).fit(rows, y)
+        estimator = short(learner.load()).fit(rows, y)
         return Specimen(estimator.model_, rows, estimator, y)
 
 
-def _short(learner: Any) -> Any:
+def short(learner: Any) -> Any:
     """Return a learner that stops soon: files of online ones tell of every epoch."""
     online = learner.__module__.startswith("separable.online")
     takes = "max_iter" in signature(learner).parameters
@@ -85,6 +93,9 @@ RECORDS = [
     {"age": 61.0, "city": "日本", "member": True, "since": dt.date(2021, 1, 5), "note": TEXTS[5]},
     {"age": 18.0, "city": "Oslo", "member": False, "since": dt.date(2022, 5, 9), "note": TEXTS[2]},
 ]
+LEVELS = {"size": ["s", "l", "s", "s", "m", "l"], "colour": ["red", None, "日本", "red", "", "red"]}
+OBJECTS = [["a", 1], [None, 2.5], ["b", float("nan")], ["a", None], ["é", True], ["", -3]]
+GRID = np.array([[1, 3], [2, 3], [1, 4], [2, 5], [1, 3], [2, 4]])
 KINDS = {
     "number": ["age"],
     "category": ["city"],
@@ -130,6 +141,32 @@ ENCODED: dict[str, dict[str, Fresh]] = {
         ),
         "hashed": lambda: (TextEncoder(n_features=16), TEXTS),
         "few names": lambda: (TextEncoder(n_features=8, max_names=3, dtype=np.float32), TEXTS),
+    },
+    "one-hot": {
+        "texts": lambda: (OneHotEncoder(handle_unknown="ignore"), LEVELS),
+        "numbers": lambda: (OneHotEncoder(drop="if_binary", sparse_output=False), GRID),
+        "small numbers": lambda: (OneHotEncoder(dtype=np.float32), GRID.astype(np.int8)),
+        "objects": lambda: (OneHotEncoder(), np.array(OBJECTS, dtype=object)),
+        "times": lambda: (OneHotEncoder(), (GRID * 40).astype("datetime64[D]")),
+        "rare": lambda: (
+            OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist", drop="first"),
+            LEVELS,
+        ),
+        "given": lambda: (
+            OneHotEncoder(categories=[["l", "s", "xl"], ["", "red", "日本"]], drop=["s", "red"]),
+            {"size": ["s", "l"], "colour": ["red", "日本"]},
+        ),
+    },
+    "polynomial": {
+        "squares": lambda: (PolynomialEncoder(), GRID.astype(np.float64)),
+        "pairs": lambda: (
+            PolynomialEncoder((2, 2), interaction_only=True, include_bias=True),
+            csr_array(matrix()),
+        ),
+        "names": lambda: (
+            PolynomialEncoder(3),
+            pd.DataFrame(matrix()[:6], columns=["a", "é", "c"]),
+        ),
     },
     "dict": {
         "mixed": lambda: (DictEncoder(), DICTS),
