@@ -22,9 +22,9 @@ help: ## this list
 demo: $(VENV)/installed ## train, test and explain a first model on the penguins
 	@$(BIN)/separable demo
 
-test: $(VENV)/extra-test ## the tests, without the long ones; native ones under every CPU level
+test: $(VENV)/extra-test ## the tests, without the long ones; the native ones under a lower CPU level, too
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long"
-	@$(call under_lower_levels,-m "native and not long")
+	@$(call under_lower_levels,-m "native and not long" --share $$share)
 
 test-all: export HYPOTHESIS_PROFILE = long
 test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
@@ -98,9 +98,12 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(CPP) | $(VENV)/pyvenv.cfg
 levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS)'
 lower_levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS[:-1])'
 
-# The best level has had its turn when this runs.
+# The best level has had its turn when this runs. $$share is a part of the tests for each level, all
+# parts together every test.
 define under_lower_levels
-for level in $$($(lower_levels)); do \
+set -- $$($(lower_levels)); n=$$#; k=0; \
+for level in "$$@"; do \
+  k=$$((k + 1)); share=$$k/$$n; \
   echo "native tests under SEPARABLE_CPU=$$level"; \
   SEPARABLE_CPU=$$level $(PY) -m pytest -q -n $(JOBS) $(1) tests || exit 1; \
 done

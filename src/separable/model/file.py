@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from separable.features.encoder import Encoder
     from separable.model.kinds import Model
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "check_regular", "load", "save"]
 
 COMMON = {"classes", "feature_names"}
 LINEAR = {"weights", "intercept", "calibration"}
@@ -117,6 +117,12 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _read(path: Path) -> bytes:
+    check_regular(path)
+    return path.read_bytes()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a file that can be read whole."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -125,7 +131,6 @@ def _read(path: Path) -> bytes:
         raise ValueError("it is a folder. Give the path of the file inside it.")
     if not stat.S_ISREG(mode):  # a device or a pipe might never end
         raise ValueError("it is not a regular file. Copy it to one first.")
-    return path.read_bytes()
 
 
 def _model_from_bytes(data: bytes) -> Model:
