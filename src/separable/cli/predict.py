@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, reading_options, talk_options
 from separable.cli.output import check_output, counted, report_lines, write_data
 from separable.cli.talk import note, say
@@ -25,41 +26,31 @@ if TYPE_CHECKING:
 __all__ = ["predict"]
 
 
-@click.command(
+@command(
     short_help="Predict the rows of a table with a trained model.",
-    epilog="Example: separable predict penguins.safetensors penguins.csv -o predictions.csv",
+    examples=(
+        "separable predict penguins.safetensors penguins.csv",
+        "separable predict penguins.safetensors penguins.csv -o predictions.parquet",
+        "separable predict spam.safetensors mails.csv --id number --explain",
+        "separable predict penguins.safetensors - --json < penguins.csv",
+    ),
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["csv", "jsonl", "parquet"]),
-    help="What to write.  [default: as the name of FILE ends, else csv]",
-)
-@click.option(
-    "--keep",
-    "--id",
-    "keep",
-    multiple=True,
-    metavar="COL",
-    help="Copy this column of DATA to the predictions; may be given several times.",
-)
-@click.option(
-    "--probabilities/--no-probabilities",
-    default=None,
-    help="Whether to write the probability of each class.  [default: where the model has them]",
-)
-@click.option(
-    "--explain",
-    type=click.IntRange(min=1),
-    is_flag=False,
-    flag_value=3,
-    metavar="[N]",
-    help="Also the N strongest contributions to each prediction; 3 without a number.",
-)
 @click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
-@json_option("One JSON object a row instead of CSV: the same as --output-format jsonl.")
+@heading(
+    OUTPUT,
+    click.option("-o", "--output", metavar="FILE", help="Write to a file, not to standard output."),
+    click.option("--output-format", type=click.Choice(["csv", "jsonl", "parquet"]),
+                 help="What to write.  [default: as the name of FILE ends, else csv]"),
+    click.option("--keep", "--id", "keep", multiple=True, metavar="COL",
+                 help="Copy this column of DATA along; may be given several times."),
+    click.option("--probabilities/--no-probabilities", default=None,
+                 help="Write the probability of each class.  [default: where there are such]"),
+    click.option("--explain", type=click.IntRange(min=1), is_flag=False, flag_value=3,
+                 metavar="[N]", help="Also the N (3) strongest contributions to each prediction."),
+)  # fmt: skip
+@json_option("One JSON object a row instead of CSV, as --output-format jsonl.")
 @reading_options
 @talk_options
 def predict(
