@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.output import counted, file_name, naming_file
-from separable.cli.row_source import RowSource
 from separable.cli.talk import note, step
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.options import ReadingOptions
+    from separable.cli.row_source import RowSource
     from separable.data.dataset import Dataset
     from separable.data.rows import Rows
     from separable.data.table import ColumnType
@@ -65,9 +64,8 @@ class ModelRows:
     Parameters
     ----------
     model : LinearModel or VotedModel
-    data : str
-        A file, a glob, a folder, or - for standard input.
-    reading : ReadingOptions
+    source : RowSource
+        A file, a glob, a folder or standard input.
     besides : mapping of str to str, optional
         Columns to read that the model does not need, with their types; None: as text from text
         files, else as they are.
@@ -80,14 +78,13 @@ class ModelRows:
     def __init__(
         self,
         model: Model,
-        data: str,
-        reading: ReadingOptions,
+        source: RowSource,
         besides: Mapping[str, ColumnType | None] | None = None,
         column: str | None = None,
         doing: str = "Reading",
     ) -> None:
-        self.model, self.data, self.doing = model, data, doing
-        self.source = RowSource(data, reading)
+        self.model, self.source, self.doing = model, source, doing
+        self.data = source.data
         self._besides = dict(besides or {})
         self.feed = _feed(model, self.source, tuple(self._besides), column)
 

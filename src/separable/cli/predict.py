@@ -80,6 +80,7 @@ def predict(
     """
     from separable.cli.model_rows import ModelRows, load_model
     from separable.cli.predictions import written
+    from separable.cli.row_source import RowSource
 
     to_file = output is not None and output != "-"
     form = _format(output_format, as_json, output if to_file else None)
@@ -89,7 +90,7 @@ def predict(
     loaded = load_model(model)
     _check(loaded, probabilities, keep)
     kept: dict[str, None] = dict.fromkeys(keep)
-    rows = ModelRows(loaded, data, reading, kept, column, "Predicting")
+    rows = ModelRows(loaded, RowSource(data, reading), kept, column, "Predicting")
     reports: list[EncodingReport] = []
     counts: list[int] = []
     tables = _tables(rows, list(kept), probabilities is not False, explain or 0, reports, counts)
