@@ -117,19 +117,22 @@ def _measured(
     """Return the evaluation of a file, and what it is of."""
     import numpy as np
 
+    from separable.cli.model_rows import tell_reports
     from separable.cli.truth import truth_of, weights_of
     from separable.model.evaluation import evaluation
     from separable.model.metrics import answers_from
 
     rows, target = _rows(model, data, target, weight, column, reading)
-    truths, scores, weights, missing = [], [], [], 0
+    truths, scores, weights, reports, missing = [], [], [], [], 0
     for part in rows:
+        reports.append(part.report)
         truth, there = truth_of(model, part, target)
         counts = weights_of(part, weight, data)
         truths.append(truth)
         scores.append(model.decision_function(part.rows)[there])
         weights.append(np.ones(len(truth)) if counts is None else counts[there])
         missing += int(np.count_nonzero(~there))
+    tell_reports(model, reports)
     whole = np.concatenate(truths)
     if not len(whole):
         raise ValueError(

@@ -7,14 +7,14 @@ texts, or numbers, be they columns of a table, svmlight or Vowpal Wabbit text.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.output import counted, file_name, naming_file
+from separable.cli.output import counted, file_name, naming_file, report_lines
 from separable.cli.talk import note, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
 
-__all__ = ["PART_ROWS", "ModelRows", "Part", "load_model", "text_column_of"]
+__all__ = ["PART_ROWS", "ModelRows", "Part", "load_model", "tell_reports", "text_column_of"]
 
 #: How many rows are encoded and scored at a time.
 PART_ROWS = 1 << 14
@@ -97,11 +97,32 @@ class ModelRows:
         first_row = 0
         with step(f"{self.doing} {file_name(self.data)}") as running, self._telling_what_lacks():
             for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
-                count = len(dataset)
-                with naming_file(self.data, range(first_row, first_row + count)):
-                    rows, report = self.feed.rows(dataset)
-                yield Part(first_row, rows, dataset.table, report, dataset.y, dataset.weights)
-                first_row += count
+                yield self._part(dataset, first_row)
+                first_row += len(dataset)
+
+    def row(self, place: int) -> Part:
+        """Return a single row, the only one that is encoded.
+
+        Parameters
+        ----------
+        place : int
+            Counted from 0.
+        """
+        first_row = 0
+        with step(f"Reading {file_name(self.data)}") as running, self._telling_what_lacks():
+            for dataset in self.source.datasets(PART_ROWS, self._options(), running.reading):
+                if place < first_row + len(dataset):
+                    return self._part(_one_row(dataset, place - first_row), place)
+                first_row += len(dataset)
+        raise ValueError(
+            f"{file_name(self.data)} has {counted(first_row, 'data row')}, so there is no row "
+            f"{place + 1}. Rows are counted from 1, the header line not counted."
+        )
+
+    def _part(self, dataset: Dataset, first_row: int) -> Part:
+        with naming_file(self.data, range(first_row, first_row + len(dataset))):
+            rows, report = self.feed.rows(dataset)
+        return Part(first_row, rows, dataset.table, report, dataset.y, dataset.weights)
 
     @contextmanager
     def _telling_what_lacks(self) -> Iterator[None]:
@@ -147,7 +168,34 @@ def load_model(path: str) -> Model:
             f"{path}: this {model.learner} model takes rows through a {type(model.encoder).__name__}"
             ", which the commands do not read files for. Load it in Python with separable.load."
         )
+    texts: Any = getattr(model.encoder, "text_encoders", {"text": model.encoder})
+    for encoder in texts.values() if model.encoder is not None else ():
+        if encoder.input != "content":
+            raise ValueError(
+                f"{path}: this {model.learner} model takes the names of files for texts, which the "
+                "commands do not open. Load it in Python with separable.load."
+            )
     return model
+
+
+def tell_reports(model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0) -> None:
+    """Tell what an encoder met: what was missing, and levels that training did not have.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    reports : iterable of EncodingReport or None
+        Those of one part after the other.
+    first_row : int
+        The place of the first row in its file, counted from 0.
+    """
+    from separable.features.encoding_report import EncodingReport
+
+    there = [report for report in reports if report is not None]
+    if model.encoder is not None and there:
+        whole = EncodingReport.joined(there, model.encoder.sources)
+        for line in report_lines(whole, first_row):
+            note(line)
 
 
 def text_column_of(model: Model, column: str | None) -> str:
@@ -170,6 +218,12 @@ def text_column_of(model: Model, column: str | None) -> str:
             f"{column!r} is not a column of texts of this model. There is: {', '.join(texts)}."
         )
     return column or texts[0]
+
+
+def _one_row(dataset: Dataset, place: int) -> Dataset:
+    table = None if dataset.table is None else dataset.table.slice(place, 1)
+    rows = None if dataset.rows is None else dataset.rows.slice(place, place + 1)
+    return replace(dataset, table=table, rows=rows, y=None, weights=None)
 
 
 @dataclass(frozen=True)

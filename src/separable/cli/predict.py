@@ -9,8 +9,8 @@ import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import check_output, counted, report_lines, write_data
-from separable.cli.talk import note, say
+from separable.cli.output import check_output, counted, write_data
+from separable.cli.talk import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def predict(
     leaves no file behind; on standard output the rows before it may have been written, and the exit
     code is 1.
     """
-    from separable.cli.model_rows import ModelRows, load_model
+    from separable.cli.model_rows import ModelRows, load_model, tell_reports
     from separable.cli.predictions import written
     from separable.cli.row_source import RowSource
 
@@ -91,11 +91,11 @@ def predict(
     _check(loaded, probabilities, keep)
     kept: dict[str, None] = dict.fromkeys(keep)
     rows = ModelRows(loaded, RowSource(data, reading), kept, column, "Predicting")
-    reports: list[EncodingReport] = []
+    reports: list[EncodingReport | None] = []
     counts: list[int] = []
     tables = _tables(rows, list(kept), probabilities is not False, explain or 0, reports, counts)
     write_data(written(tables, form), output)
-    _tell(loaded, reports)
+    tell_reports(loaded, reports)
     if to_file:
         say(f"Wrote {counted(sum(counts), 'prediction')} to {output}")
 
@@ -105,15 +105,14 @@ def _tables(
     keep: list[str],
     probabilities: bool,
     explain: int,
-    reports: list[EncodingReport],
+    reports: list[EncodingReport | None],
     counts: list[int],
 ) -> Iterator[pa.Table]:
     """Give predictions, some rows at a time, and collect what was met in them."""
     from separable.cli.predictions import prediction_table
 
     for part in rows:
-        if part.report is not None:
-            reports.append(part.report)
+        reports.append(part.report)
         counts.append(part.rows.n_rows)
         table = prediction_table(
             rows.model, part.rows, probabilities=probabilities, explain=explain
@@ -155,11 +154,3 @@ def _check(model: Model, probabilities: bool | None, keep: tuple[str, ...]) -> N
             raise click.UsageError(
                 f"--keep {name}: predictions have a column of that name. Rename it in DATA."
             )
-
-
-def _tell(model: Model, reports: list[EncodingReport]) -> None:
-    from separable.features.encoding_report import EncodingReport
-
-    if model.encoder is not None:
-        for line in report_lines(EncodingReport.joined(reports, model.encoder.sources)):
-            note(line)
