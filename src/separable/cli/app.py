@@ -27,6 +27,7 @@ __all__ = ["COMMANDS", "app", "invoke", "run"]
 COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
+    "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
     "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
