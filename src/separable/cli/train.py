@@ -16,6 +16,7 @@ from separable.cli.options import (
     talk_options,
 )
 from separable.cli.output import check_output, json_bytes, write_data
+from separable.cli.stream_options import stream_options
 from separable.cli.talk import note, warn
 
 __all__ = ["train"]
@@ -76,6 +77,7 @@ def _learners_help() -> str:
 @json_option()
 @reading_options
 @talk_options
+@stream_options
 def train(
     data: str,
     target: str,
