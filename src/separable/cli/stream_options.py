@@ -67,7 +67,7 @@ _OPTIONS = (
                  "rows]"),
     click.option("--encode-rows", type=click.IntRange(min=1), metavar="N",
                  help="With --stream: columns are encoded by what the first N rows (at most "
-                 "32 MB) hold.  [default: 100000]"),
+                 "16 MB) hold.  [default: 100000]"),
     click.option("--bits", type=click.IntRange(1, 31), metavar="N",
                  help="With --stream: hash texts, and the features of Vowpal Wabbit text, into "
                  "2^N columns.  [default: 18 for the latter, words for the former]"),

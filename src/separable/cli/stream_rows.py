@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Lesson", "RowStream", "SparseStream", "TableStream", "Wanted"]
 
 #: The first part, by which columns are encoded, is not larger than this.
-FIRST_BYTES = 32_000_000
+FIRST_BYTES = 16_000_000
 #: Vowpal Wabbit's own default.
 BITS = 18
 

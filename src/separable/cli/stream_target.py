@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.cli.talk import note
 from separable.data.columns import Categories, as_columns
 from separable.data.table import TableError, is_number
 
@@ -21,6 +22,8 @@ __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_tar
 
 #: More different values than this, and more than a share of the rows, are not classes.
 MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
+#: Of numbers so many rows tell, where nobody said whether they are classes.
+TELLING_ROWS = 2000
 #: In so many rows, classes that change less than this share of what chance gives are in order.
 ENOUGH_ROWS, ORDERED = 50, 0.2
 #: Errors are squared and added up, which larger numbers do not survive.
@@ -74,6 +77,8 @@ class Labels:
 
     def _refuse(self, label: str, row: int) -> None:
         names = ",".join([*map(str, self.classes.tolist()), label])
+        if len(self.classes) > MANY_CLASSES:
+            names = f"A,B,...,{label}"
         raise TableError(
             f"{self.where} holds {label!r} in data row {row + 1}, which is not among the classes "
             f"{self.announced}. Name all of them: --classes {names}"
@@ -172,10 +177,14 @@ def settled_target(
         announced = [text.strip() for text in classes.split(",")]
         return Labels(where, _as_labels(announced, texts=texts), "named in --classes")
     numbers = found.dtype.kind != "U" or all(is_number(level) for level in found.tolist())
-    share = NUMBER_SHARE if numbers else TEXT_SHARE
-    if len(found) > max(MANY_CLASSES, share * rows):
-        if numbers and task is None:
+    if numbers and task is None:
+        if len(found) > max(MANY_CLASSES, NUMBER_SHARE * min(rows, TELLING_ROWS)):
+            note(
+                f"{where} looks like a quantity, so its numbers are predicted. For classes name a "
+                "classifier with --model."
+            )
             return Quantities(where)
+    elif len(found) > max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows):
         looks = "a quantity" if numbers else "an identifier or free text"
         instead = "predict numbers with --model sgd-regressor, " if numbers else ""
         raise TableError(

@@ -22,11 +22,13 @@ from separable.cli.talk import note, warn
 __all__ = ["train"]
 
 
-def _only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:  # noqa: ARG001
+def _only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
     """Return the one value of an option that may not be given twice."""
     if len(values) > 1:
         raise click.BadParameter(f"given {len(values)} times ({', '.join(values)}). Give it once.")
-    return values[0]
+    if not values and not ctx.params.get("stream"):  # of sparse text it is not a column
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return values[0] if values else ""
 
 
 def _learners_help() -> str:
@@ -47,7 +49,6 @@ def _learners_help() -> str:
 @click.argument("data", metavar="DATA")
 @click.option(
     "--target",
-    required=True,
     multiple=True,
     callback=_only,
     metavar="COL",
