@@ -57,11 +57,8 @@ class Classes(Target):
         Plain whole numbers become int64, everything else stays as written. Where the user says
         "number" there must be nothing else; "category" is text whatever it looks like.
         """
-        column = as_columns(table)[name]
-        assert isinstance(column, Categories)
-        levels, codes = column.levels, column.codes
-        there = codes >= 0
         what = f"{where}: the target column {name!r}"
+        levels, codes = _levels(table, name)
         odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
         if kind == "number" and odd is not None:
             row = int(np.flatnonzero(codes == odd)[0])
@@ -69,12 +66,52 @@ class Classes(Target):
                 f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
                 f"number. Correct it, or leave out --number {name}: the classes are then texts."
             )
+        _refuse_quantity(levels, codes, what)
         labels = np.array(levels, dtype=np.str_)
         if kind != "category" and odd is None:
             labels = labels.astype(np.int64)
-        target = cls(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
-        _refuse(target, what, all(is_number(level) for level in levels))
+        target = cls._of(labels, codes)
+        target.check(what)
         return target
+
+    @classmethod
+    def _of(cls, labels: NDArray[Any], codes: NDArray[np.int32]) -> Self:
+        """Return the target of labels by code, where it is known."""
+        there = codes >= 0
+        return cls(labels[codes[there]], np.flatnonzero(there), int(np.count_nonzero(~there)))
+
+    def check(self, what: str) -> None:
+        """Refuse a single class; see `Target.check`."""
+        rows = len(self.values)
+        refuse_empty(what, rows)
+        classes = np.unique(self.values)
+        if len(classes) == 1:
+            raise TableError(
+                f"{what} holds a single class, {classes[0].item()!r}, {in_all_rows(rows)}. A "
+                "classifier needs rows of two classes or more."
+            )
+
+    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+        """Return the labels of another table; see `Target.truth`."""
+        levels, codes = _levels(table, name)
+        labels = np.array(levels, dtype=np.str_)
+        if self.values.dtype.kind == "i":
+            odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
+            if odd is not None:
+                row = int(np.flatnonzero(codes == odd)[0])
+                raise TableError(
+                    f"{where}: the target column {name!r} holds {levels[odd]!r} in data row "
+                    f"{row + 1}, where the training rows have whole numbers. Use the same labels."
+                )
+            labels = labels.astype(np.int64)
+        found = self._of(labels, codes)
+        refuse_empty(f"{where}: the target column {name!r}", len(found.values))
+        return found
+
+    def constant(self, chosen: Rows, weight: NDArray[np.float64] | None) -> Any:
+        """Return the most common class; see `Target.constant`."""
+        classes, codes = np.unique(self.values[chosen], return_inverse=True)
+        return classes[np.bincount(codes, weight).argmax()].item()
 
     def counts(self) -> dict[Any, int]:
         """Return the number of rows of each class, in order."""
@@ -96,30 +133,6 @@ class Classes(Target):
         """Return the rows to train on and the rows to hold out, the same share of each class."""
         return stratified_split(self.values, test_size, seed)
 
-    def held_out(self, train: Rows, test: Rows, predicted: NDArray[Any]) -> Finding:
-        """Count what is right beside the most common class of the training rows."""
-        classes, counts = np.unique(self.values[train], return_counts=True)
-        common = classes[counts.argmax()]
-        actual, rows = self.values[test], len(test)
-        right, constant_right = int((predicted == actual).sum()), int((actual == common).sum())
-        values = {
-            "rows": rows,
-            "correct": right,
-            "accuracy": right / rows,
-            "constant": common.item(),
-            "constant_correct": constant_right,
-            "constant_accuracy": constant_right / rows,
-        }
-        always = f"always {shown(common)}"
-        width = max(len("accuracy"), len(always))
-        lines = [
-            f"Held out {rows} of {len(self.values)} rows, each class in proportion:",
-            f"  {'accuracy'.ljust(width)}  {right / rows:.4f}  ({right} of {rows} right)",
-            f"  {always.ljust(width)}  {constant_right / rows:.4f}  ({constant_right} of {rows} "
-            "right): the best constant answer",
-        ]
-        return Finding(values, "\n".join(lines))
-
     def training(self, predicted: NDArray[Any]) -> Finding:
         """Count the training rows predicted wrongly."""
         mistakes = int((predicted != self.values).sum())
@@ -129,26 +142,31 @@ class Classes(Target):
         )
 
 
+def _levels(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Return the texts of the target column and the place of each row's among them."""
+    column = as_columns(table)[name]
+    texts = column if isinstance(column, Categories) else column.as_categories()
+    return texts.levels, texts.codes
+
+
 def _is_plain(text: str) -> bool:
     """Whether int64 gives a text back as it was written."""
     return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
 
 
-def _refuse(target: Classes, what: str, numbers: bool) -> None:
-    counts, rows = target.counts(), len(target.values)
-    refuse_empty(what, rows)
-    if len(counts) == 1:
-        raise TableError(
-            f"{what} holds a single class, {next(iter(counts))!r}, {in_all_rows(rows)}. A "
-            "classifier needs rows of two classes or more."
-        )
-    share = NUMBER_SHARE if numbers else TEXT_SHARE
-    if len(counts) > max(MANY_CLASSES, share * rows):
-        looks = "a quantity" if numbers else "an identifier or free text"
-        regressors = options_for("regression") if numbers else ""
-        predict = f"predict the number itself with {regressors}, " if regressors else ""
-        raise (QuantityError if numbers else TableError)(
-            f"{what} looks like {looks}: {len(counts)} different values in {rows} rows. This "
-            f"learner is a classifier: {predict}name a column of classes, or group the values "
-            "into a few."
-        )
+def _refuse_quantity(levels: tuple[str, ...], codes: NDArray[np.int32], what: str) -> None:
+    """Refuse so many different values that they are no classes."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+    rows, different = int(counts.sum()), int(np.count_nonzero(counts))
+    if different <= MANY_CLASSES:
+        return
+    numbers = all(is_number(level) for level in levels)
+    if different <= (NUMBER_SHARE if numbers else TEXT_SHARE) * rows:
+        return
+    looks = "a quantity" if numbers else "an identifier or free text"
+    regressors = options_for("regression") if numbers else ""
+    predict = f"predict the number itself with {regressors}, " if regressors else ""
+    raise (QuantityError if numbers else TableError)(
+        f"{what} looks like {looks}: {different} different values in {rows} rows. This learner is "
+        f"a classifier: {predict}name a column of classes, or group the values into a few."
+    )

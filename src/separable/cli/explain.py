@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
 from separable.cli.output import (
     MEAN_WEIGHTS,
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
-@click.command(
+@command(
     short_help="Show the weights of a model, or take one prediction apart.",
-    epilog="Example: separable explain penguins.safetensors penguins.csv --row 3",
+    examples=(
+        "separable explain penguins.safetensors  # its strongest weights",
+        "separable explain penguins.safetensors penguins.csv --row 3  # one prediction",
+    ),
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="[DATA]", required=False)

@@ -1,4 +1,9 @@
-"""The learners that ``separable train --model`` knows. A new one is one line here."""
+"""The learners that the commands know. A new one is one entry of `LEARNERS`.
+
+The entry says what it predicts, where it lives, which parameter is its strength and which values of
+it are tried, and for which data it takes part in ``--model auto``. ``train``, ``compare``, ``path``,
+their help and completion follow from it.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +12,65 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
 __all__ = [
-    "DEFAULT_LEARNERS",
+    "AUTO",
     "LEARNERS",
+    "Facts",
     "Learner",
+    "Strength",
     "Task",
     "classifier",
+    "learners_of",
+    "names_of",
     "new_learner",
     "options_for",
     "regressor",
 ]
 
 Task: TypeAlias = Literal["classification", "regression"]
+
+#: What --model is without a name: all learners that suit the data.
+AUTO = "auto"
+
+#: Learners that hold a matrix of features x features take part in auto up to so many features.
+MANY_FEATURES = 2000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides which learners suit some data, after encoding.
+
+    Parameters
+    ----------
+    rows, features : int
+    classes : int
+        0 where numbers are predicted.
+    nonnegative : bool
+        No encoded value is below 0: there are texts and categories only.
+    text : bool
+        Some columns are free text.
+    """
+
+    rows: int
+    features: int
+    classes: int
+    nonnegative: bool
+    text: bool
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The parameter that says how strong a penalty is, and the values to try."""
+
+    name: str
+    grid: tuple[float, ...]
+
+
+C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+ALPHA = Strength("alpha", (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
+SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
 @dataclass(frozen=True)
@@ -33,10 +83,16 @@ class Learner:
         Whether it predicts classes or numbers.
     place : str
         Its module and class, ``module:Class``.
+    strength : Strength, optional
+        What is searched.
+    suits : callable, optional
+        Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
     """
 
     task: Task
     place: str
+    strength: Strength | None = None
+    suits: Callable[[Facts], bool] | None = None
 
     def load(self) -> Any:
         """Return its class."""
@@ -44,75 +100,115 @@ class Learner:
         return getattr(import_module(module), name)
 
 
-def classifier(place: str) -> Learner:
+def classifier(
+    place: str, strength: Strength | None = None, suits: Callable[[Facts], bool] | None = None
+) -> Learner:
     """Return a learner of classes."""
-    return Learner("classification", place)
+    return Learner("classification", place, strength, suits)
 
 
-def regressor(place: str) -> Learner:
+def regressor(
+    place: str, strength: Strength | None = None, suits: Callable[[Facts], bool] | None = None
+) -> Learner:
     """Return a learner of numbers."""
-    return Learner("regression", place)
+    return Learner("regression", place, strength, suits)
 
 
+def _always(facts: Facts) -> bool:  # noqa: ARG001
+    return True
+
+
+def _few_features(facts: Facts) -> bool:
+    return facts.features <= MANY_FEATURES
+
+
+def _many_features(facts: Facts) -> bool:
+    return facts.features > MANY_FEATURES
+
+
+def _more_rows_than_features(facts: Facts) -> bool:
+    return _few_features(facts) and facts.features < facts.rows
+
+
+def _no_text(facts: Facts) -> bool:
+    return not facts.text
+
+
+def _counts(facts: Facts) -> bool:
+    return facts.nonnegative
+
+
+#: In the order in which they are preferred where they are equally good.
 LEARNERS = {
-    "averaged-perceptron": classifier("separable.online.averaged_perceptron:AveragedPerceptron"),
+    "logistic-regression": classifier(
+        "separable.certified.logistic_regression:LogisticRegression", C, _always
+    ),
+    "linear-svm": classifier("separable.certified.linear_svm:LinearSVM", C, _always),
+    "lda": classifier("separable.moments.lda:LDA", None, _few_features),
+    "linear-gaussian-nb": classifier(
+        "separable.moments.linear_gaussian_nb:LinearGaussianNB", None, _no_text
+    ),
+    "multinomial-nb": classifier(
+        "separable.moments.multinomial_nb:MultinomialNB", SMOOTHING, _counts
+    ),
+    "complement-nb": classifier("separable.moments.complement_nb:ComplementNB", SMOOTHING, _counts),
+    "bernoulli-nb": classifier("separable.moments.bernoulli_nb:BernoulliNB", SMOOTHING, _counts),
+    "averaged-perceptron": classifier(
+        "separable.online.averaged_perceptron:AveragedPerceptron", None, _always
+    ),
+    "perceptron": classifier("separable.online.perceptron:Perceptron"),
     "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
-    "bayesian-regression": regressor("separable.moments.bayesian_regression:BayesianRegression"),
-    "bernoulli-nb": classifier("separable.moments.bernoulli_nb:BernoulliNB"),
-    "complement-nb": classifier("separable.moments.complement_nb:ComplementNB"),
-    "lda": classifier("separable.moments.lda:LDA"),
-    "least-squares": regressor("separable.moments.least_squares:LeastSquares"),
+    "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
+    "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
     "least-squares-classifier": classifier(
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),
-    "linear-gaussian-nb": classifier("separable.moments.linear_gaussian_nb:LinearGaussianNB"),
-    "linear-svm": classifier("separable.certified.linear_svm:LinearSVM"),
-    "linear-svm-cv": classifier("separable.certified.linear_svm_cv:LinearSVMCV"),
-    "linear-svr": regressor("separable.certified.linear_svr:LinearSVR"),
-    "logistic-regression": classifier("separable.certified.logistic_regression:LogisticRegression"),
-    "logistic-regression-cv": classifier(
-        "separable.certified.logistic_regression_cv:LogisticRegressionCV"
+    "ridge": regressor("separable.moments.ridge:Ridge", ALPHA, _few_features),
+    "linear-svr": regressor("separable.certified.linear_svr:LinearSVR", C, _always),
+    "bayesian-regression": regressor(
+        "separable.moments.bayesian_regression:BayesianRegression", None, _few_features
     ),
-    "multinomial-nb": classifier("separable.moments.multinomial_nb:MultinomialNB"),
-    "perceptron": classifier("separable.online.perceptron:Perceptron"),
-    "ridge": regressor("separable.moments.ridge:Ridge"),
-    "ridge-cv": regressor("separable.moments.ridge_cv:RidgeCV"),
-    "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
-    "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor"),
-    "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
+    "least-squares": regressor(
+        "separable.moments.least_squares:LeastSquares", None, _more_rows_than_features
+    ),
+    "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor", None, _many_features),
     "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
 }
 
-#: Without --model: they search their own strength of regularisation.
-DEFAULT_LEARNERS: dict[Task, str] = {
-    "classification": "logistic-regression-cv",
-    "regression": "ridge-cv",
-}
 
-
-def new_learner(name: str, seed: int, values: NDArray[Any] | None = None) -> Any:
-    """Return a learner to be fitted; the seed goes to those that take one.
+def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any:
+    """Return a learner to be fitted; seed and threads go to those that take them.
 
     Parameters
     ----------
     name : str
         A key of `LEARNERS`.
-    seed : int
-    values : ndarray, optional
-        What it is to learn: where a class has too few rows for folds, a learner that searches is
-        replaced by the plain one.
+    seed, threads : int
+    **given
+        Parameters of its own.
     """
     import inspect
 
     learner = LEARNERS[name].load()
-    seeded = "random_state" in inspect.signature(learner).parameters
-    made = learner(random_state=seed) if seeded else learner()
-    if values is not None and hasattr(made, "can_search") and not made.can_search(values):
-        return made.without_search()
-    return made
+    takes = inspect.signature(learner).parameters
+    own = {"random_state": seed, "n_jobs": threads}
+    return learner(**{key: value for key, value in own.items() if key in takes}, **given)
+
+
+def names_of(task: Task) -> list[str]:
+    """Return the names of the learners of a task, in order of the alphabet."""
+    return sorted(name for name, learner in LEARNERS.items() if learner.task == task)
+
+
+def learners_of(task: Task, facts: Facts) -> list[str]:
+    """Return the learners of a task that suit some data, in order of preference."""
+    return [
+        name
+        for name, learner in LEARNERS.items()
+        if learner.task == task and learner.suits is not None and learner.suits(facts)
+    ]
 
 
 def options_for(task: Task) -> str:
     """Return what to type for the learners of a task, with "or" between, or ''."""
-    names = (name for name, learner in LEARNERS.items() if learner.task == task)
-    return " or ".join(f"--model {name}" for name in names)
+    return " or ".join(f"--model {name}" for name in names_of(task))

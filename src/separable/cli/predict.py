@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, reading_options, talk_options
 from separable.cli.output import check_output, counted, naming_file, report_lines, write_data
 from separable.cli.talk import note, say
@@ -26,13 +27,20 @@ __all__ = ["encode_table", "load_model", "predict", "read_table"]
 PART_ROWS = 1 << 14
 
 
-@click.command(
+@command(
     short_help="Predict the rows of a table with a trained model.",
-    epilog="Example: separable predict penguins.safetensors penguins.csv -o predictions.csv",
+    examples=(
+        "separable predict penguins.safetensors penguins.csv",
+        "separable predict penguins.safetensors penguins.csv -o predictions.csv",
+        "separable predict penguins.safetensors - --json < penguins.csv",
+    ),
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@heading(
+    OUTPUT,
+    click.option("-o", "--output", metavar="FILE", help="Write to a file, not to standard output."),
+)
 @json_option("One JSON object a row instead of CSV.")
 @reading_options
 @talk_options

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import click
 import numpy as np
 
-from separable.cli.learners import DEFAULT_LEARNERS
 from separable.cli.output import naming_file
 from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
 from separable.data.columns import Numbers as NumberColumn
 from separable.data.columns import as_columns
 from separable.data.split import random_split
 from separable.data.table import CellError, TableError
-from separable.model.words import number, table
+from separable.model.words import number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbers"]
 
-CLASSIFIER = f"--model {DEFAULT_LEARNERS['classification']}"
-
-FIGURES = {"r2": "R2", "rmse": "root mean squared error", "mae": "mean absolute error"}
+#: What to type for classes instead.
+CLASSIFIER = "--model logistic-regression"
 
 #: Errors are squared and added up, which larger numbers do not survive.
 LARGEST = 1e150
@@ -53,14 +51,32 @@ class Numbers(Target):
                 f"--category {name}: this learner is a regressor, its target is read as numbers. "
                 f"Leave out the option, or predict categories with {CLASSIFIER}."
             )
+        target = cls._of(table, name, where)
+        target.check(f"{where}: the target column {name!r}")
+        return target
+
+    @classmethod
+    def _of(cls, table: pa.Table, name: str, where: str) -> Self:
         column = as_columns(table)[name]
         assert isinstance(column, NumberColumn)
         with naming_file(where):
             _refuse_too_large(column.values, name)
         there = ~np.isnan(column.values)
-        target = cls(column.values[there], np.flatnonzero(there), int(np.count_nonzero(~there)))
-        _refuse(target.values, f"{where}: the target column {name!r}")
-        return target
+        return cls(column.values[there], np.flatnonzero(there), int(np.count_nonzero(~there)))
+
+    def check(self, what: str) -> None:
+        """Refuse what is the same in all rows; see `Target.check`."""
+        _refuse(self.values, what)
+
+    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+        """Return the numbers of another table; see `Target.truth`."""
+        found = self._of(table, name, where)
+        refuse_empty(f"{where}: the target column {name!r}", len(found.values))
+        return found
+
+    def constant(self, chosen: Rows, weight: NDArray[np.float64] | None) -> float:
+        """Return the mean; see `Target.constant`."""
+        return float(np.average(self.values[chosen], weights=weight))
 
     def summary(self) -> Finding:
         """Return the range and the mean."""
@@ -74,19 +90,6 @@ class Numbers(Target):
         """Return the rows to train on and the rows to hold out, chosen at random."""
         return random_split(len(self.values), test_size, seed)
 
-    def held_out(self, train: Rows, test: Rows, predicted: NDArray[Any]) -> Finding:
-        """Measure predictions of held-out rows beside the mean of the training rows."""
-        actual, constant = self.values[test], float(self.values[train].mean())
-        found = _figures(actual, predicted)
-        beside = _figures(actual, np.full(len(test), constant))
-        values = {"rows": len(test), **found, "constant": constant}
-        values |= {f"constant_{name}": figure for name, figure in beside.items()}
-        lines = [("", "the model", f"always {number(constant)}")]
-        lines += [(FIGURES[k], _shown(k, found[k]), _shown(k, beside[k])) for k in FIGURES]
-        title = f"Held out {len(test)} of {len(self.values)} rows at random:"
-        note = f"  ({number(constant)}: the mean of the training rows, the best constant answer)"
-        return Finding(values, "\n".join([title, table(lines), note]))
-
     def training(self, predicted: NDArray[Any]) -> Finding:
         """Return the root mean squared error on the training rows."""
         rmse = _root_mean_square(predicted - self.values)
@@ -95,28 +98,12 @@ class Numbers(Target):
         )
 
 
-def _figures(actual: NDArray[np.float64], predicted: NDArray[np.float64]) -> dict[str, Any]:
-    """Return R2 (None where all that is to be predicted is the same), RMSE and MAE."""
-    errors = predicted - actual
-    rmse, r2 = _root_mean_square(errors), None
-    if actual.min() < actual.max():
-        ratio = rmse / _root_mean_square(actual - actual.mean())
-        r2 = 1.0 - ratio * ratio
-    return {"r2": r2, "rmse": rmse, "mae": float(np.abs(errors).mean())}
-
-
 def _root_mean_square(errors: NDArray[np.float64]) -> float:
     """Return the root of the mean square, of numbers whose squares overflow too."""
     largest = float(np.abs(errors).max())
     if largest == 0 or not np.isfinite(largest):
         return largest
     return largest * float(np.sqrt(np.mean((errors / largest) ** 2)))
-
-
-def _shown(name: str, figure: float | None) -> str:
-    if figure is None:
-        return "-"
-    return number(round(figure, 4) + 0.0 if name == "r2" else figure)  # never -0
 
 
 def _refuse_too_large(values: NDArray[np.float64], name: str) -> None:

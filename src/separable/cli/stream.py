@@ -11,6 +11,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
+from separable.cli.candidates import checked_settings
 from separable.cli.learners import LEARNERS, new_learner
 from separable.cli.number_use import adds_counts
 from separable.cli.output import check_output, counted, file_name, json_bytes, write_data
@@ -31,7 +32,7 @@ from separable.cli.talk import note, say
 
 if TYPE_CHECKING:
     from separable.cli.learners import Task
-    from separable.cli.options import ReadingOptions
+    from separable.cli.problem_options import ProblemOptions
     from separable.cli.stream_options import StreamOptions
     from separable.cli.stream_progress import Record
     from separable.cli.stream_rows import RowStream
@@ -43,9 +44,8 @@ __all__ = ["StreamRun", "train_stream"]
 
 #: Without --model.
 DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
-#: The options of ``train`` that a stream takes besides its own.
-TAKEN = {"data", "target", "output", "learner", "task", "weight", "seed", "as_json", "reading"}
-COLUMN_KINDS = ("number", "category", "text", "drop")
+#: The options of ``train`` that a stream could only ignore.
+NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows", "test", "test_size")
 
 
 @dataclass(frozen=True)
@@ -64,34 +64,46 @@ class StreamRun:
     rows_read: int
 
 
-def train_stream(ctx: click.Context, stream: StreamOptions, **options: Any) -> None:
+def train_stream(
+    ctx: click.Context,
+    stream: StreamOptions,
+    *,
+    data: str,
+    output: str | None,
+    asked: ProblemOptions,
+    as_json: bool,
+    **others: Any,
+) -> None:
     """Learn from a stream as the user asks, save the model and tell what was found."""
-    _refuse_others(ctx, options)
-    data, output = options["data"], options["output"] or _default_output(options["data"])
-    _check_paths(data, output, stream)
-    source = Source(data, options["reading"])
+    del others  # refused, or left at their defaults
+    _refuse_others(ctx)
+    path = output or _default_output(data)
+    _check_paths(data, path, stream)
+    source = Source(data, asked.reading)
     if (stream.passes or 1) > 1 and not source.again:
         raise click.UsageError(
             f"--passes {stream.passes}: {file_name(data)} can be read once. Save it in a file."
         )
-    run = _Training(source, stream, options).run()
-    save_model(run.model, output)
+    run = _Training(source, stream, asked).run()
+    save_model(run.model, path)
     for told in source.notes:
         note(told)
-    if options["as_json"]:
-        write_data(json_bytes({"model": output, **stream_dict(run)}))
+    if as_json:
+        write_data(json_bytes({"model": path, **stream_dict(run)}))
     else:
-        click.echo(stream_text(run, output))
+        click.echo(stream_text(run, path))
 
 
 class _Training:
     """One run of ``train --stream``: from what was asked to a model."""
 
-    def __init__(self, source: Source, given: StreamOptions, options: dict[str, Any]) -> None:
-        self.source, self.given, self.options = source, given, options
-        learner = options["learner"]
-        self.learner: str | None = None if learner in (None, "auto", ()) else str(learner)
-        self.asked = _asked(given, options)
+    def __init__(self, source: Source, given: StreamOptions, asked: ProblemOptions) -> None:
+        self.source, self.given, self.asked = source, given, asked
+        if len(asked.models) > 1:
+            raise click.UsageError(f"--model {' --model '.join(asked.models)}: name one learner.")
+        self.settings = checked_settings(asked)
+        self.learner = asked.models[0] if asked.models else None
+        self.wishes = _wishes(given, asked)
 
     def run(self) -> StreamRun:
         start = time.monotonic()
@@ -122,13 +134,13 @@ class _Training:
             replace(estimator.model_, encoder=stream.encoder),
             learner,
             data=Path(self.source.data).name,
-            target=self.options["target"] or None,
-            weight=self.options.get("weight"),
+            target=self.asked.target or None,
+            weight=self.asked.weight,
             passes=passes,
         )
         return StreamRun(
             data=self.source.data,
-            target_name=self.options["target"] or None,
+            target_name=self.asked.target or None,
             learner=self.learner,
             stream=stream,
             record=learner.record,
@@ -154,7 +166,7 @@ class _Training:
 
     def _go_on(self, path: str) -> tuple[RowStream, Any, Record]:
         model, found = read_checkpoint(path)
-        _refuse_other_wishes(path, found.asked, self.asked)
+        _refuse_other_wishes(path, found.asked, self.wishes)
         refuse_changed_data(path, found, self.source)
         where = f"{file_name(self.source.data)}: the target"
         target: StreamTarget = Quantities(where)
@@ -183,8 +195,8 @@ class _Training:
         return TableStream(self.source, wanted, target, encoder)
 
     def _wanted(self, estimator: Any) -> Wanted:
-        options, given = self.options, self.given
-        task = options.get("task")
+        asked, given = self.asked, self.given
+        task = asked.task
         if self.learner is not None:
             own = LEARNERS[self.learner].task
             if task is not None and task != own:
@@ -193,21 +205,25 @@ class _Training:
         if given.classes is not None and task == "regression":
             raise click.UsageError("--classes: numbers are predicted here, which have none.")
         return Wanted(
-            target=options["target"] or None,
+            target=asked.target or None,
             task=task or ("classification" if given.classes is not None else None),
             classes=given.classes,
-            weight=options.get("weight"),
-            columns={kind: list(options[kind]) for kind in COLUMN_KINDS if options.get(kind)},
+            weight=asked.weight,
+            columns={kind: names for kind, names in asked.columns.items() if names},
             encode_rows=given.encode_rows or Wanted.encode_rows,
             bits=given.bits,
             features=given.features,
             counts=estimator is not None and adds_counts(estimator),
             learner=self.learner,
+            threads=asked.threads,
         )
 
     def _new(self, name: str) -> Any:
         """Return a learner that can learn from a stream, or say which can."""
-        made = new_learner(name, self.options["seed"])
+        given = dict(self.settings)
+        if name == "sgd-classifier":
+            given.setdefault("loss", "log_loss")  # a stream is judged by probabilities
+        made = new_learner(name, self.asked.seed, **given)
         if name == "voted-perceptron":
             raise click.UsageError(
                 f"--model {name} keeps every row that it was wrong about, so its memory has no "
@@ -219,8 +235,6 @@ class _Training:
                 f"--model {name} needs all rows at once and cannot learn from a stream. These "
                 f"can: {', '.join(each for each in can if each != 'voted-perceptron')}."
             )
-        if name == "sgd-classifier":
-            made.set_params(loss="log_loss")  # a stream is judged by probabilities
         online = LEARNERS[name].place.startswith("separable.online")
         if (self.given.passes or 1) > 1 and not online:
             raise click.UsageError(
@@ -240,7 +254,7 @@ class _Training:
             classes = None if target.classes is None else target.classes.tolist()
             announced = target.announced if isinstance(target, Labels) else ""
             checkpoint = Checkpoint(
-                self.asked, files, target.task, classes, announced, learner.record
+                self.wishes, files, target.task, classes, announced, learner.record
             )
             model = replace(learner.estimator.model_, encoder=learner.stream.encoder)
             write_checkpoint(path, model, checkpoint)
@@ -256,23 +270,24 @@ class _Training:
             say(f"  --resume {path}")
 
 
-def _asked(given: StreamOptions, options: dict[str, Any]) -> dict[str, Any]:
+def _wishes(given: StreamOptions, asked: ProblemOptions) -> dict[str, Any]:
     """Return what decides the outcome, by option."""
-    asked: dict[str, Any] = {
-        "--target": options["target"] or None,
-        "--model": options["learner"] or None,
-        "--task": options.get("task"),
-        "--weight": options.get("weight"),
-        "--seed": options["seed"],
+    wishes: dict[str, Any] = {
+        "--target": asked.target or None,
+        "--model": asked.models[0] if asked.models else None,
+        "--set": sorted(asked.settings),
+        "--task": asked.task,
+        "--weight": asked.weight,
+        "--seed": asked.seed,
         "--passes": given.passes or 1,
         "--classes": given.classes,
         "--encode-rows": given.encode_rows or Wanted.encode_rows,
         "--bits": given.bits,
         "--features": given.features,
     }
-    asked |= {f"--{k}": list(options.get(k) or ()) for k in COLUMN_KINDS}
-    reading: ReadingOptions = options["reading"]
-    return asked | {f"--{k.replace('_', '-')}": v for k, v in reading.for_read().items()}
+    wishes |= {f"--{kind}": list(names) for kind, names in asked.columns.items()}
+    reading = asked.reading.for_read().items()
+    return wishes | {f"--{name.replace('_', '-')}": value for name, value in reading}
 
 
 def _refuse_other_wishes(path: str, then: dict[str, Any], now: dict[str, Any]) -> None:
@@ -289,16 +304,13 @@ def _told(value: Any) -> str:
     return "not given" if value in (None, [], "") else str(value)
 
 
-def _refuse_others(ctx: click.Context, options: dict[str, Any]) -> None:
+def _refuse_others(ctx: click.Context) -> None:
     """Refuse options of ``train`` that a stream could only ignore."""
-    for param in ctx.command.params:
-        name = param.name or ""
-        if name not in options or name in TAKEN or name in COLUMN_KINDS:
-            continue
+    for name in NOT_TAKEN:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"{param.opts[0]} does not go with --stream, where each row is a test before it is "
-                "learned from. Leave one of them out."
+                f"--{name.replace('_', '-')} does not go with --stream, where each row is a test "
+                "before it is learned from. Leave one of them out."
             )
 
 

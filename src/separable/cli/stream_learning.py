@@ -92,6 +92,8 @@ class StreamLearner:
         Of what was learned before, where it goes on from a checkpoint.
     tell : callable, optional
         Is given each line when it is reached.
+    watch : callable, optional
+        Is given all rows, some at a time, before they are learned from.
     """
 
     def __init__(
@@ -100,13 +102,14 @@ class StreamLearner:
         stream: RowStream,
         record: Record | None = None,
         tell: Callable[[Line], object] = str,
+        watch: Callable[[list[Lesson]], object] = len,
     ) -> None:
         self.estimator, self.stream = estimator, stream
         self.record = record or Record()
         classes = stream.target.classes
         self.gauge = Gauge(estimator, 0 if classes is None else len(classes))
         self.checkpoints: Checkpoints | None = None
-        self._tell = tell
+        self._tell, self._watch = tell, watch
         self._interrupts = Interrupts()
         self._waiting: list[Lesson] = []
 
@@ -153,6 +156,7 @@ class StreamLearner:
 
     def _learn_now(self) -> None:
         waiting, target = self._waiting, self.stream.target
+        self._watch(waiting)
         if self.record.is_first_pass:
             self.record.test(self.estimator, waiting, target)
         classes = {} if target.classes is None else {"classes": target.classes}

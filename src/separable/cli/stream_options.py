@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from separable.cli.help import heading
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -104,7 +106,5 @@ def stream_options(command: F) -> F:
         return command(*args, **options)
 
     decorated: Any = train_or_stream
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    result: F = decorated
+    result: F = heading("Learning from a stream", *_OPTIONS)(decorated)
     return result

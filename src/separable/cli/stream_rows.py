@@ -90,6 +90,7 @@ class Wanted:
     #: Whether the learner adds up counts, and under which name it is known.
     counts: bool = False
     learner: str | None = None
+    threads: int = 1
 
 
 class RowStream(ABC):
@@ -213,9 +214,10 @@ class TableStream(RowStream):
         self.encoder = encoder
         self.name = wanted.target or ""
         self._types: dict[str, ColumnType] = {}
-        for kind in ("number", "category"):
+        for kind in ("number", "category", "boolean", "date"):
             self._types |= dict.fromkeys(wanted.columns.get(kind, ()), kind)
         if encoder is not None:
+            encoder.set_params(n_jobs=wanted.threads)
             self._types |= encoder.column_types
         task = wanted.task if target is None else target.task
         self._types[self.name] = "number" if task == "regression" else "category"
@@ -275,7 +277,7 @@ class TableStream(RowStream):
             kind: [name for name in names if name not in apart] or None
             for kind, names in self.wanted.columns.items()
         }
-        encoder = TableEncoder(scale=not self.wanted.counts, **chosen)
+        encoder = TableEncoder(scale=not self.wanted.counts, n_jobs=self.wanted.threads, **chosen)
         if self.wanted.bits is not None:
             texts = [row.column for row in encoder.guess(table) if row.type == "text"]
             signs = not self.wanted.counts

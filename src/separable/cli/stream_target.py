@@ -46,11 +46,14 @@ class Labels:
         Sorted, int64 or str.
     announced : str
         How they are known.
+    remedy : str
+        What to do about another class; by default to name it in --classes.
     """
 
     where: str
     classes: NDArray[Any]
     announced: str
+    remedy: str = ""
     task: Task = field(default="classification", init=False)
 
     def of_texts(
@@ -81,7 +84,7 @@ class Labels:
             names = f"A,B,...,{label}"
         raise TableError(
             f"{self.where} holds {label!r} in data row {row + 1}, which is not among the classes "
-            f"{self.announced}. Name all of them: --classes {names}"
+            f"{self.announced}. {self.remedy or f'Name all of them: --classes {names}'}"
         )
 
 

@@ -1,7 +1,7 @@
 """What is to be predicted. All that differs between the tasks is a subclass of `Target`.
 
-Each task has a file of its own, with the same few steps: read the column, split the rows, measure a
-prediction, and tell what was found in words and as JSON values.
+Each task has a file of its own, with the same few steps: read the column, split the rows, name the
+best constant answer, and tell what was found in words and as JSON values.
 """
 
 from __future__ import annotations
@@ -97,8 +97,16 @@ class Target(ABC):
         """Return the rows to train on and the rows to hold out, both of `rows`."""
 
     @abstractmethod
-    def held_out(self, train: Rows, test: Rows, predicted: NDArray[Any]) -> Finding:
-        """Measure predictions of held-out rows beside the best constant answer."""
+    def check(self, what: str) -> None:
+        """Refuse what cannot be predicted; ``what`` begins the message."""
+
+    @abstractmethod
+    def truth(self, table: pa.Table, name: str, where: str) -> Self:
+        """Return the same column of another table, to compare predictions with."""
+
+    @abstractmethod
+    def constant(self, chosen: Rows, weight: NDArray[np.float64] | None) -> Any:
+        """Return the best constant answer by some of the rows."""
 
     @abstractmethod
     def training(self, predicted: NDArray[Any]) -> Finding:

@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from separable.cli.board_text import board_text, choice_text
 from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import MEAN_WEIGHTS, counted, file_name
 from separable.data.table import missing_counts
@@ -14,8 +15,6 @@ from separable.model.top_weights import TopWeights
 from separable.model.words import number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from separable.cli.training import Training
     from separable.model.kinds import Model
 
@@ -33,22 +32,35 @@ CHOSEN = {
     "condition_number": "condition number",
 }
 
+#: What is told of columns that are not learned from.
+ROLES = {
+    "group": "not learned from: its rows stay together",
+    "time": "not learned from: what is held out is later",
+    "weight": "not learned from: how much a row counts",
+}
+
 NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
 
 
 def training_dict(training: Training) -> dict[str, Any]:
     """Return what was found as plain JSON values."""
-    model = training.model
+    model, problem, comparison = training.model, training.problem, training.comparison
+    board = comparison.board
     return {
         "learner": model.learner,
-        "task": training.target.task,
-        "target": training.target_name,
-        **training.target.summary().values,
-        "rows": len(training.target.values),
-        "rows_without_target": training.target.missing,
+        "task": problem.task,
+        "target": problem.asked.target,
+        **problem.target.summary().values,
+        "rows": len(problem),
+        "rows_without_target": problem.target.missing,
         "columns": _columns(training),
         "n_features": model.n_features,
-        "held_out": None if training.held_out is None else training.held_out.values,
+        "metric": comparison.judge.metric.name,
+        "positive": comparison.judge.positive,
+        "compared_rows": comparison.rows,
+        "leaderboard": None if board is None else board.to_dict(),
+        "chosen": {"name": comparison.candidate.name, "params": dict(comparison.params)},
+        "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
         **training.trained.values,
         "evidence": {key: value for key, value in model.evidence.items() if key != "train"},
         "top_weights": model.top_weights(TOP_WEIGHTS).to_dict(),
@@ -59,9 +71,12 @@ def training_dict(training: Training) -> dict[str, Any]:
 
 def training_text(training: Training, path: str) -> str:
     """Return what was found as text for a terminal."""
-    sections = [
-        _columns_text(training),
-        NOT_HELD_OUT if training.held_out is None else training.held_out.text,
+    sections = [_columns_text(training)]
+    if training.comparison.board is not None:
+        sections.append(board_text(training.comparison))
+    sections += [
+        choice_text(training.comparison),
+        _held_out_text(training),
         _model_text(training),
         _weights_text(training),
         _next_text(training, path),
@@ -69,16 +84,26 @@ def training_text(training: Training, path: str) -> str:
     return "\n\n".join(sections)
 
 
+def _held_out_text(training: Training) -> str:
+    if training.held_out is None:
+        return NOT_HELD_OUT
+    return f"{training.held_out.how}:\n{training.held_out.figures.text()}"
+
+
 def _columns(training: Training) -> list[dict[str, Any]]:
     types = {row.column: row.type for row in training.encoder.columns_}
     dropped = training.encoder.dropped_
-    missing = missing_counts(training.table)
+    problem = training.problem
+    apart = {name: option for option, name in problem.asked.apart.items()}
+    missing = missing_counts(problem.whole)
     features = Counter(training.encoder.sources)
     columns: list[dict[str, Any]] = []
-    for name in training.table.column_names:
+    for name in problem.whole.column_names:
         column: dict[str, Any] = {"name": name, "type": types.get(name, "dropped")}
-        if name == training.target_name:
+        if name == problem.asked.target:
             column["type"] = "target"
+        elif name in apart:
+            column["type"] = apart[name]
         elif name in dropped:
             column["reason"] = dropped[name]
         elif types[name] != "number":
@@ -91,14 +116,17 @@ def _columns(training: Training) -> list[dict[str, Any]]:
 def _columns_text(training: Training) -> str:
     columns = _columns(training)
     width = max(len(shown(column["name"])) for column in columns)
-    lines = [f"{file_name(training.data)}: {counted(training.table.num_rows, 'row')}"]
+    problem = training.problem
+    lines = [f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"]
     for column in columns:
         notes = []
         if column["type"] == "target":
-            notes.append(training.target.summary().text)
+            notes.append(problem.target.summary().text)
         if column["type"] == "category":
             levels = column["features"] - (column["missing"] > 0)
             notes.append(counted(levels, "level"))
+        if column["type"] in ROLES:
+            notes.append(ROLES[column["type"]])
         if column["type"] in ("date", "text"):
             notes.append(counted(column["features"], "feature"))
         if "reason" in column:
@@ -113,47 +141,25 @@ def _columns_text(training: Training) -> str:
 
 def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
+    again = "trained" if training.held_out is None else "trained again"
     lines = [
-        f"{model.learner}, trained again on all {len(training.target.values)} rows with "
+        f"{model.learner}, {again} on all {len(training.problem)} rows with "
         f"{counted(model.n_features, 'feature')}:",
         f"  {training.trained.text}",
     ]
     chosen = [
         f"{words} {number(value)}"
         for name, words in CHOSEN.items()
-        if isinstance(value := evidence.get(name), float)
-        and model.parameters.get(name) is None
-        and not (name == "alpha" and "validation" in evidence)
+        if isinstance(value := evidence.get(name), float) and model.parameters.get(name) is None
     ]
     if chosen:
         lines.append(f"  {', '.join(chosen)}")
-    lines += _search_lines(evidence)
     if "relative_gap" in evidence:
         lines.append(f"  {_certificate(model)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
-
-
-def _search_lines(evidence: Mapping[str, Any]) -> list[str]:
-    """Return how the strength was chosen, and whether it is at the edge of those tried."""
-    if "best_score" not in evidence or "validation" not in evidence:
-        return []
-    scoring, score = evidence.get("scoring", "neg_mean_squared_error"), evidence["best_score"]
-    if scoring.startswith("neg_"):
-        scoring, score = scoring.removeprefix("neg_"), -score
-    name = "C" if "C" in evidence else "alpha"
-    chosen = f"{name} {number(evidence[name])}"
-    error = evidence.get("standard_error")
-    give = "" if error is None else f", standard error {number(error)}"
-    lines = [
-        f"  {chosen} by {evidence['validation']} of these rows, encoded once: "
-        f"{scoring.replace('_', ' ')} {number(score)}{give}"
-    ]
-    if evidence.get("at_edge"):
-        lines.append(f"  it is the {evidence['at_edge']} {name} that was tried")
-    return lines
 
 
 def _certificate(model: Model) -> str:
@@ -189,7 +195,7 @@ def _weights_text(training: Training) -> str:
 
 
 def _next_text(training: Training, path: str) -> str:
-    data = "DATA.csv" if training.data == "-" else training.data
+    data = "DATA.csv" if training.problem.data == "-" else training.problem.data
     model = shlex.quote(path)
     return "\n".join(
         [

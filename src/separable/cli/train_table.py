@@ -1,13 +1,17 @@
-"""The table that ``separable train`` learns from: read, and set apart from its target."""
+"""The table that is learned from: read, and set apart from its target and from what is no feature."""
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from separable.cli.output import file_name
+from separable.cli.learners import LEARNERS
+from separable.cli.output import counted, file_name, naming_file
+from separable.cli.row_columns import groups_of, times_of, weights_of
 from separable.cli.tables import table_of
 from separable.cli.target import target_class
 from separable.data.columns import Categories, as_columns
@@ -15,81 +19,181 @@ from separable.data.table import NotANumberError, TableError, require_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from separable.cli.learners import Task
-    from separable.cli.options import ReadingOptions
-    from separable.cli.target import Target
+    from separable.cli.problem_options import ProblemOptions
+    from separable.cli.target import Rows, Target
     from separable.data.table import ColumnType
 
-__all__ = ["read_table_and_target"]
+__all__ = ["Problem", "read_problem"]
 
 
-def read_table_and_target(
-    data: str,
-    name: str,
-    task: Task | None,
-    options: dict[str, list[str]],
-    reading: ReadingOptions,
-) -> tuple[pa.Table, Target]:
-    """Return the table of a file, and its target.
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learned: features and target of the rows that count.
 
     Parameters
     ----------
     data : str
         The file.
-    name : str
-        The target column.
-    task : {"classification", "regression"}, optional
-        What to read it for. By default classes, or numbers where these look like a quantity.
-    options : dict of str to list of str
-        The columns named in --number, --category and --drop. The target, about which one of them
-        says what its values are, is taken out.
-    reading : ReadingOptions
-
-    Returns
-    -------
-    table : pyarrow.Table
-        With the target column.
+    asked : ProblemOptions
+        The target is taken out of its columns.
+    whole : pyarrow.Table
+        As it was read.
+    features : pyarrow.Table
+        Without the target and the columns of group, time and weight.
     target : Target
+        Of the rows that have one, and a weight above 0.
+    weight : ndarray of float64, or None
+        One for each row of the target; so are the next two.
+    groups : ndarray of int, or None
+    times : ndarray, or None
+    notes : tuple of str
+        What was decided on the way.
     """
-    types: dict[str, ColumnType] = dict.fromkeys(options["number"], "number")
-    types |= dict.fromkeys(options["category"], "category")
+
+    data: str
+    asked: ProblemOptions
+    whole: pa.Table
+    features: pa.Table
+    target: Target
+    weight: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    times: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.target.values)
+
+    @property
+    def task(self) -> Task:
+        """What is predicted: classes or numbers."""
+        return self.target.task
+
+    def take(self, chosen: Rows) -> pa.Table:
+        """Return the features of some rows of the target."""
+        import pyarrow as pa
+
+        places: Any = pa.array(self.target.rows[chosen])
+        return (
+            self.features if len(chosen) == self.features.num_rows else self.features.take(places)
+        )
+
+    def weight_of(self, chosen: Rows) -> NDArray[np.float64] | None:
+        """Return the weights of some rows of the target."""
+        return None if self.weight is None else self.weight[chosen]
+
+
+def read_problem(data: str, asked: ProblemOptions) -> Problem:
+    """Return the table of a file, and its target.
+
+    Without a task the target is read as classes, or as numbers where these look like a quantity.
+    """
+    task = asked.task
+    if asked.models:
+        task = LEARNERS[asked.models[0]].task
+        _refuse_other_task(asked, task)
+    types = _types(asked)
     kind = target_class(task or "classification")
-    table = _read(data, name, kind, types, reading)
-    for names in ([name], *options.values()):
-        require_columns(names, table.column_names, file_name(data))
-    _set_target_apart(name, options)
+    table = _read(data, asked, kind, types)
+    where = file_name(data)
+    _require(asked, table, where)
+    asked = _set_target_apart(asked)
     try:
-        target = kind.read(table, name, file_name(data), types.get(name))
+        target = kind.read(table, asked.target, where, types.get(asked.target))
     except TableError as error:
-        if task is not None or name in types or not getattr(error, "is_quantity", False):
+        named = asked.target in types
+        if task is not None or named or not getattr(error, "is_quantity", False):
             raise
-        table = _with_numbers(table, name)
-        target = target_class("regression").read(table, name, file_name(data))
-    _refuse_no_columns(table, name, data)
-    return table, target
+        table = _with_numbers(table, asked.target)
+        target = target_class("regression").read(table, asked.target, where)
+    features = table.drop_columns([asked.target, *dict.fromkeys(asked.apart.values())])
+    _refuse_no_columns(features, asked, where)
+    problem = Problem(data, asked, table, features, target, None, None, None, ())
+    return _with_row_columns(problem, [] if task else _notes_on_task(problem))
+
+
+def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
+    """Return the problem with groups, times and weights, and without rows of weight 0."""
+    asked, rows = problem.asked, problem.target.rows
+    columns = as_columns(problem.whole)
+    with naming_file(problem.data, None):
+        weight = None if asked.weight is None else weights_of(columns, asked.weight, rows)
+        times = None if asked.time is None else times_of(columns, asked.time, rows)
+        groups = None if asked.group is None else groups_of(columns, asked.group, rows)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        told = counted(len(weight) - len(kept), "row")
+        notes.append(f"{told} of weight 0 left out.")
+        target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
+        target.check(f"{file_name(problem.data)}: the target column {asked.target!r}")
+        problem, weight = replace(problem, target=target), weight[kept]
+        times = None if times is None else times[kept]
+        groups = None if groups is None else groups[kept]
+    return replace(problem, weight=weight, times=times, groups=groups, notes=tuple(notes))
+
+
+def _notes_on_task(problem: Problem) -> list[str]:
+    """Tell where the values of the target decided what is predicted."""
+    name, values = problem.asked.target, problem.target.values
+    if problem.task == "regression":
+        return [
+            f"The target {name!r} looks like a quantity, so its numbers are predicted. For classes "
+            "use --task classification."
+        ]
+    if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
+        return [
+            f"The {n} whole numbers of the target {name!r} are taken as classes. To predict "
+            "numbers use --task regression."
+        ]
+    return []
+
+
+def _refuse_other_task(asked: ProblemOptions, task: Task) -> None:
+    if asked.task not in (None, task):
+        raise click.UsageError(
+            f"--task {asked.task}: {asked.models[0]} is for {task}. Leave one of the two out."
+        )
+
+
+def _types(asked: ProblemOptions) -> dict[str, ColumnType]:
+    """Return what columns are to be read as."""
+    types: dict[str, ColumnType] = dict.fromkeys(asked.columns["text"], "category")
+    for kind in ("number", "category", "boolean", "date"):
+        types |= dict.fromkeys(asked.columns[kind], kind)
+    if asked.weight is not None:
+        types[asked.weight] = "number"
+    return types
 
 
 def _read(
-    data: str,
-    target: str,
-    kind: type[Target],
-    types: dict[str, ColumnType],
-    reading: ReadingOptions,
+    data: str, asked: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
 ) -> pa.Table:
+    target = asked.target
     try:
-        return table_of(data, {**types, target: kind.column_type}, reading)
+        return table_of(data, {**types, target: kind.column_type}, asked.reading)
     except NotANumberError as error:
         remedy = (
             f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."
         )
+        if error.column == asked.weight:
+            remedy = "--weight is a column of numbers."
         told = kind.remedy if error.column == target else remedy
         raise TableError(f"{error} {told}") from None
 
 
+def _require(asked: ProblemOptions, table: pa.Table, where: str) -> None:
+    """Refuse columns that are not there, and columns with two parts to play."""
+    for names in ([asked.target], asked.apart.values(), *asked.columns.values()):
+        require_columns(names, table.column_names, where)
+    for option, name in asked.apart.items():
+        if name == asked.target:
+            raise click.UsageError(f"--{option} {name}: it is the target.")
+
+
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     """Return a table whose column of texts that are numbers is one of numbers."""
-    import numpy as np
     import pyarrow as pa
 
     column = as_columns(table)[name]
@@ -99,20 +203,33 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     return table.set_column(place, name, pa.array(values, from_pandas=True))
 
 
-def _set_target_apart(target: str, options: dict[str, list[str]]) -> None:
-    if target in options["drop"]:
+def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
+    """Take the target, and columns that are no features, out of those that options name."""
+    target, columns = asked.target, asked.columns
+    if target in columns["drop"]:
         raise click.UsageError(f"--drop {target}: the target cannot be left out.")
-    if target in options["number"] and target in options["category"]:
+    if target in columns["number"] and target in columns["category"]:
         raise click.UsageError(
             f"The target {target} is named in --number and --category. Keep one."
         )
-    for option, names in options.items():
-        options[option] = [name for name in names if name != target]
+    for option in ("boolean", "date", "text"):
+        if target in columns[option]:
+            raise click.UsageError(
+                f"--{option} {target}: a target is --category (classes) or --number."
+            )
+    apart = {target, *asked.apart.values()}
+    kept = {kind: [name for name in names if name not in apart] for kind, names in columns.items()}
+    return replace(asked, columns=kept)
 
 
-def _refuse_no_columns(table: pa.Table, target: str, data: str) -> None:
-    if table.column_names == [target]:
-        raise TableError(
-            f"{file_name(data)}: there is no column to learn from: the target {target!r} is the "
-            "only one. Add the columns that it is to be predicted from."
-        )
+def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) -> None:
+    if features.num_columns:
+        return
+    others = (
+        " and those of " + ", ".join(f"--{each}" for each in asked.apart) if asked.apart else ""
+    )
+    is_only = "are the only ones" if others else "is the only one"
+    raise TableError(
+        f"{where}: there is no column to learn from: the target {asked.target!r}{others} {is_only}. "
+        "Add the columns that it is to be predicted from."
+    )

@@ -1,4 +1,4 @@
-"""What ``separable train`` does: fit encoder and learner, once to test them, once to keep."""
+"""What ``separable train`` does: compare learners, test the best on rows held out, keep it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,61 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS, new_learner
+import numpy as np
+
+from separable.cli.comparison import compare_candidates
+from separable.cli.encoding import Encoded
+from separable.cli.fit_warnings import fit_warning
 from separable.cli.mixed_columns import mixed_columns
-from separable.cli.number_use import adds_counts, notes_on_numbers, refuse_negative
-from separable.cli.output import counted, naming_file
-from separable.cli.train_table import read_table_and_target
-from separable.data.table import TableError
-from separable.features.table_encoder import TableEncoder
-from separable.model.words import shown
+from separable.cli.number_use import notes_on_numbers
+from separable.cli.output import file_name, naming_file
+from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
+from separable.cli.row_columns import weights_of
+from separable.cli.tables import table_of
+from separable.cli.talk import step
+from separable.cli.train_table import read_problem
+from separable.data.columns import as_columns
+from separable.data.table import TableError, require_columns
+from separable.model.evaluation import evaluation
+from separable.model.metrics import answers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from separable.cli.options import ReadingOptions
-    from separable.cli.target import Finding, Rows, Target
+    from separable.cli.comparison import Comparison
+    from separable.cli.problem_options import ProblemOptions
+    from separable.cli.target import Finding, Rows
+    from separable.cli.train_table import Problem
+    from separable.features.table_encoder import TableEncoder
+    from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
 
-__all__ = ["Training", "train_model"]
+__all__ = ["HeldOut", "Training", "train_model"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Figures of rows that took no part in learning.
+
+    Parameters
+    ----------
+    figures : Evaluation
+    how : str
+        Which rows these are, in words.
+    """
+
+    figures: Evaluation
+    how: str
 
 
 @dataclass(frozen=True)
 class Training:
     """Everything a run of ``train`` found, for text or JSON to tell."""
 
-    data: str
-    target_name: str
-    target: Target
-    table: pa.Table
-    held_out: Finding | None
+    problem: Problem
+    comparison: Comparison
+    held_out: HeldOut | None
     trained: Finding
     encoder: TableEncoder
     model: Model
@@ -44,174 +68,190 @@ class Training:
     warnings: tuple[str, ...]
 
 
-def train_model(
-    data: str,
-    target_name: str,
-    learner: str | None,
-    options: dict[str, list[str]],
-    test_size: float,
-    seed: int,
-    reading: ReadingOptions,
-) -> Training:
-    """Train a learner on a file, test it on rows held out, train it again on all rows.
+def train_model(data: str, test: str | None, test_size: float, asked: ProblemOptions) -> Training:
+    """Compare learners on a file, test the best on rows held out, train it again on all rows.
 
     Parameters
     ----------
     data : str
         The file.
-    target_name : str
-        The column to predict.
-    learner : str or None
-        A key of `LEARNERS`; None: that of `DEFAULT_LEARNERS` which fits the target.
-    options : dict of str to list of str
-        The columns named in --number, --category and --drop.
+    test : str or None
+        The file to test on; None: a part of the rows is held out.
     test_size : float
         The share of rows to hold out.
-    seed : int
-    reading : ReadingOptions
+    asked : ProblemOptions
 
     Returns
     -------
     Training
     """
-    task = None if learner is None else LEARNERS[learner].task
-    table, target = read_table_and_target(data, target_name, task, options, reading)
-    chosen = learner or DEFAULT_LEARNERS[target.task]
-    columns = table.drop_columns([target_name])
-    fitter = _Fitter(data, columns, target, chosen, options, seed)
-    train_rows, test_rows = target.split(test_size, seed)
-    encoder, model = fitter.fit(None)  # first: what fails here is not due to the hold-out
-    held_out = fitter.test(train_rows, test_rows) if len(test_rows) else None
-    trained = target.training(fitter.predict(encoder, model, None))
-    told: dict[str, Any] = {
-        "task": target.task,
-        "target": target_name,
-        "rows": len(target.values),
-        **trained.values,
-        "held_out": None if held_out is None else held_out.values,
+    problem = read_problem(data, asked)
+    size = 0.0 if test is not None else test_size
+    train_rows, test_rows = held_out_rows(problem, size, asked.seed)
+    refuse_one_class(problem, train_rows)
+    encoded = _Blamed(problem, train_rows)
+    comparison = compare_candidates(problem, encoded)
+    fitted = _fit(problem, encoded, comparison)
+    constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
+    held_out = None
+    if test is not None:
+        held_out = _tested_on_file(problem, fitted, comparison, constant, test)
+    elif len(test_rows):
+        held_out = _tested(problem, fitted, comparison, constant, test_rows, len(train_rows))
+        del encoded
+        fitted = _fit(problem, Encoded(problem, np.arange(len(problem))), comparison)
+    return _told(problem, comparison, fitted, held_out, constant)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """An encoder and a model, and what its fit warned of."""
+
+    encoder: TableEncoder
+    model: Model
+    predicted: NDArray[Any]
+    warnings: tuple[str, ...]
+
+
+class _Blamed(Encoded):
+    """Encodes the training part; what only the hold-out spoils is not blamed on the file."""
+
+    def _fit(self, counts: bool) -> Any:
+        try:
+            return super()._fit(counts)
+        except TableError as error:
+            if len(self.chosen) < len(self.problem):
+                Encoded(self.problem, np.arange(len(self.problem)))._fit(counts)
+            raise _due_to_hold_out(error, len(self.chosen), len(self.problem)) from None
+
+
+def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
+    if part == rows:
+        return error
+    return TableError(
+        f"{error} It is so in the training part ({part} of {rows} rows), not in the whole file: "
+        "hold out fewer rows with a smaller --test-size, or none with --test-size 0."
+    )
+
+
+def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
+    """Fit the learner that was chosen to encoded rows."""
+    candidate = comparison.candidate
+    encoder, rows = encoded(counts=candidate.counts)
+    learner = candidate.learner(**comparison.params)
+    values, weight = problem.target.values[encoded.chosen], problem.weight_of(encoded.chosen)
+    given = {} if weight is None else {"sample_weight": weight}
+    with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.fit(rows, values, **given)
+    told = [fit_warning(one.message, learner.model_, len(values), encoder) for one in caught]
+    return _Fitted(encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told)))
+
+
+def _tested(
+    problem: Problem,
+    fitted: _Fitted,
+    comparison: Comparison,
+    constant: Any,
+    rows: Rows,
+    n_train: int,
+) -> HeldOut:
+    """Measure on rows of the same file."""
+    try:
+        with naming_file(problem.data, problem.target.rows[rows]):
+            encoded = fitted.encoder.encode(problem.take(rows))
+    except TableError as error:
+        raise _due_to_hold_out(error, n_train, len(problem)) from None
+    figures = evaluation(
+        answers_of(fitted.model, encoded),
+        problem.target.values[rows],
+        problem.weight_of(rows),
+        comparison.judge.positive,
+        constant,
+    )
+    held = f"Held out {len(rows)} of {len(problem)} rows, {how_held_out(problem)}"
+    return HeldOut(figures, held)
+
+
+def _tested_on_file(
+    problem: Problem, fitted: _Fitted, comparison: Comparison, constant: Any, test: str
+) -> HeldOut:
+    """Measure on a file of its own."""
+    asked, where = problem.asked, file_name(test)
+    types: dict[str, Any] = {
+        **fitted.encoder.column_types,
+        asked.target: problem.target.column_type,
     }
-    asked = {name for names in options.values() for name in names}
+    if asked.weight is not None:
+        types[asked.weight] = "number"
+    table: pa.Table = table_of(test, types, asked.reading)
+    needed = [*fitted.encoder.column_types, asked.target]
+    require_columns([*needed, *filter(None, [asked.weight])], table.column_names, where)
+    truth = problem.target.truth(table, asked.target, where)
+    with naming_file(test):
+        weight = None
+        if asked.weight is not None:
+            weight = weights_of(as_columns(table), asked.weight, truth.rows)
+        places: Any = truth.rows
+        encoded = fitted.encoder.encode(table.take(places))
+    answers = answers_of(fitted.model, encoded)
+    positive = comparison.judge.positive
+    figures = evaluation(answers, truth.values, weight, positive, constant)
+    return HeldOut(figures, f"Tested on {len(truth.values)} rows of {where}")
+
+
+def _told(
+    problem: Problem,
+    comparison: Comparison,
+    fitted: _Fitted,
+    held_out: HeldOut | None,
+    constant: Any,
+) -> Training:
+    """Put together what was found, in the model too."""
+    asked, judge = problem.asked, comparison.judge
+    trained = problem.target.training(fitted.predicted)
+    told: dict[str, Any] = {
+        "task": problem.task,
+        "target": asked.target,
+        "data": file_name(problem.data).rpartition("/")[2],
+        "rows": len(problem),
+        "metric": judge.metric.name,
+        "positive": judge.positive,
+        **{option: getattr(asked, option) for option in ("weight", "group", "time")},
+        "constant": constant,
+        **trained.values,
+        "held_out": None if held_out is None else _figures(held_out.figures),
+        "leaderboard": _kept_board(comparison),
+    }
+    model = replace(
+        fitted.model, encoder=fitted.encoder, evidence={**fitted.model.evidence, "train": told}
+    )
+    named = {name for names in asked.columns.values() for name in names}
     return Training(
-        data=data,
-        target_name=target_name,
-        target=target,
-        table=table,
+        problem=problem,
+        comparison=comparison,
         held_out=held_out,
         trained=trained,
-        encoder=encoder,
-        model=replace(model, encoder=encoder, evidence={**model.evidence, "train": told}),
+        encoder=fitted.encoder,
+        model=model,
         notes=(
-            *_notes_on_task(target, target_name, learner),
-            *mixed_columns(columns, asked),
-            *notes_on_numbers(chosen, encoder, model),
+            *problem.notes,
+            *mixed_columns(problem.features, named),
+            *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
         ),
-        warnings=tuple(dict.fromkeys(fitter.warnings)),
+        warnings=tuple(dict.fromkeys(fitted.warnings)),
     )
 
 
-def _notes_on_task(target: Target, name: str, learner: str | None) -> Iterator[str]:
-    """Tell where the values of the target decided what is predicted."""
-    if learner is None and target.task == "regression":
-        yield (
-            f"The target {name!r} looks like a quantity, so its numbers are predicted, with "
-            f"--model {DEFAULT_LEARNERS['regression']}. For classes name a classifier."
-        )
+def _figures(found: Evaluation) -> dict[str, Any]:
+    """Return the figures that a model file remembers."""
+    return found.to_dict()
 
 
-class _Fitter:
-    """Fits and tests encoder and learner on chosen rows of one table."""
-
-    def __init__(
-        self,
-        data: str,
-        table: pa.Table,
-        target: Target,
-        learner: str,
-        options: dict[str, list[str]],
-        seed: int,
-    ) -> None:
-        self.data, self.table, self.target = data, table, target
-        self.learner, self.options, self.seed = learner, options, seed
-        self.warnings: list[str] = []
-
-    def fit(self, chosen: Rows | None) -> tuple[TableEncoder, Model]:
-        """Fit on the chosen rows of the target; on all, keeping its warnings, for None."""
-        rows, values = self._rows(chosen)
-        with naming_file(self.data, rows):
-            estimator = new_learner(self.learner, self.seed, values)
-            counts = adds_counts(estimator)
-            encoder = TableEncoder(scale=not counts)
-            encoder.set_params(**{k: v or None for k, v in self.options.items()})
-            table = self._take(rows)
-            encoded = encoder.fit(table).encode(table)
-            if counts:
-                refuse_negative(encoded, encoder, self.learner)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            estimator.fit(encoded, values)
-        if chosen is None:
-            told = [_warning(one.message, estimator.model_, len(rows), encoder) for one in caught]
-            self.warnings += filter(None, told)
-        return encoder, estimator.model_
-
-    def predict(self, encoder: TableEncoder, model: Model, chosen: Rows | None) -> NDArray[Any]:
-        """Predict the chosen rows of the target, all for None."""
-        rows, _ = self._rows(chosen)
-        with naming_file(self.data, rows):
-            return model.predict(encoder.encode(self._take(rows)))
-
-    def test(self, train_rows: Rows, test_rows: Rows) -> Finding:
-        """Fit on some rows and measure on the others."""
-        try:
-            encoder, model = self.fit(train_rows)
-            predicted = self.predict(encoder, model, test_rows)
-        except TableError as error:
-            raise TableError(
-                f"{error} It is so in the training part ({len(train_rows)} of "
-                f"{len(self.target.values)} rows), not in the whole file: hold out fewer rows with "
-                "a smaller --test-size, or none with --test-size 0."
-            ) from None
-        return self.target.held_out(train_rows, test_rows, predicted)
-
-    def _rows(self, chosen: Rows | None) -> tuple[Rows, NDArray[Any]]:
-        """Return the places in the table, and the target, of the chosen rows."""
-        rows, values = self.target.rows, self.target.values
-        return (rows, values) if chosen is None else (rows[chosen], values[chosen])
-
-    def _take(self, rows: Rows) -> pa.Table:
-        import pyarrow as pa
-
-        places: Any = pa.array(rows)
-        return self.table if len(rows) == self.table.num_rows else self.table.take(places)
-
-
-def _warning(
-    message: Warning | str, model: Model, n_rows: int, encoder: TableEncoder | None = None
-) -> str:
-    """Return a warning of a learner in one line, with the names and options known here.
-
-    That the levels of a category make up each other is how it is encoded, and the edge of a grid is
-    told by the report: '' is returned.
-    """
-    from sklearn.exceptions import ConvergenceWarning
-
-    from separable.fitting.choice import GridEdgeWarning
-    from separable.moments.rank_warning import DependentColumns
-
-    if isinstance(message, GridEdgeWarning):
-        return ""
-    if isinstance(message, DependentColumns) and encoder is not None:
-        if not message.forget_levels(encoder.sources):
-            return ""
-        return message.text(lambda column: shown(encoder.feature_names[column]))
-    evidence, k = model.evidence, model.n_scores
-    counts_mistakes = {"epochs", "training_mistakes"} <= evidence.keys()
-    if not isinstance(message, ConvergenceWarning) or not counts_mistakes:
-        return " ".join(str(message).split())
-    which = f" for at least one of its {k} one-vs-rest models" if k > 1 else ""
-    return (
-        f"{model.learner} stopped after {counted(evidence['epochs'], 'epoch')} and has not "
-        f"converged: {evidence['training_mistakes']} of {n_rows} training rows are on the "
-        f"wrong side{which}. The classes may not be linearly separable: "
-        f"--model {DEFAULT_LEARNERS['classification']} makes the best of that."
-    )
+def _kept_board(comparison: Comparison) -> list[dict[str, Any]] | None:
+    """Return the leaderboard without times: the same run gives the same file."""
+    if comparison.board is None:
+        return None
+    left = ("seconds", "warnings", "how", "scores")
+    rows = [each.to_dict() for each in comparison.board]
+    return [{name: value for name, value in row.items() if name not in left} for row in rows]

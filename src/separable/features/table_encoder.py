@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -11,12 +10,14 @@ import numpy as np
 
 from separable.data.columns import Columns, as_columns
 from separable.data.dates import TypedColumns
+from separable.data.lazy_texts import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
 from separable.features.column_states import ColumnState, column_for
 from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
 from separable.features.slot import Slot, rows_from_slots
+from separable.features.table_names import names_of_numbers
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
@@ -261,11 +262,12 @@ class TableEncoder(Transformer):
         self.n_features_in_ = len(names_in)
         widths = [len(encoder.feature_names) for encoder in encoders]
         self._starts = tuple(np.cumsum([0, *widths]).tolist())
-        self._feature_names = _unique([n for encoder in encoders for n in encoder.feature_names])
-        self._sources = tuple(
-            encoder.name
-            for encoder, width in zip(encoders, widths, strict=True)
-            for _ in range(width)
+        self._feature_names: Sequence[str] | None = None
+        self._sources = ChainedTexts(
+            [
+                RepeatedText(encoder.name, width)
+                for encoder, width in zip(encoders, widths, strict=True)
+            ]
         )
 
     def _fitted(self) -> tuple[ColumnEncoder, ...]:
@@ -326,13 +328,15 @@ class TableEncoder(Transformer):
         return self._unseen.to_dict()
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
-        self._fitted()
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        encoders = self._fitted()
+        if self._feature_names is None:
+            self._feature_names = names_of_numbers(encoders)
         return self._feature_names
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the raw column it came from."""
         self._fitted()
         return self._sources
@@ -437,7 +441,7 @@ class TableEncoder(Transformer):
 
     # --- files ---
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return what was learned as tensors and JSON values.
 
         Returns
@@ -491,21 +495,3 @@ def _require(names: Any, columns: Columns) -> None:
 def _refuse_no_rows(columns: Columns) -> None:
     if not columns.n_rows:
         raise TableError("The table has no rows.")
-
-
-def _unique(names: list[str]) -> tuple[str, ...]:
-    """Tell apart names that coincide, such as a level that is itself called (missing)."""
-    if len(set(names)) == len(names):
-        return tuple(names)
-    taken = set(names)
-    met: Counter[str] = Counter()
-    out = []
-    for name in names:
-        met[name] += 1
-        new, number = name, met[name]
-        while number > 1 and new in taken:
-            new = f"{name} [{number}]"
-            number += 1
-        taken.add(new)
-        out.append(new)
-    return tuple(out)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.lazy_texts import RepeatedText
 from separable.data.threads import n_threads
 from separable.features.text_hashing import TextHashing
 from separable.features.text_params import TOKEN_PATTERN
@@ -274,7 +275,7 @@ class TextEncoder(Transformer):
 
     def _set_state(self, state: State) -> None:
         self._state = state
-        self._names: tuple[str, ...] | None = None
+        self._names: Sequence[str] | None = None
 
     def _learning_state(self, what: str) -> State:
         state = self._fitted()
@@ -303,17 +304,17 @@ class TextEncoder(Transformer):
     # --- what it learned ---
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out: the terms."""
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out: the terms, as a sequence equal to the tuple of them."""
         state = self._settled()
         if self._names is None:
             self._names = state.names()
         return self._names
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the raw column it came from: ``"text"``."""
-        return ("text",) * self._settled().n_features
+        return RepeatedText("text", self._settled().n_features)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -384,7 +385,7 @@ class TextEncoder(Transformer):
 
     # --- files ---
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return what was learned as tensors and JSON values.
 
         Returns

@@ -21,6 +21,8 @@ from separable.fitting.targets import RowWeights
 from separable.model.parameters import Requirement, check_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
@@ -37,7 +39,7 @@ class LinearEstimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _model: LinearModel | None
-    _column_names: tuple[str, ...] | None
+    _column_names: Sequence[str] | None
     _encoder: Encoder | None
 
     # ------------------------------------------------------------------ what a learner says

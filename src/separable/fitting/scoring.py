@@ -55,6 +55,11 @@ class Predicted:
     def __sklearn_tags__(self) -> Any:
         return self._estimator.__sklearn_tags__()
 
+    @property
+    def answers(self) -> Answers:
+        """All that was answered."""
+        return self._answers
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions for the held-out rows."""
         del X
@@ -127,6 +132,8 @@ def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
     if scoring is None:
         scoring = _default(estimator)
     metric = scoring if isinstance(scoring, str) else None
+    if getattr(scoring, "asks_answers_only", False):
+        return Scorer(name, scoring, name)
     return Scorer(name, check_scoring(estimator, scoring=scoring), metric)
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.lazy_texts import LazyTexts
 from separable.model.json_values import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,10 +67,12 @@ def checked_threshold(value: Any) -> float | None:
     return float(value)
 
 
-def checked_names(names: Iterable[str] | None, count: int, what: str) -> tuple[str, ...] | None:
-    """Return ``count`` names as a tuple of text, or None for None."""
+def checked_names(names: Iterable[str] | None, count: int, what: str) -> Sequence[str] | None:
+    """Return ``count`` names as a tuple of text, or as they are if lazy, or None for None."""
     if names is None:
         return None
+    if isinstance(names, LazyTexts) and len(names) == count:
+        return names
     if isinstance(names, str):
         raise ValueError(f"{what} must be a sequence of str, one a feature. Got one str instead.")
     names = tuple(names)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["check_writable", "write_atomically"]
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
+def write_atomically(
+    path: str | os.PathLike[str], data: bytes | Iterable[bytes | memoryview]
+) -> None:
     """Put ``data`` at ``path``, so that a crash at any moment leaves the old file or the new one.
 
     The bytes go to a temporary file in the same folder, which is synced and renamed; then the
@@ -26,7 +28,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | Iterable[bytes]
     Parameters
     ----------
     path : str or path
-    data : bytes or iterable of bytes
+    data : bytes or iterable of bytes or memoryview
         All of it, or one part after the other.
     """
     target = Path(os.path.realpath(path))

@@ -10,6 +10,8 @@ from separable.data.indicators import indicator_rows
 from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from separable.model.kinds import Model
 
 __all__ = ["model_rows"]
@@ -73,10 +75,10 @@ def _check_names(model: Model, found: tuple[str, ...] | None) -> None:
     raise ValueError(f"{start}. {'; '.join(differences) or 'Some columns are repeated'}.")
 
 
-def _some(names: list[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
 
 
-def _listed(names: tuple[str, ...] | None) -> str:
-    return "" if names is None else f" ({_some(list(names))})"
+def _listed(names: Sequence[str] | None) -> str:
+    return "" if names is None else f" ({_some(names)})"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.features.encoder import Encoder
+    from separable.model.evaluation import Evaluation
     from separable.model.explanation import Explanation
     from separable.model.top_weights import TopWeights
 
@@ -87,7 +88,9 @@ class LinearModel:
         What a score means: a margin, log-odds, a term of a softmax, the number itself.
         Regression has "identity" and only regression has it.
     feature_names : sequence of str, optional
-        One a feature; the encoder's names where there is an encoder.
+        One a feature; the encoder's names where there is an encoder. Kept as a tuple, or, where
+        they come from a file or a vocabulary, as a sequence that is equal to the tuple and makes
+        each name when it is asked for.
     encoder : Encoder, optional
         Turns a raw table into the numbers the weights are for.
     learner : str, default "LinearModel"
@@ -121,7 +124,7 @@ class LinearModel:
     intercept: NDArray[np.float64]
     classes: NDArray[Any] | None
     link: Link
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Sequence[str] | None = None
     encoder: Encoder | None = None
     learner: str = "LinearModel"
     parameters: Mapping[str, JSON] = field(default_factory=dict)
@@ -257,6 +260,32 @@ class LinearModel:
         shares = model_probabilities(self, self._scores(X))
         assert shares is not None
         return shares
+
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: Any = None, positive: Any = None
+    ) -> Evaluation:
+        """Measure the predictions for rows whose truth is known.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+        y : array-like, shape (n,), or (n, k) in regression with k > 1 targets
+            What is right.
+        sample_weight : array-like, shape (n,), optional
+            How much each row counts; 0 means that it is absent.
+        positive : object, optional
+            The class that precision, recall and the like are of. By default the second of two; of
+            three or more, the mean over the classes.
+
+        Returns
+        -------
+        Evaluation
+            Figures beside those of the best constant answer.
+        """
+        from separable.model.evaluation import evaluation
+        from separable.model.metrics import answers_of
+
+        return evaluation(answers_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return what each feature adds to each score.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from separable._core import native
     from separable.data.rows import Rows
     from separable.features.encoder import Encoder
+    from separable.model.evaluation import Evaluation
     from separable.model.explanation import Explanation
     from separable.model.top_weights import TopWeights
 
@@ -72,7 +73,7 @@ class VotedModel:
     mistaken: Rows
     voters: Voters
     classes: NDArray[Any]
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Sequence[str] | None = None
     encoder: Encoder | None = None
     learner: str = "VotedModel"
     parameters: Mapping[str, JSON] = field(default_factory=dict)
@@ -148,6 +149,15 @@ class VotedModel:
         ndarray, shape (n,)
         """
         return classes_of(self._votes(model_rows(self, X)), self.classes)
+
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: Any = None, positive: Any = None
+    ) -> Evaluation:
+        """Measure the predictions for rows whose truth is known; see ``LinearModel.evaluate``."""
+        from separable.model.evaluation import evaluation
+        from separable.model.metrics import answers_of
+
+        return evaluation(answers_of(self, X), y, sample_weight, positive)
 
     def explain(self, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
         """Return what each feature adds to each vote.

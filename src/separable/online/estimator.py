@@ -13,7 +13,7 @@ from separable.model.linear_model import LinearModel
 from separable.model.parameters import ParameterError, check_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -158,7 +158,7 @@ class OnlineEstimator(LinearEstimator):
     def _build_model(
         self,
         state: OnlineState,
-        names: tuple[str, ...] | None,
+        names: Sequence[str] | None,
         evidence: dict[str, Any],
         encoder: Encoder | None = None,
     ) -> LinearModel:

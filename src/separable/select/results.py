@@ -179,12 +179,14 @@ def shown_number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
-def lined_up(table: Sequence[Sequence[str]]) -> str:
-    """Return the table with its columns lined up, numbers to the right."""
+def lined_up(table: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return the table with its columns lined up, numbers to the right, after some to the left."""
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     lines = []
     for row in table:
-        first = row[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([first, *rest]).rstrip())
+        cells = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)

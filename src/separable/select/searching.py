@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["search"]
+__all__ = ["penalties_of", "search"]
 
 #: Answers are not kept.
 NOTHING = Answers(np.empty(0))
@@ -199,6 +199,15 @@ def _strength(candidates: list[_Candidate], select: str) -> Floats | None:
             f"C or alpha. It is of {sorted(names)}."
         )
     values = np.array([each.parameters[name] for each in candidates], dtype=np.float64)
+    return PENALTIES[name.rpartition("__")[2]](values)
+
+
+def penalties_of(grid: Mapping[str, Any]) -> Floats | None:
+    """Return the penalty of each candidate of a grid of nothing but C or alpha; None of others."""
+    name = next(iter(grid)) if len(grid) == 1 else ""
+    if name.rpartition("__")[2] not in PENALTIES:
+        return None
+    values = np.array(list(grid[name]), dtype=np.float64)
     return PENALTIES[name.rpartition("__")[2]](values)
 
 

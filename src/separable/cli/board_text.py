@@ -1,0 +1,127 @@
+"""A leaderboard for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from separable.model.metrics import METRICS
+from separable.model.words import number, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.cli.comparison import Comparison
+    from separable.select.leaderboard import Leaderboard, Standing
+
+__all__ = ["board_text", "choice_text", "figure", "settings_text", "with_error"]
+
+#: Why a learner failed is shown up to so many characters.
+REASON = 100
+
+
+def board_text(comparison: Comparison) -> str:
+    """Return the learners from best to worst, each with its strength, score and time."""
+    board = comparison.board
+    assert board is not None
+    lines = [("", "learner", "strength", board.metric, "to the best", "time")]
+    for rank, each in enumerate(board, 1):
+        if each.failed is None:
+            lines.append(
+                (
+                    str(rank),
+                    each.name,
+                    settings_text(each.params),
+                    with_error(board.metric, each.mean, each.standard_error),
+                    "" if rank == 1 else _difference(board.metric, each),
+                    _seconds(each.seconds),
+                )
+            )
+    failed = [
+        f"  {each.name} failed: {shown(each.failed, REASON)}"
+        for each in board
+        if each.failed is not None
+    ]
+    return "\n".join([_title(comparison, board), _columns(lines), *failed])
+
+
+def _title(comparison: Comparison, board: Leaderboard) -> str:
+    of = f"{comparison.rows} rows"
+    if comparison.rows < comparison.of_rows:
+        of = f"{comparison.rows} of {comparison.of_rows} rows, chosen at random"
+    less = "" if board.greater_is_better else "; less is better"
+    return f"Compared by {board.n_folds} folds of {of}, encoded once{less}:"
+
+
+def choice_text(comparison: Comparison) -> str:
+    """Return which learner was taken, and why."""
+    name, board = comparison.candidate.name, comparison.board
+    if board is None:
+        return f"Taken: {name}. There are too few rows to compare learners or strengths."
+    best = board.best
+    with_ = f" with {settings_text(best.params)}" if best.params else ""
+    why = f"the best mean {METRICS[board.metric].text}"
+    if len(board) == 1:
+        why = f"the best mean {METRICS[board.metric].text} of its strengths" if best.params else ""
+    lines = [f"Taken: {name}{with_}{': ' * bool(why)}{why}."]
+    alike = [each.name for each in board.as_good()]
+    if alike:
+        lines.append(f"  Not worse by more than the standard error: {', '.join(alike)}.")
+    edge = _edge(best)
+    if edge:
+        lines.append(f"  {edge}")
+    return "\n".join(lines)
+
+
+def _edge(best: Standing) -> str:
+    """Say whether the strength is at the edge of those tried."""
+    if len(best.params) != 1 or len(best.tried) < 2:
+        return ""
+    ((name, value),) = best.params.items()
+    tried = [each[name] for each in best.tried]
+    if min(tried) < value < max(tried):
+        return ""
+    edge = "smallest" if value == min(tried) else "largest"
+    return f"It is the {edge} {name} that was tried."
+
+
+def settings_text(params: Mapping[str, Any]) -> str:
+    """Return parameters in words: C 0.1."""
+    return ", ".join(
+        f"{name} {number(value) if isinstance(value, float) else value}"
+        for name, value in params.items()
+    )
+
+
+def figure(metric: str, value: float) -> str:
+    """Return a figure with four digits behind the point where it has no unit."""
+    bare = METRICS[metric].task == "classification" or metric == "r2"
+    return f"{value:.4f}" if bare and abs(value) < 1e4 else number(value)
+
+
+def with_error(metric: str, value: float, error: float) -> str:
+    """Return a figure and its standard error."""
+    if error != error:  # one fold has none
+        return figure(metric, value)
+    return f"{figure(metric, value)} +- {figure(metric, error)}"
+
+
+def _difference(metric: str, each: Standing) -> str:
+    sign = "+" if each.difference > 0 else ""
+    return f"{sign}{with_error(metric, each.difference, each.difference_error)}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def _columns(lines: list[tuple[str, ...]]) -> str:
+    """Return lines in columns: three to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  "
+        + "  ".join(
+            cell.ljust(width) if place < 3 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,198 @@
+"""The candidates on the same folds, and which of them is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.candidates import Candidate, candidates_for, checked_settings
+from separable.cli.encoding import Encoded, facts_of
+from separable.cli.number_use import refuse_negative
+from separable.cli.output import naming_file
+from separable.cli.parts import folds_of, part_of
+from separable.cli.talk import detail, step
+from separable.model.metrics import metric_named
+from separable.model.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from separable.cli.parts import Folds
+    from separable.cli.target import Rows
+    from separable.cli.train_table import Problem
+    from separable.model.metrics import Metric
+    from separable.select.leaderboard import Leaderboard, Standing
+
+__all__ = ["Comparison", "Judge", "compare_candidates"]
+
+#: Without --metric.
+DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What decides, and the class that it is about.
+
+    Parameters
+    ----------
+    metric : Metric
+    positive : object
+        None: means over the classes.
+    """
+
+    metric: Metric
+    positive: Any = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> Judge:
+        """Return what the user asked for, or else the default."""
+        asked = problem.asked
+        name = asked.metric or DEFAULT_METRICS[problem.task]
+        try:
+            metric = metric_named(name, problem.task)
+        except ValueError as error:
+            raise click.UsageError(f"--metric {name}: {error}") from None
+        return cls(metric, _positive(problem))
+
+
+def _positive(problem: Problem) -> Any:
+    """Return the class that precision and the like are of."""
+    given = problem.asked.positive
+    if problem.task == "regression":
+        if given is not None:
+            raise click.UsageError("--positive names a class, and numbers are predicted.")
+        return None
+    classes, counts = np.unique(problem.target.values, return_counts=True)
+    if given is not None:
+        found = [label for label in classes.tolist() if str(label) == given]
+        if not found:
+            known = ", ".join(shown(label) for label in classes.tolist()[:20])
+            raise click.UsageError(
+                f"--positive {given}: there is no such class. There are {known}."
+            )
+        return found[0]
+    if len(classes) != 2:
+        return None
+    return classes[0 if counts[0] < counts[1] else 1].item()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was compared, on what, and the one that is taken.
+
+    Parameters
+    ----------
+    judge : Judge
+    candidate : Candidate
+        The best.
+    params : mapping of str to object
+        What the search chose for it.
+    board : Leaderboard or None
+        None where there are too few rows for folds.
+    rows, of_rows : int
+        How many rows were compared on, of how many.
+    """
+
+    judge: Judge
+    candidate: Candidate
+    params: Mapping[str, Any]
+    board: Leaderboard | None
+    rows: int
+    of_rows: int
+
+    @property
+    def best(self) -> Standing | None:
+        """How the one that is taken did."""
+        return None if self.board is None else self.board.best
+
+
+def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
+    """Compare the candidates on folds of encoded rows.
+
+    Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
+    so held-out figures, for which it has not, are the ones to trust.
+    """
+    asked, chosen = problem.asked, encoded.chosen
+    judge, settings = Judge.of(problem), checked_settings(asked)
+    candidates = _candidates(problem, encoded, settings)
+    part = part_of(problem, np.arange(len(chosen)), asked.compare_rows, asked.seed)
+    folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
+    if folds is None:
+        return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
+    board = _board(problem, encoded, candidates, judge, part, folds)
+    best = next(each for each in candidates if each.name == board.best.name)
+    return Comparison(judge, best, board.best.params, board, len(part), len(chosen))
+
+
+def _candidates(problem: Problem, encoded: Encoded, settings: Mapping[str, Any]) -> list[Candidate]:
+    """Return the candidates; named ones need no look at the data."""
+    asked = problem.asked
+    if asked.models:
+        return candidates_for(problem.task, None, asked, settings)
+    encoder, rows = encoded()
+    facts = facts_of(problem, encoder, rows)
+    found = candidates_for(problem.task, facts, asked, settings)
+    detail(f"Comparing {', '.join(each.name for each in found)} ({facts})")
+    return found
+
+
+def _board(
+    problem: Problem,
+    encoded: Encoded,
+    candidates: list[Candidate],
+    judge: Judge,
+    part: Rows,
+    folds: Folds,
+) -> Leaderboard:
+    from separable.fitting.metric_scorer import MetricScorer
+    from separable.select.comparing import standings_of
+    from separable.select.leaderboard import Leaderboard
+
+    chosen = encoded.chosen[part]
+    y, classes, positive = _coded(problem, chosen, judge)
+    scorer = MetricScorer(judge.metric, classes, positive)
+    weight = problem.weight_of(chosen)
+    given = {"cv": folds, "scorer": scorer, "sample_weight": weight, "score_weight": weight}
+    standings: dict[str, Standing] = {}
+    with step("Comparing learners") as told:
+        for counts in (False, True):
+            mine = [each for each in candidates if each.counts == counts]
+            if not mine:
+                continue
+            rows = _rows(problem, encoded, mine)
+            matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
+            estimators = {each.name: (each.for_comparing(), each.grid) for each in mine}
+            found = standings_of(estimators, matrix, y, progress=told, **given)
+            standings |= {each.name: each for each in found}
+    ordered = [standings[each.name] for each in candidates]
+    return Leaderboard.of(ordered, judge.metric.name, judge.metric.greater_is_better)
+
+
+def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> Any:
+    """Return the rows as some candidates, all of one mind about numbers, want them."""
+    counts = candidates[0].counts
+    encoder, rows = encoded(counts=counts)
+    if counts and len(candidates) == len(problem.asked.models) == 1:
+        with naming_file(problem.data, problem.target.rows[encoded.chosen]):
+            refuse_negative(rows, encoder, candidates[0].name)
+    return rows
+
+
+def _coded(
+    problem: Problem, chosen: Rows, judge: Judge
+) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
+    """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
+    values = problem.target.values[chosen]
+    if problem.task == "regression":
+        return values, None, None
+    classes, codes = np.unique(values, return_inverse=True)
+    positive = None
+    if judge.positive is not None:
+        found = np.flatnonzero(classes == judge.positive)
+        positive = int(found[0]) if len(found) else None
+    return codes, np.arange(len(classes)), positive

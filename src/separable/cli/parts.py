@@ -1,0 +1,148 @@
+"""Which rows are held out, and which folds the others are compared on."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.cli.target import Rows
+    from separable.cli.train_table import Problem
+
+__all__ = [
+    "Folds",
+    "folds_of",
+    "forward_folds",
+    "held_out_rows",
+    "how_held_out",
+    "part_of",
+    "refuse_one_class",
+]
+
+Folds: TypeAlias = "list[tuple[NDArray[np.intp], NDArray[np.intp]]]"
+
+
+def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to learn from and those to hold out, as the user asked for."""
+    if problem.times is not None:
+        return _last_in_time(problem.times, test_size)
+    if problem.groups is not None:
+        return _whole_groups(problem.groups, test_size, seed)
+    return problem.target.split(test_size, seed)
+
+
+def how_held_out(problem: Problem) -> str:
+    """Return in words how rows are held out."""
+    if problem.times is not None:
+        return f"the latest by {problem.asked.time}"
+    if problem.groups is not None:
+        return f"no {problem.asked.group} in both parts"
+    return "each class in proportion" if problem.task == "classification" else "at random"
+
+
+def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
+    """Hold out the latest rows: all of them later than every other."""
+    n = len(times)
+    if test_size == 0:
+        return np.arange(n), np.arange(0)
+    ordered = np.sort(times)
+    first = min(max(math.floor(n * (1 - test_size) + 0.5), 1), n - 1)
+    starts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # where a later time begins
+    cut = ordered[starts[np.abs(starts - first).argmin()]]
+    return np.flatnonzero(times < cut), np.flatnonzero(times >= cut)
+
+
+def _whole_groups(groups: NDArray[np.int64], test_size: float, seed: int) -> tuple[Rows, Rows]:
+    """Hold out random groups with about the share of rows asked for, one at least stays."""
+    if test_size == 0:
+        return np.arange(len(groups)), np.arange(0)
+    sizes = np.bincount(groups)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    filled = np.cumsum(sizes[order])
+    wanted = test_size * len(groups)
+    count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
+    held = np.zeros(len(sizes), np.bool_)
+    held[order[:count]] = True
+    is_test = held[groups]
+    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
+    """Return at most so many of the chosen rows, at random; all for 0."""
+    if not most or len(chosen) <= most:
+        return chosen
+    if problem.task == "classification":
+        from separable.data.split import stratified_split
+
+        kept = stratified_split(problem.target.values[chosen], 1 - most / len(chosen), seed)[0]
+    else:
+        kept = np.sort(np.random.default_rng(seed).permutation(len(chosen))[:most])
+    return chosen[kept]
+
+
+def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds | None:
+    """Return folds of the chosen rows, counted from 0; None where there are too few for any."""
+    if problem.times is not None:
+        return forward_folds(problem.times[chosen], n_folds) or None
+    if problem.groups is not None:
+        return _group_folds(problem.groups[chosen], n_folds)
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    n = len(chosen)
+    if problem.task == "regression":
+        if n < 4:
+            return None
+        return list(KFold(min(n_folds, n // 2), shuffle=True, random_state=seed).split(range(n)))
+    _, codes = np.unique(problem.target.values[chosen], return_inverse=True)
+    counts = np.bincount(codes)
+    if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
+        return None
+    folds = StratifiedKFold(int(np.clip(counts.min(), 2, n_folds)), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(np.empty(n), codes))
+
+
+def _group_folds(groups: NDArray[np.int64], n_folds: int) -> Folds | None:
+    from sklearn.model_selection import GroupKFold
+
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        return None
+    folds = GroupKFold(min(n_folds, n_groups))
+    return list(folds.split(np.empty(len(groups)), groups=groups))
+
+
+def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
+    """Return folds that hold out a stretch of time each and learn from all that was before it.
+
+    A time is never cut in two, so there may be fewer folds than asked for.
+    """
+    n, order = len(times), np.argsort(times, kind="stable")
+    ordered = times[order]
+    starts = np.append(np.flatnonzero(ordered[1:] > ordered[:-1]) + 1, n)
+    wanted = np.arange(1, n_folds + 2) * n // (n_folds + 1)
+    cuts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
+    return [
+        (np.sort(order[:start]), np.sort(order[start:stop]))
+        for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+    ]
+
+
+def refuse_one_class(problem: Problem, train: Rows) -> None:
+    """Refuse a training part of one class, which groups or time may leave."""
+    if problem.task != "classification":
+        return
+    classes = np.unique(problem.target.values[train])
+    if len(classes) < 2:
+        raise TableError(
+            f"The rows left for training are all of class {classes[0]!r}: {how_held_out(problem)}. "
+            "Change --test-size or --seed, or name another column."
+        )

@@ -1,0 +1,228 @@
+"""How several learners did on the same folds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.choice import standard_errors
+from separable.select.results import lined_up, shown_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Leaderboard", "Standing"]
+
+#: Why a learner failed is shown up to so many characters.
+REASON = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How one learner did.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        Not fitted, with the parameters that were best.
+    params : mapping of str to object
+        Those of its grid.
+    scores : ndarray, shape (folds,), or None
+        With these parameters, one a fold; None where it failed.
+    how : str
+        "lanes", "sums", "refit", or "mixed" where folds differ.
+    seconds : float
+        Of all its fits and scores together.
+    tried : tuple of mapping
+        All parameters of the grid.
+    tried_scores : ndarray, shape (folds, tried), or None
+    failed : str or None
+        Why there are no scores.
+    warnings : tuple of str
+        What its fits warned of.
+    difference, difference_error : float
+        Its mean less that of the best, and the standard error of that, by fold.
+    """
+
+    name: str
+    estimator: Any
+    params: Mapping[str, Any] = field(default_factory=dict)
+    scores: Floats | None = None
+    how: str = ""
+    seconds: float = 0.0
+    tried: tuple[Mapping[str, Any], ...] = ()
+    tried_scores: Floats | None = None
+    failed: str | None = None
+    warnings: tuple[str, ...] = ()
+    difference: float = math.nan
+    difference_error: float = math.nan
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores; NaN where it failed."""
+        return math.nan if self.scores is None else float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; NaN for one fold."""
+        return math.nan if self.scores is None else float(standard_errors(self.scores[:, None])[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as lists, numbers and text; NaN is None."""
+        return {
+            "learner": self.name,
+            "params": dict(self.params),
+            "mean": _known(self.mean),
+            "standard_error": _known(self.standard_error),
+            "difference": _known(self.difference),
+            "difference_error": _known(self.difference_error),
+            "scores": None if self.scores is None else self.scores.tolist(),
+            "how": self.how,
+            "seconds": self.seconds,
+            "failed": self.failed,
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard:
+    """Learners from best to worst on the same folds; those that failed at the end.
+
+    Parameters
+    ----------
+    rows : tuple of Standing
+    metric : str
+        What was measured.
+    greater_is_better : bool
+    """
+
+    rows: tuple[Standing, ...]
+    metric: str
+    greater_is_better: bool = True
+
+    @classmethod
+    def of(
+        cls, standings: Iterable[Standing], metric: str, greater_is_better: bool = True
+    ) -> Leaderboard:
+        """Rank learners; those that are equally good stay in the order given.
+
+        Parameters
+        ----------
+        standings : iterable of Standing
+            From the same folds.
+        metric : str
+        greater_is_better : bool, default True
+
+        Returns
+        -------
+        Leaderboard
+        """
+        given = list(standings)
+        there = [each for each in given if each.scores is not None]
+        failed = [each for each in given if each.scores is None]
+        if not there:
+            told = "; ".join(f"{each.name}: {each.failed}" for each in failed)
+            raise ValueError(f"No learner could be validated. {told}")
+        sign = -1.0 if greater_is_better else 1.0
+        there.sort(key=lambda each: sign * each.mean)
+        best = there[0]
+        ranked = [_beside(each, best) for each in there]
+        return cls((*ranked, *failed), metric, greater_is_better)
+
+    def __iter__(self) -> Iterator[Standing]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Standing:
+        for each in self.rows:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+    @property
+    def best(self) -> Standing:
+        """The first."""
+        return self.rows[0]
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        assert self.best.scores is not None
+        return len(self.best.scores)
+
+    def as_good(self) -> list[Standing]:
+        """Return the others whose difference to the best is within its standard error."""
+        return [
+            each
+            for each in self.rows[1:]
+            if each.failed is None and abs(each.difference) <= each.difference_error
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        return {
+            "metric": self.metric,
+            "greater_is_better": self.greater_is_better,
+            "folds": self.n_folds,
+            "learners": [each.to_dict() for each in self.rows],
+        }
+
+    def to_text(self) -> str:
+        """Return the learners from best to worst as a table."""
+        lines = [
+            [
+                "rank", "learner", "parameters", "mean", "std. error", "to the best",
+                "std. error", "seconds",
+            ]
+        ]  # fmt: skip
+        told = []
+        for rank, each in enumerate(self.rows, 1):
+            if each.failed is not None:
+                told.append(f"{each.name} failed: {_short(each.failed)}")
+                continue
+            figures = [each.mean, each.standard_error, *_gap(each, self.best)]
+            params = ", ".join(f"{name}={value}" for name, value in each.params.items())
+            lines.append(
+                [str(rank), each.name, params, *map(shown_number, figures), f"{each.seconds:.2f}"]
+            )
+        title = f"{self.metric}, mean of {self.n_folds} fold{'s' * (self.n_folds > 1)}"
+        return "\n".join([title, lined_up(lines, left=3), *told])
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def _beside(standing: Standing, best: Standing) -> Standing:
+    from dataclasses import replace
+
+    assert standing.scores is not None
+    assert best.scores is not None
+    if standing is best:
+        return replace(standing, difference=0.0, difference_error=0.0)
+    apart = standing.scores - best.scores
+    error = float(standard_errors(apart[:, None])[0])
+    return replace(standing, difference=float(apart.mean()), difference_error=error)
+
+
+def _gap(standing: Standing, best: Standing) -> tuple[float, float]:
+    if standing is best:
+        return math.nan, math.nan
+    return standing.difference, standing.difference_error
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= REASON else text[: REASON - 3] + "..."

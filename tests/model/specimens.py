@@ -1,0 +1,235 @@
+"""A small fitted model of every learner and with every encoder, found through the registries.
+
+A learner in ``LEARNERS`` is covered without a change here. A kind in ``ENCODERS`` wants its
+specimens in ``ENCODED``; without them the tests that walk the registries fail.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from separable import DictEncoder, LinearModel, TableEncoder, TextEncoder
+from separable.cli.learners import LEARNERS
+from separable.model.linear_model import TrainingState
+
+if TYPE_CHECKING:
+    from separable.model.kinds import Model
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A model, data that it takes, and what it may learn on, if it can."""
+
+    model: Model
+    data: Any
+    estimator: Any = None
+    target: Any = field(default=None)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether its training can be continued from a file."""
+        return self.model.state is not None and hasattr(type(self.estimator), "from_model")
+
+
+def matrix(columns: int = 3) -> np.ndarray:
+    """Counts, so that naive Bayes takes them too; no column is constant."""
+    return np.random.default_rng(7).poisson(2.0, (24, columns)).astype(np.float64)
+
+
+def target_of(task: str, n_classes: int, X: np.ndarray) -> np.ndarray:
+    """Classes that every fold has, or numbers that the columns tell of."""
+    if task == "regression":
+        return X @ np.arange(1.0, X.shape[1] + 1) + np.sin(np.arange(len(X)))
+    return np.array(["no", "yes", "maybe"])[np.arange(len(X)) % n_classes]
+
+
+def learner_specimen(name: str, n_classes: int = 2, sparse: bool = False) -> Specimen:
+    """Return a learner of the registry, fitted; with three classes where it predicts classes."""
+    learner, X = LEARNERS[name], matrix()
+    y = target_of(learner.task, n_classes, X)
+    rows: Any = csr_array(X) if sparse else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence: any model will do
+        estimator = _short(learner.load()).fit(rows, y)
+        return Specimen(estimator.model_, rows, estimator, y)
+
+
+def _short(learner: Any) -> Any:
+    """Return a learner that stops soon: files of online ones tell of every epoch."""
+    online = learner.__module__.startswith("separable.online")
+    takes = "max_iter" in signature(learner).parameters
+    return learner(max_iter=20) if online and takes else learner()
+
+
+# --- encoders ---
+
+TEXTS = ["a good film", "bad, bad film", "no good", "Très bon 日本 film", "", "good good bad"]
+DICTS = [
+    {"word": "the", "length": 3.0},
+    {"word": "cat", "tags": ["noun", "animal"]},
+    {"length": 2.5, "word": "日本"},
+]
+RECORDS = [
+    {"age": 31.5, "city": "Rome", "member": True, "since": dt.date(2020, 2, 29), "note": TEXTS[0]},
+    {"age": 44.0, "city": "Oslo", "member": False, "since": dt.date(2021, 7, 1), "note": TEXTS[1]},
+    {"age": None, "city": "Rome", "member": None, "since": None, "note": None},
+    {"age": 27.0, "city": None, "member": True, "since": dt.date(2019, 12, 31), "note": TEXTS[3]},
+    {"age": 61.0, "city": "日本", "member": True, "since": dt.date(2021, 1, 5), "note": TEXTS[5]},
+    {"age": 18.0, "city": "Oslo", "member": False, "since": dt.date(2022, 5, 9), "note": TEXTS[2]},
+]
+KINDS = {
+    "number": ["age"],
+    "category": ["city"],
+    "boolean": ["member"],
+    "date": ["since"],
+    "text": ["note"],
+}
+
+
+def kinds(*names: str, **options: Any) -> tuple[TableEncoder, list[dict[str, Any]]]:
+    """Return a TableEncoder of some columns of the records, and those."""
+    chosen = {name: KINDS[name] for name in names}
+    columns = {column for listed in chosen.values() for column in listed}
+    records = [{k: v for k, v in record.items() if k in columns} for record in RECORDS]
+    return TableEncoder(**{**chosen, **options}), records
+
+
+Fresh = Callable[[], tuple[Any, Any]]
+#: For each kind of encoder: ways to set it up, each with its raw data.
+ENCODED: dict[str, dict[str, Fresh]] = {
+    "table": {
+        "numbers": lambda: kinds("number"),
+        "unscaled": lambda: kinds("number", scale=False),
+        "categories": lambda: kinds("category"),
+        "rare": lambda: kinds("number", "category", min_count=2, unseen="other"),
+        "booleans": lambda: kinds("boolean"),
+        "dates": lambda: kinds("date"),
+        "texts": lambda: kinds("text"),
+        "all": lambda: kinds(*KINDS),
+        "hashed": lambda: kinds("number", "text", text={"note": {"n_features": 16}}),
+    },
+    "text": {
+        "words": lambda: (TextEncoder(), TEXTS),
+        "pairs": lambda: (TextEncoder(ngram_range=(1, 2), sublinear_tf=True, norm="l1"), TEXTS),
+        "letters": lambda: (
+            TextEncoder(analyzer="char_wb", ngram_range=(2, 3), dtype=np.float32),
+            TEXTS,
+        ),
+        "counts": lambda: (TextEncoder(use_idf=False, norm=None, binary=True), TEXTS),
+        "pattern": lambda: (
+            TextEncoder(token_pattern=r"[a-z]{3,}", stop_words=["film"], strip_accents="unicode"),
+            TEXTS,
+        ),
+        "hashed": lambda: (TextEncoder(n_features=16), TEXTS),
+        "few names": lambda: (TextEncoder(n_features=8, max_names=3, dtype=np.float32), TEXTS),
+    },
+    "dict": {
+        "mixed": lambda: (DictEncoder(), DICTS),
+        "dense": lambda: (DictEncoder(separator="::", sparse=False), DICTS),
+    },
+}
+
+
+def fitted(kind: str, way: str) -> tuple[Any, Any]:
+    """Return a fitted encoder and raw data for it."""
+    encoder, data = ENCODED[kind][way]()
+    return encoder.fit(data), data
+
+
+def encoder_specimen(kind: str, way: str, n_classes: int = 2) -> Specimen:
+    """Return a model with this encoder, with weights that are nobody's."""
+    encoder, data = fitted(kind, way)
+    d = len(encoder.feature_names)
+    k = 1 if n_classes < 3 else n_classes
+    weights = np.sin(np.arange(1.0, k * d + 1)).reshape(k, d)
+    classes = ["a", "b", "c", "d"][:n_classes] if n_classes else None
+    link: Any = "logistic" if n_classes else "identity"
+    return Specimen(LinearModel(weights, np.arange(k) / 7, classes, link, encoder=encoder), data)
+
+
+# --- what neither brings ---
+
+
+def _plain(**changes: Any) -> Specimen:
+    parts: dict[str, Any] = {
+        "weights": [[0.5, -2.0, 1e-300]],
+        "intercept": [0.25],
+        "classes": ["no", "yes"],
+        "link": "score",
+    }
+    return Specimen(LinearModel(**(parts | changes)), matrix())
+
+
+#: Links, classes of every dtype, values of every kind.
+PLAIN: dict[str, Callable[[], Specimen]] = {
+    "names": lambda: _plain(feature_names=["é", "", "日本 \n\x00 x"]),
+    "calibrated": lambda: _plain(calibration=[[1.5, -0.25]]),
+    "threshold": lambda: _plain(threshold=1.5),
+    "one class": lambda: _plain(classes=["only"]),
+    "softmax": lambda: _plain(
+        weights=np.eye(3) - 0.5, intercept=[0, 0.5, 1], classes=[1, 2, 3], link="softmax"
+    ),
+    "two targets": lambda: _plain(
+        weights=[[1, 2, 3], [4, 5, 6]], intercept=[0, 1], classes=None, link="identity"
+    ),
+    **{
+        f"{dtype} classes": lambda dtype=dtype: _plain(classes=np.array([0, 1], dtype))
+        for dtype in (
+            *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+            *("float16", "float32", "float64"),
+        )
+    },
+    "values": lambda: _plain(
+        learner="Nobody",
+        family="online",
+        parameters={"C": float("inf"), "seeds": [1, 2**63, -1], "deep": {"a": [None, True, "é"]}},
+        evidence={"gap": float("nan"), "low": float("-inf"), "zero": -0.0},
+        state=TrainingState(
+            {
+                "0-d": np.array(7),
+                "empty": np.zeros((0, 3), np.float32),
+                "flags": np.array([True, False]),
+                "bytes": np.arange(5, dtype=np.uint8),
+            },
+            {"t": 3, "best": float("inf")},
+        ),
+    ),
+}
+
+
+def voted_specimen(n_classes: int, sparse: bool, dtype: str) -> Specimen:
+    """Return votes over rows of another dtype."""
+    whole = learner_specimen("voted-perceptron", n_classes, sparse)
+    rows = whole.data.astype(dtype)
+    estimator = LEARNERS["voted-perceptron"].load()(max_voters=9).fit(rows, whole.target)
+    return Specimen(estimator.model_, rows, estimator, whole.target)
+
+
+def specimens() -> dict[str, Callable[[], Specimen]]:
+    """Return how to make each specimen, by name."""
+    made: dict[str, Callable[[], Specimen]] = {f"plain, {name}": PLAIN[name] for name in PLAIN}
+    for name, learner in LEARNERS.items():
+        made[name] = lambda name=name: learner_specimen(name)  # type: ignore[misc]
+        made[f"{name}, sparse"] = lambda name=name: learner_specimen(name, sparse=True)  # type: ignore[misc]
+        if learner.task == "classification":
+            made[f"{name}, three classes"] = lambda name=name: learner_specimen(name, 3)  # type: ignore[misc]
+    for kind, ways in ENCODED.items():
+        for way in ways:
+            made[f"{kind}, {way}"] = lambda kind=kind, way=way: encoder_specimen(kind, way)  # type: ignore[misc]
+    for dtype in ("float32", "float64"):
+        made[f"votes, dense {dtype}"] = lambda dtype=dtype: voted_specimen(2, False, dtype)  # type: ignore[misc]
+        made[f"votes, sparse {dtype}"] = lambda dtype=dtype: voted_specimen(3, True, dtype)  # type: ignore[misc]
+    return made
+
+
+def without_state(model: Model) -> Model:
+    """Return the model as it is loaded from a file without training state."""
+    return replace(model, state=None)
