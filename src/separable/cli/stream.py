@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from separable.cli.stream_checkpoint import (
     write_checkpoint,
 )
 from separable.cli.stream_learning import Checkpoints, StreamLearner
+from separable.cli.stream_model import stream_model
 from separable.cli.stream_options import Every
 from separable.cli.stream_report import LineTable, stream_dict, stream_text, trained
 from separable.cli.stream_rows import SparseStream, TableStream, Wanted
@@ -131,7 +132,7 @@ class _Training:
             )
         assert self.learner is not None
         model = trained(
-            replace(estimator.model_, encoder=stream.encoder),
+            stream_model(estimator, stream.encoder, learner.record.lines[-1].examples),
             learner,
             data=Path(self.source.data).name,
             target=self.asked.target or None,
@@ -256,7 +257,8 @@ class _Training:
             checkpoint = Checkpoint(
                 self.wishes, files, target.task, classes, announced, learner.record
             )
-            model = replace(learner.estimator.model_, encoder=learner.stream.encoder)
+            encoder = learner.stream.encoder
+            model = stream_model(learner.estimator, encoder, learner.record.examples, tells=False)
             write_checkpoint(path, model, checkpoint)
 
         learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))

@@ -107,6 +107,7 @@ class _Update:
     def run(self) -> Model:
         """Learn from the rows and return the model after them."""
         from separable.cli.stream_learning import StreamLearner
+        from separable.cli.stream_model import stream_model
         from separable.cli.stream_progress import Record
         from separable.cli.stream_report import LineTable
 
@@ -128,11 +129,9 @@ class _Update:
         updates = [*self.trained.get("updates", ()), self.told]
         rows = self.trained.get("rows")
         total = {} if rows is None else {"rows": rows + self.told["rows"]}
-        model: Model = estimator.model_
+        model = stream_model(estimator, self.model.encoder, self.told["rows"])
         told = {**self.trained, **total, "updates": updates}
-        return replace(
-            model, encoder=self.model.encoder, evidence={**model.evidence, "train": told}
-        )
+        return replace(model, evidence={**model.evidence, "train": told})
 
     def _watch(self, lessons: Sequence[Lesson]) -> None:
         """Predict rows with the model as it was."""
