@@ -29,6 +29,7 @@ COMMANDS = {
     "predict": "separable.cli.predict:predict",
     "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
+    "update": "separable.cli.update:update",
     "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
