@@ -27,7 +27,10 @@ __all__ = ["COMMANDS", "app", "invoke", "run"]
 COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
+    "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
+    "update": "separable.cli.update:update",
+    "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
     "completion": "separable.cli.completion:completion",

@@ -49,8 +49,9 @@ def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
         if sys.stdout is None:
             raise OSError("Standard output is closed. Open it, or name a file with -o.")
         sys.stdout.flush()
-        sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
-        sys.stdout.buffer.flush()
+        for part in [data] if isinstance(data, bytes) else data:
+            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()  # whoever reads it sees each part at once
         return
     from separable.model.atomic import write_atomically
 
