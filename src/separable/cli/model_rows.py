@@ -178,7 +178,9 @@ def load_model(path: str) -> Model:
     return model
 
 
-def tell_reports(model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0) -> None:
+def tell_reports(
+    model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0
+) -> None:
     """Tell what an encoder met: what was missing, and levels that training did not have.
 
     Parameters
@@ -275,13 +277,14 @@ class _NumberFeed:
     def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
         import numpy as np
 
+        from separable.data.arrow_arrays import floats
         from separable.data.rows import as_rows
         from separable.data.table import CellError
 
         assert dataset.table is not None
         values = np.empty((dataset.table.num_rows, len(self.columns)))
         for place, name in enumerate(self.columns):
-            values[:, place] = dataset.table[name].to_numpy()
+            values[:, place] = floats(dataset.table[name])
             if not np.isfinite(values[:, place]).all():
                 row = int(np.flatnonzero(~np.isfinite(values[:, place]))[0])
                 raise CellError(
@@ -312,9 +315,7 @@ class _SparseFeed:
 _Feed = _TableFeed | _TextFeed | _NumberFeed | _SparseFeed
 
 
-def _feed(
-    model: Model, source: RowSource, besides: tuple[str, ...], column: str | None
-) -> _Feed:
+def _feed(model: Model, source: RowSource, besides: tuple[str, ...], column: str | None) -> _Feed:
     kind = getattr(model.encoder, "kind", None)
     if not source.is_table:
         return _sparse_feed(model, source, kind, besides)

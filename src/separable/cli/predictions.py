@@ -60,6 +60,8 @@ def prediction_table(
     """
     import pyarrow as pa
 
+    from separable.data.arrow_arrays import number_array
+
     explanation = model.explain(rows)
     scores = explanation.all_scores  # computed once, for all that follows
     columns: dict[str, Any]
@@ -68,12 +70,12 @@ def prediction_table(
     else:
         labels = model.classes.tolist()
         codes = _class_codes(scores, len(labels))
-        columns = {"prediction": pa.array(labels).take(pa.array(codes))}
+        columns = {"prediction": _label_array(model.classes).take(number_array(codes))}
         columns |= _named("score", labels, scores)
         chances = model_probabilities(model, scores) if probabilities else None
         if chances is not None:
             names = (f"probability_{label}" for label in labels)
-            columns |= dict(zip(names, map(pa.array, chances.T), strict=True))
+            columns |= dict(zip(names, map(number_array, chances.T), strict=True))
     if explain:
         from separable.cli.reasons import reasons
 
@@ -91,11 +93,20 @@ def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
 
 def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:
     """Name the columns of an array, by label where there are several."""
-    import pyarrow as pa
+    from separable.data.arrow_arrays import number_array
 
     if values.shape[1] == 1:
-        return {what: pa.array(values[:, 0])}
-    return {f"{what}_{label}": pa.array(column) for label, column in zip(labels, values.T)}  # noqa: B905
+        return {what: number_array(values[:, 0])}
+    return {f"{what}_{label}": number_array(column) for label, column in zip(labels, values.T)}  # noqa: B905
+
+
+def _label_array(labels: NDArray[Any]) -> Any:
+    """Return class labels as an Arrow array, by way of its buffers: `pyarrow.array` is heavy."""
+    from separable.data.arrow_arrays import mask, number_array, strings
+
+    if labels.dtype.kind == "b":
+        return mask(labels)
+    return number_array(labels) if labels.dtype.kind in "iuf" else strings(labels.tolist())
 
 
 def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
@@ -116,13 +127,13 @@ def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
 
 def _csv(tables: Iterable[pa.Table]) -> Iterator[bytes]:
     """Give lines of CSV; numbers in the fewest digits that give them back, nothing row by row."""
-    import pyarrow as pa
+    from separable.data.arrow_arrays import strings
 
     first = True
     for table in tables:
         header = b""
         if first:
-            names = [pa.array([name]) for name in table.column_names]
+            names = [strings([name]) for name in table.column_names]
             header = _lines([_quoted(name) for name in names])
         yield header + _lines([_cells(table[name].combine_chunks()) for name in table.column_names])
         first = False
@@ -146,11 +157,14 @@ def _cells(column: Any) -> Any:
 def _quoted(texts: Any) -> Any:
     import pyarrow.compute as pc
 
+    from separable.data.arrow_arrays import strings
+
     odd = pc.match_substring_regex(texts, '[",\r\n]')
     if not pc.any(odd).as_py():
         return texts
     inside = pc.replace_substring(texts, '"', '""')
-    return pc.if_else(odd, pc.binary_join_element_wise('"', inside, '"', ""), texts)
+    quote, nothing = strings(('"', "")).cast(texts.type)
+    return pc.if_else(odd, pc.binary_join_element_wise(quote, inside, quote, nothing), texts)
 
 
 def _lines(cells: list[Any]) -> bytes:
@@ -158,8 +172,10 @@ def _lines(cells: list[Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from separable.data.arrow_arrays import strings
+
     text = pa.large_string()
-    comma, newline, nothing = (pa.scalar(each, text) for each in (",", "\n", ""))
+    comma, newline, nothing = strings((",", "\n", "")).cast(text)  # pa.scalar is heavy
     columns = [pc.cast(column, text) for column in cells]
     joined = pc.binary_join_element_wise(
         *columns, comma, null_handling="replace", null_replacement=""
