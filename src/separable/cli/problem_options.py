@@ -41,7 +41,8 @@ class ProblemOptions:
         By `COLUMN_KINDS`, the columns that were named.
     group, time, weight : str or None
         Columns with a part of their own.
-    folds, compare_rows, seed, threads : int
+    folds, seed, threads : int
+    compare_rows : int or None
     reading : ReadingOptions
     """
 
@@ -56,7 +57,7 @@ class ProblemOptions:
     time: str | None
     weight: str | None
     folds: int
-    compare_rows: int
+    compare_rows: int | None
     seed: int
     threads: int
     reading: ReadingOptions
@@ -144,9 +145,9 @@ _OPTIONS = (
                  help="How much each row counts, in learning and in figures."),
     click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
                  help="Parts of the cross-validation."),
-    click.option("--compare-rows", type=click.IntRange(min=0), default=100_000, show_default=True,
-                 metavar="N", help="Of more rows than this a random part is used for comparing; "
-                 "0: all are."),
+    click.option("--compare-rows", type=click.IntRange(min=0), metavar="N",
+                 help="Compare on a random part of so many rows; 0: on all.  "
+                 "[default: 100000, fewer where that takes long]"),
 )  # fmt: skip
 
 
