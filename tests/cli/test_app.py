@@ -13,6 +13,7 @@ import pytest
 import separable as package
 from separable.cli import app as module
 from separable.cli.app import COMMANDS, app
+from separable.cli.options import talk_options
 from separable.datasets import PENGUINS
 
 HEAVY = ("numpy", "pyarrow", "scipy", "sklearn", "pandas", "polars", "matplotlib", "msgspec")
@@ -105,19 +106,39 @@ def test_every_expected_error_is_one_line(separable, monkeypatch, error, code, l
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(module, "_close_stdout", lambda: None)
+    monkeypatch.setattr(module, "close_output", lambda: None)
     monkeypatch.setattr(app, "get_command", lambda ctx, name: click.Command("x", callback=fail))
     result = separable("x")
     assert (result.code, result.out, result.err.strip()) == (code, "", line.strip())
 
 
-def test_a_bug_is_not_hidden(separable, monkeypatch):
-    def fail() -> None:
-        raise RuntimeError("bug")
+@pytest.fixture
+def broken_command(monkeypatch):
+    """A command `x` with an error that nobody has thought of."""
 
-    monkeypatch.setattr(app, "get_command", lambda ctx, name: click.Command("x", callback=fail))
-    with pytest.raises(RuntimeError, match="bug"):
-        separable("x")
+    @click.command()
+    @talk_options
+    def x() -> None:
+        raise RuntimeError("no\n such thing.")
+
+    monkeypatch.setattr(app, "get_command", lambda ctx, name: x)
+
+
+def test_a_bug_is_told_as_one(separable, broken_command):
+    result = separable("x")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        "Error: this is a bug of separable (RuntimeError: no such thing). "
+        "Run it again with --debug.\n"
+    )
+
+
+def test_debug_shows_where_an_error_was_raised(separable, broken_command):
+    result = separable("x", "--debug")
+    assert result.code == 1
+    assert result.err.startswith("Traceback (most recent call last):\n")
+    assert 'raise RuntimeError("no' in result.err
+    assert result.err.endswith("Report it with what stands above.\n")
 
 
 def test_a_closed_pipe_ends_quietly(penguins_model):

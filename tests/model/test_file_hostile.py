@@ -339,5 +339,5 @@ def test_hostile_encoder_parts(tmp_path: Path, toy_encoder: Any) -> None:
     refused(tmp_path, sealed(bad, tensors), "missing must be 'refuse'")
     one = tensors | {"encoder/levels:offsets": np.array([0, 11])}
     refused(
-        tmp_path, sealed(document, one), "encoder.feature_names must hold one name for each of 3"
+        tmp_path, sealed(document, one), "encoder.sources must name the raw column of each of 3"
     )

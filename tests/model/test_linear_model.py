@@ -223,7 +223,7 @@ def test_encoder_brings_its_names(toy_encoder: Any) -> None:
     assert m.decision_function(np.array([[2.0, 1.0, 0.0]])).tolist() == [1]  # encoded already
     with pytest.raises(ValueError, match="feature_names must be those of the encoder"):
         model(weights=[[1, 2, 3]], encoder=encoder, feature_names=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"encoder.feature_names must hold one name for each of 2"):
+    with pytest.raises(ValueError, match=r"encoder.sources must name the raw column of each of 2"):
         model(encoder=encoder, feature_names=None)
 
 

@@ -8,32 +8,43 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from separable import __version__
+from separable.cli.help import Examples
 from separable.cli.options import DEBUG
+from separable.cli.streams import close_output, colour, flush_output, warnings_in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "app", "main", "run"]
+__all__ = ["COMMANDS", "app", "invoke", "run"]
 
 #: Where each command lives, in the order in which help lists them. A new command is one line.
 COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
+    "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
+    "update": "separable.cli.update:update",
+    "compare": "separable.cli.compare:compare",
+    "path": "separable.cli.path:path",
+    "check": "separable.cli.check:check",
+    "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
+    "completion": "separable.cli.completion:completion",
 }
 
-CTRL_C = 130
+BAD, CTRL_C = 1, 130
+
+#: What a shell sets to ask for completions.
+COMPLETE = "_SEPARABLE_COMPLETE"
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(Examples, click.Group):
     """A group whose commands are imported when they are named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -47,51 +58,39 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
-    def invoke(self, ctx: click.Context) -> object:
-        ctx.color = _colour()
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # before click makes an error of it
-            _close_stdout()
-            return 0
-        except Exception:
-            if ctx.meta.get(DEBUG):
-                traceback.print_exc()
-            raise
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which one may be meant."""
+        name = args[0]
+        known = self.get_command(ctx, name) is not None or name.startswith("-")
+        if not known and not ctx.resilient_parsing:
+            from separable.data.table import did_you_mean
+
+            ctx.fail(f"No such command {name!r}{did_you_mean(name, COMMANDS)}.")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    examples=(
+        "separable demo  # see it work, in a minute",
+        "separable train penguins.csv --target species  # a tested model in a file",
+        "separable predict penguins.safetensors penguins.csv",
+        "separable explain penguins.safetensors penguins.csv --row 3",
+        "separable train --help  # all there is to say to one command",
+    ),
     epilog="Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 bad data "
-    "or model or a file that is not there, 2 wrong usage, 130 Ctrl-C.",
+    "or model or a file that is not there, 2 wrong usage, 3 --fail-under missed, 130 Ctrl-C.",
 )
 @click.version_option(__version__, prog_name="separable")
 def app() -> None:
-    """Linear models from a file: train, predict, explain.
-
-    \b
-    Examples:
-      separable demo
-      separable train penguins.csv --target species
-      separable predict penguins.safetensors penguins.csv
-      separable explain penguins.safetensors penguins.csv --row 3
-    """  # noqa: D301 # click wants the backspace itself
-
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run a command line and end the process with its exit code.
-
-    Parameters
-    ----------
-    args : sequence of str, optional
-        The arguments after the program's name; by default those of the process.
-    """
-    sys.exit(run(args))
+    """Linear models from a file: train, predict, explain."""
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code; every expected error is one line.
+    """Run a command line and return its exit code; every error is one line.
 
     Parameters
     ----------
@@ -100,32 +99,65 @@ def run(args: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 bad data, model or file, 2 wrong usage, 130 Ctrl-C.
+        0 done, 1 bad data, model or file, 2 wrong usage, 3 a figure was not reached, 130 Ctrl-C.
+    """
+    if COMPLETE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "separable", COMPLETE, os.environ[COMPLETE])
+    told: dict[str, Any] = {}
+    try:
+        with warnings_in_one_line():
+            code = invoke(sys.argv[1:] if args is None else args, told)
+            flush_output()
+    except BrokenPipeError:  # whoever reads has seen enough
+        close_output()
+        return 0
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        code = _told_error(error, debug=bool(told.get(DEBUG)))
+    return code
+
+
+def invoke(args: Sequence[str], told: dict[str, Any] | None = None) -> int:
+    """Run a command line and return its exit code; errors are raised.
+
+    Parameters
+    ----------
+    args : sequence of str
+    told : dict, optional
+        Is given what the options say to all commands: `DEBUG`.
     """
     try:
-        code = app.main(
-            args if args is None else list(args), prog_name="separable", standalone_mode=False
-        )
-        sys.stdout.flush()
-    except click.ClickException as error:
+        with app.make_context("separable", list(args), color=colour()) as context:
+            try:
+                app.invoke(context)
+            finally:
+                (told if told is not None else {}).update(context.meta)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def _told_error(error: BaseException, *, debug: bool) -> int:
+    """Tell why a command ended, and return its exit code."""
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return CTRL_C
+    if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return CTRL_C
-    except BrokenPipeError:
-        _close_stdout()
-        return 0
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
         click.echo(f"Error: {_one_line(error)}", err=True)
-        return 1
-    return code if isinstance(code, int) else 0
-
-
-def _colour() -> bool | None:
-    """Return whether to write in colour; None: where it is a terminal."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return True if os.environ.get("FORCE_COLOR") else None
+    else:
+        again = "Report it with what stands above." if debug else "Run it again with --debug."
+        what = f"{type(error).__name__}: {_one_line(error)}".removesuffix(".")
+        click.echo(f"Error: this is a bug of separable ({what}). {again}", err=True)
+    return BAD
 
 
 def _one_line(error: BaseException) -> str:
@@ -133,11 +165,3 @@ def _one_line(error: BaseException) -> str:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _close_stdout() -> None:
-    """Let nothing more go to a pipe that the reader has closed, not even at exit."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # standard output is no file
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115

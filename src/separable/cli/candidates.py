@@ -158,5 +158,3 @@ def _made(
         searched = strength is not None and strength.name not in settings
         grid = {strength.name: strength.grid} if strength is not None and searched else {}
         yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)
-
-

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
 from separable.cli.output import check_output, json_bytes, write_data
 from separable.cli.problem_options import ProblemOptions, problem_options
@@ -17,27 +18,33 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@click.command(
+@command(
     short_help="Compare learners on a table by cross-validation.",
-    epilog="Example: separable compare penguins.csv --target species --metric log_loss",
+    examples=(
+        "separable compare reviews.csv --target sentiment",
+        "separable compare houses.csv --target price --model ridge --model least-squares",
+        "separable compare visits.csv --target paid --group customer --metric roc_auc",
+    ),
 )
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Write the leaderboard as CSV; - is stdout.")
 @problem_options
+@heading(
+    OUTPUT,
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the leaderboard as CSV; - is standard output.",
+    ),
+)
 @json_option()
 @talk_options
 def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool) -> None:
     """Compare learners on DATA by cross-validation on all of its rows; nothing is saved.
 
-    \b
-    Examples:
-      separable compare reviews.csv --target sentiment
-      separable compare houses.csv --target price --model ridge --model least-squares
-      separable compare visits.csv --target paid --group customer --metric roc_auc
-
     Every learner is measured on the same folds, each with the best of its strengths. Names of
     learners, columns, metrics and folds are given as to separable train.
-    """  # noqa: D301 # click wants the backspace itself
+    """
     if output is not None and as_json:
         raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
     if output not in (None, "-"):

@@ -83,7 +83,9 @@ def _positive(problem: Problem) -> Any:
         found = [label for label in classes.tolist() if str(label) == given]
         if not found:
             known = ", ".join(shown(label) for label in classes.tolist()[:20])
-            raise click.UsageError(f"--positive {given}: there is no such class. There are {known}.")
+            raise click.UsageError(
+                f"--positive {given}: there is no such class. There are {known}."
+            )
         return found[0]
     if len(classes) != 2:
         return None

@@ -217,9 +217,7 @@ LEARNERS = {
     "least-squares": regressor(
         "separable.moments.least_squares:LeastSquares", None, _more_rows_than_features
     ),
-    "sgd-regressor": regressor(
-        "separable.online.sgd_regressor:SGDRegressor", None, _many_features
-    ),
+    "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor", None, _many_features),
     "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from separable.cli.help import OUTPUT, READING, RUNNING, heading
 from separable.cli.talk import VERBOSITY
 
 if TYPE_CHECKING:
@@ -44,43 +45,45 @@ def _debug(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # 
 
 def talk_options(command: F) -> F:
     """Add ``-q``, ``-v`` and ``--debug``, which `separable.cli.talk` and the app look after."""
-    for option in (
-        click.option("--debug", is_flag=True, expose_value=False, callback=_debug,
-                     help="With an error, show where in the program it was raised."),
-        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_quiet,
-                     help="Tell more: details, and the time of each step."),
+    return heading(
+        OUTPUT,
         click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_quiet,
                      help="Tell nothing but results, warnings and errors."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_quiet,
+                     help="Tell more: details, and the time of each step."),
+        click.option("--debug", is_flag=True, expose_value=False, callback=_debug,
+                     help="With an error, show where in the program it was raised."),
+    )(command)  # fmt: skip
 
 
 def json_option(help: str = "One JSON object instead of text.") -> Callable[[F], F]:  # noqa: A002
     """Add ``--json``; the command gets it as ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help=help)
+    return heading(OUTPUT, click.option("--json", "as_json", is_flag=True, help=help))
 
 
 def seed_option(command: F) -> F:
     """Add ``--seed``, for commands with anything random in them."""
-    return click.option(
+    option = click.option(
         "--seed",
         type=click.IntRange(0, 2**31 - 1),
+        metavar="N",
         default=0,
         show_default=True,
         help="Where all that is random starts: the same seed gives the same result.",
-    )(command)
+    )
+    return heading(RUNNING, option)(command)
 
 
 def threads_option(command: F) -> F:
     """Add ``--threads``; the command gets a number, all there are by default."""
-    return click.option(
+    option = click.option(
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
         default=_all_threads,
         help="How many threads to use.  [default: one a core]",
-    )(command)
+    )
+    return heading(RUNNING, option)(command)
 
 
 def _all_threads() -> int:
@@ -115,10 +118,11 @@ class ReadingOptions:
 
 _READING = (
     click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
-                 help="What kind of file it is.  [default: by name and content]"),
+                 metavar="KIND", help="What kind of file it is: csv, jsonl, parquet, svmlight or "
+                 "vw.  [default: by name and content]"),
     click.option("--delimiter", metavar="CHAR", help="What stands between values in a CSV file."),
     click.option("--header/--no-header", default=None,
-                 help="Whether the first line names the columns (else c1, c2, ...)."),
+                 help="Whether the first line names the columns, else c1, c2, ..."),
     click.option("--no-quoting", "quoting", flag_value=False, type=bool, default=None,
                  help="Quotes are text like any other."),
     click.option("--encoding", metavar="NAME", help="Such as latin-1.  [default: found]"),
@@ -142,7 +146,5 @@ def reading_options(command: F) -> F:
         return command(*args, reading=ReadingOptions(**given), **options)
 
     decorated: Any = with_reading
-    for option in reversed(_READING):
-        decorated = option(decorated)
-    result: F = decorated
+    result: F = heading(READING, *_READING)(decorated)
     return result

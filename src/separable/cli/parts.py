@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows
     from separable.cli.train_table import Problem
 
-__all__ = ["Folds", "folds_of", "forward_folds", "held_out_rows", "how_held_out", "part_of", "refuse_one_class"]
+__all__ = [
+    "Folds",
+    "folds_of",
+    "forward_folds",
+    "held_out_rows",
+    "how_held_out",
+    "part_of",
+    "refuse_one_class",
+]
 
 Folds: TypeAlias = "list[tuple[NDArray[np.intp], NDArray[np.intp]]]"
 
@@ -94,9 +102,7 @@ def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds |
     counts = np.bincount(codes)
     if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
         return None
-    folds = StratifiedKFold(
-        int(np.clip(counts.min(), 2, n_folds)), shuffle=True, random_state=seed
-    )
+    folds = StratifiedKFold(int(np.clip(counts.min(), 2, n_folds)), shuffle=True, random_state=seed)
     with warnings.catch_warnings():  # a class of one row is not learned where it is held out
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(folds.split(np.empty(n), codes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
 from separable.cli.output import check_output, json_bytes, write_data
 from separable.cli.problem_options import ProblemOptions, problem_options
@@ -12,32 +13,39 @@ from separable.cli.talk import note
 __all__ = ["path"]
 
 
-@click.command(
+@command(
     short_help="Show the strengths of a learner: score, weights, largest features.",
-    epilog="Example: separable path penguins.csv --target species --model logistic-regression",
+    examples=(
+        "separable path reviews.csv --target sentiment --model logistic-regression",
+        "separable path houses.csv --target price --model ridge --metric mae",
+    ),
 )
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Write the path as CSV; - is stdout.")
-@click.option(
-    "--top", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-    help="How many of the largest features to name.",
-)  # fmt: skip
 @problem_options
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="Write the path as CSV; - is standard output."
+    ),
+    click.option(
+        "--top",
+        type=click.IntRange(min=1),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="How many of the largest features to name.",
+    ),
+)
 @json_option()
 @talk_options
 def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json: bool) -> None:
     """Learn DATA with every strength of one learner, and show what becomes of it.
 
-    \b
-    Examples:
-      separable path reviews.csv --target sentiment --model logistic-regression
-      separable path houses.csv --target price --model ridge --metric mae
-
     For each strength: the score of cross-validation with its standard error, the length of the
     weights of a fit to all rows, how many are not 0, the relative gap to the optimum, and the
     largest features. The best mean is marked, and the strongest penalty within one standard error
     of it.
-    """  # noqa: D301 # click wants the backspace itself
+    """
     if output is not None and as_json:
         raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
     if output not in (None, "-"):

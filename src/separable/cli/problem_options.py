@@ -1,4 +1,4 @@
-"""What ``train``, ``compare`` and ``path`` share: what is to be learned from what, and how judged."""
+"""What ``train``, ``compare`` and ``path`` share: what is learned from what, and how judged."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from separable.cli.help import heading
 from separable.cli.learners import AUTO, LEARNERS, names_of
 from separable.cli.options import ReadingOptions, reading_options, seed_option, threads_option
 from separable.model.metrics import METRICS
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 
     from separable.cli.learners import Task
 
-__all__ = ["COLUMN_KINDS", "ProblemOptions", "only", "problem_options"]
+__all__ = ["COLUMN_KINDS", "TESTING", "ProblemOptions", "only", "problem_options"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
+
+#: Headings of these options.
+LEARNING, LEARNING_FROM, TESTING = "What to learn", "What to learn from", "How it is tested"
 
 #: What a column can be said to be; each is an option, and a parameter of `TableEncoder`.
 COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
@@ -76,6 +80,14 @@ def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) ->
     return values[0] if values else None
 
 
+def _target(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the target; only a stream of text without named columns goes without one."""
+    name = only(ctx, param, values)
+    if name is None and not ctx.params.get("stream"):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return name or ""
+
+
 def _models(
     ctx: click.Context,  # noqa: ARG001
     param: click.Parameter,  # noqa: ARG001
@@ -102,9 +114,7 @@ class _Models(click.Choice[str]):
     def __init__(self) -> None:
         super().__init__([AUTO, *sorted(LEARNERS)])
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         self.choices = [AUTO, *sorted(LEARNERS)]
         return super().convert(value, param, ctx)
 
@@ -117,38 +127,92 @@ def _learners_help() -> str:
     )
 
 
-_OPTIONS = (
-    click.option("--target", required=True, multiple=True, callback=only, metavar="COL",
-                 help="The column to predict."),
-    click.option("--task", type=click.Choice(["classification", "regression"]),
-                 help="Whether classes or numbers are predicted.  [default: by the target]"),
-    click.option("--model", "models", type=_Models(), multiple=True, callback=_models,
-                 metavar="NAME", help=f"{_learners_help()}  [default: {AUTO}]"),
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-                 help="A parameter of the learner, such as C=1: it is not searched then."),
-    click.option("--metric", type=click.Choice(list(METRICS)), metavar="NAME",
-                 help=f"What decides: {', '.join(METRICS)}.  [default: accuracy or rmse]"),
-    click.option("--positive", metavar="CLASS",
-                 help="The class that precision, recall, f1, roc_auc and average_precision are of."
-                 "  [default: the rarer of two]"),
-    click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers."),
-    click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories."),
-    click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as yes or no."),
-    click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
-    click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
-    click.option("--drop", multiple=True, metavar="COL", help="Leave a column out."),
-    click.option("--group", metavar="COL",
-                 help="Rows with the same value stay together: all held out, or none."),
-    click.option("--time", metavar="COL",
-                 help="A date or number: what is held out is later than what is learned from."),
-    click.option("--weight", metavar="COL",
-                 help="How much each row counts, in learning and in figures."),
-    click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
-                 help="Parts of the cross-validation."),
-    click.option("--compare-rows", type=click.IntRange(min=0), metavar="N",
-                 help="Compare on a random part of so many rows; 0: on all.  "
-                 "[default: 100000, fewer where that takes long]"),
-)  # fmt: skip
+_OPTIONS = {
+    LEARNING: (
+        click.option(
+            "--target",
+            multiple=True,
+            callback=_target,
+            metavar="COL",
+            help="The column to predict.",
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            help="Whether classes or numbers are predicted.  [default: by the target]",
+        ),
+        click.option(
+            "--model",
+            "models",
+            type=_Models(),
+            multiple=True,
+            callback=_models,
+            metavar="NAME",
+            help=f"{_learners_help()}  [default: {AUTO}]",
+        ),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A parameter of the learner, such as C=1: it is not searched then.",
+        ),
+    ),
+    LEARNING_FROM: (
+        click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers."),
+        click.option(
+            "--category", multiple=True, metavar="COL", help="Treat a column as categories."
+        ),
+        click.option(
+            "--boolean", multiple=True, metavar="COL", help="Treat a column as yes or no."
+        ),
+        click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates."),
+        click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text."),
+        click.option("--drop", multiple=True, metavar="COL", help="Leave a column out."),
+        click.option(
+            "--weight", metavar="COL", help="How much each row counts, in learning and in figures."
+        ),
+    ),
+    TESTING: (
+        click.option(
+            "--metric",
+            type=click.Choice(list(METRICS)),
+            metavar="NAME",
+            help=f"What decides: {', '.join(METRICS)}.  [default: accuracy or rmse]",
+        ),
+        click.option(
+            "--positive",
+            metavar="CLASS",
+            help="The class that precision, recall, f1, roc_auc and average_precision are of."
+            "  [default: the rarer of two]",
+        ),
+        click.option(
+            "--group",
+            metavar="COL",
+            help="Rows with the same value stay together: all held out, or none.",
+        ),
+        click.option(
+            "--time",
+            metavar="COL",
+            help="A date or number: what is held out is later than what is learned from.",
+        ),
+        click.option(
+            "--folds",
+            type=click.IntRange(min=2),
+            default=5,
+            show_default=True,
+            metavar="N",
+            help="Parts of the cross-validation.",
+        ),
+        click.option(
+            "--compare-rows",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Compare on a random part of so many rows; 0: on all.  "
+            "[default: 100000, fewer where that takes long]",
+        ),
+    ),
+}
 
 
 def problem_options(command: F) -> F:
@@ -162,7 +226,7 @@ def problem_options(command: F) -> F:
         return command(*args, asked=ProblemOptions(columns=columns, **given), **options)
 
     decorated: Any = reading_options(threads_option(seed_option(with_problem)))
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
+    for title, options in reversed(_OPTIONS.items()):
+        decorated = heading(title, *options)(decorated)
     result: F = decorated
     return result

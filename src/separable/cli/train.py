@@ -7,33 +7,50 @@ from pathlib import Path
 
 import click
 
+from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
 from separable.cli.output import check_output, json_bytes, write_data
-from separable.cli.problem_options import ProblemOptions, problem_options
+from separable.cli.problem_options import TESTING, ProblemOptions, problem_options
+from separable.cli.stream_options import stream_options
 from separable.cli.talk import note, warn
 
 __all__ = ["train"]
 
 
-@click.command(
+@command(
     short_help="Compare learners on a table, test the best on rows held out, save it.",
-    epilog="Example: separable train penguins.csv --target species -o penguins.safetensors",
+    examples=(
+        "separable train reviews.csv --target sentiment",
+        "separable train houses.csv --target price --metric mae",
+        "separable train visits.csv --target paid --group customer --model logistic-regression",
+        "separable train sales.csv --target units --time day --drop id",
+    ),
 )
 @click.argument("data", metavar="DATA")
-@click.option(
-    "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
-)
-@click.option("--test", metavar="FILE", help="A file to test on; all of DATA is learned from then.")
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="The share of rows to hold out; 0 tests nothing.",
-)
 @problem_options
+@heading(
+    TESTING,
+    click.option(
+        "--test", metavar="FILE", help="A file to test on; all of DATA is learned from then."
+    ),
+    click.option(
+        "--test-size",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=0.25,
+        show_default=True,
+        metavar="SHARE",
+        help="The share of rows to hold out; 0 tests nothing.",
+    ),
+)
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+    ),
+)
 @json_option()
 @talk_options
+@stream_options
 def train(
     data: str,
     output: str | None,
@@ -47,20 +64,14 @@ def train(
     - is standard input; a glob or a folder is read as one table. Columns of a file without a header
     line are called c1, c2, ...
 
-    \b
-    Examples:
-      separable train reviews.csv --target sentiment
-      separable train houses.csv --target price --metric mae
-      separable train visits.csv --target paid --group customer --model logistic-regression
-      separable train sales.csv --target units --time day --drop id
-
     Part of the rows is held out. On the others the learners that suit the data are compared by
     cross-validation, each with the best of its strengths; the best one is tested on the rows held
     out, trained again on all rows, and saved. Numbers are standardised (naive Bayes of counts takes
     them as they are), categories become one number for each level, free text words and pairs of
     words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
     Options about columns may be given several times.
-    """  # noqa: D301 # click wants the backspace itself
+    """
+    from separable.cli.saving import save_model
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model
 
@@ -69,7 +80,7 @@ def train(
         raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
     check_output(path, data=data, **({} if test is None else {"test": test}))
     training = train_model(data, test, test_size, asked)
-    training.model.save(path)
+    save_model(training.model, path)
     for told in training.notes:
         note(told)
     for warning in training.warnings:

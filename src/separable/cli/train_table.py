@@ -77,9 +77,7 @@ class Problem:
 
         places: Any = pa.array(self.target.rows[chosen])
         return (
-            self.features
-            if len(chosen) == self.features.num_rows
-            else self.features.take(places)
+            self.features if len(chosen) == self.features.num_rows else self.features.take(places)
         )
 
     def weight_of(self, chosen: Rows) -> NDArray[np.float64] | None:
@@ -227,7 +225,9 @@ def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
 def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) -> None:
     if features.num_columns:
         return
-    others = " and those of " + ", ".join(f"--{each}" for each in asked.apart) if asked.apart else ""
+    others = (
+        " and those of " + ", ".join(f"--{each}" for each in asked.apart) if asked.apart else ""
+    )
     is_only = "are the only ones" if others else "is the only one"
     raise TableError(
         f"{where}: there is no column to learn from: the target {asked.target!r}{others} {is_only}. "

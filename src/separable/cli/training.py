@@ -145,9 +145,7 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
         warnings.simplefilter("always")
         learner.fit(rows, values, **given)
     told = [fit_warning(one.message, learner.model_, len(values), encoder) for one in caught]
-    return _Fitted(
-        encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told))
-    )
+    return _Fitted(encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told)))
 
 
 def _tested(
@@ -180,7 +178,10 @@ def _tested_on_file(
 ) -> HeldOut:
     """Measure on a file of its own."""
     asked, where = problem.asked, file_name(test)
-    types: dict[str, Any] = {**fitted.encoder.column_types, asked.target: problem.target.column_type}
+    types: dict[str, Any] = {
+        **fitted.encoder.column_types,
+        asked.target: problem.target.column_type,
+    }
     if asked.weight is not None:
         types[asked.weight] = "number"
     table: pa.Table = table_of(test, types, asked.reading)

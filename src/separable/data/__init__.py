@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from separable.data.checking import check, duplicates_between
     from separable.data.dataset import Dataset
+    from separable.data.findings import Finding, Findings
     from separable.data.line_errors import LineError
     from separable.data.progress import Progress, ProgressLine
     from separable.data.reading import read
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Dataset",
+    "Finding",
+    "Findings",
     "LineError",
     "Progress",
     "ProgressLine",
@@ -27,6 +31,8 @@ __all__ = [
     "SvmlightReader",
     "TableError",
     "VwReader",
+    "check",
+    "duplicates_between",
     "read",
     "scan",
 ]
@@ -34,6 +40,8 @@ __all__ = [
 #: Where each public name lives; it is imported when it is asked for.
 _HOMES = {
     "Dataset": "separable.data.dataset",
+    "Finding": "separable.data.findings",
+    "Findings": "separable.data.findings",
     "LineError": "separable.data.line_errors",
     "Progress": "separable.data.progress",
     "ProgressLine": "separable.data.progress",
@@ -42,6 +50,8 @@ _HOMES = {
     "SvmlightReader": "separable.data.svmlight",
     "TableError": "separable.data.table",
     "VwReader": "separable.data.vw_text",
+    "check": "separable.data.checking",
+    "duplicates_between": "separable.data.checking",
     "read": "separable.data.reading",
     "scan": "separable.data.scanning",
 }

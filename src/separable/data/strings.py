@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import codecs
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from separable.data.lazy_texts import PackedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,36 +16,57 @@ if TYPE_CHECKING:
 
 __all__ = ["cut_strings", "pack_strings", "unpack_strings"]
 
+#: Bytes that are looked at in one go.
+CHUNK = 1 << 20
+#: The two highest bits of a byte inside a character are 10.
+INSIDE, MASK = 0x80, 0xC0
+
 
 def pack_strings(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the bytes of all texts and the n + 1 offsets between them."""
-    encoded = [text.encode() for text in texts]
+    if isinstance(texts, PackedTexts):
+        return texts.utf8, texts.offsets
+    try:
+        encoded = [text.encode() for text in texts]
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{error.object!r:.80} has half of a surrogate pair and is not valid Unicode text. "
+            "Decode the text again, for example with errors='replace'."
+        ) from error
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in encoded], out=offsets[1:])
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
 
 
-def unpack_strings(utf8: NDArray[Any], offsets: NDArray[Any], name: str) -> tuple[str, ...]:
-    """Return the texts, or refuse tensors that ``pack_strings`` cannot have made."""
+def unpack_strings(utf8: NDArray[Any], offsets: NDArray[Any], name: str) -> PackedTexts:
+    """Return the texts, still packed, or refuse tensors that ``pack_strings`` cannot have made."""
     if utf8.dtype != np.uint8 or utf8.ndim != 1:
         raise ValueError(f"the bytes of {name} must be uint8 in one row, not {_kind(utf8)}")
     if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
         raise ValueError(f"the offsets of {name} must be int64 in one row, not {_kind(offsets)}")
     if offsets[0] != 0 or offsets[-1] != len(utf8) or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(f"the offsets of {name} must rise from 0 to {len(utf8)}, and do not")
-    try:
-        return cut_strings(utf8, offsets)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} holds bytes that are not UTF-8 ({error.reason})") from error
+    _check_utf8(utf8, offsets, name)
+    return PackedTexts(utf8, offsets)
 
 
 def cut_strings(utf8: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
     """Return the texts of tensors that are known to be good."""
-    data, ends = utf8.tobytes(), offsets.tolist()
-    if data.isascii():
-        text = data.decode("ascii")
-        return tuple(text[start:stop] for start, stop in pairwise(ends))
-    return tuple(data[start:stop].decode() for start, stop in pairwise(ends))
+    return tuple(PackedTexts(utf8, offsets))
+
+
+def _check_utf8(utf8: NDArray[np.uint8], offsets: NDArray[np.int64], name: str) -> None:
+    """Refuse bytes that are not UTF-8, and texts that end inside a character."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(utf8), CHUNK):
+            decoder.decode(utf8[start : start + CHUNK].tobytes())
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} holds bytes that are not UTF-8 ({error.reason})") from error
+    starts = offsets[offsets < len(utf8)]
+    if ((utf8[starts] & MASK) == INSIDE).any():
+        raise ValueError(f"{name} holds bytes that are not UTF-8 (a text ends inside a character)")
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.columns import Categories, number_text
+from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import EXAMPLES, ColumnReport
 from separable.features.slot import OneHotSlot, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from separable.data.dates import TypedColumn
 
@@ -111,11 +112,11 @@ class CategoryColumn:
     ----------
     name : str
         The raw column.
-    levels : tuple of str
+    levels : sequence of str
         The levels of the training data that have a number of their own, sorted.
     missing : bool
         Whether training values were missing, which gives a level ``name=(missing)``.
-    rare : tuple of str
+    rare : sequence of str
         The levels of the training data that share the number ``name=(rare)``, sorted.
     unseen : {"zero", "error", "other"}
         What a level that the training data did not have becomes: zeros, an error, or the number
@@ -123,31 +124,33 @@ class CategoryColumn:
     """
 
     name: str
-    levels: tuple[str, ...]
+    levels: Sequence[str]
     missing: bool
-    rare: tuple[str, ...] = ()
+    rare: Sequence[str] = ()
     unseen: str = "zero"
-    _places: dict[str, int] = field(init=False, repr=False, compare=False)
+    _places: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     kind: ClassVar[str] = "category"
 
-    def __post_init__(self) -> None:
-        places = {level: place for place, level in enumerate(self.levels)}
-        places |= dict.fromkeys(self.rare, len(self.levels))
-        object.__setattr__(self, "_places", places)
-
     @property
-    def feature_names(self) -> tuple[str, ...]:
+    def feature_names(self) -> Sequence[str]:
         """The names of the numbers out."""
-        levels = (*self.levels, *(("(rare)",) if self.rare else ()))
-        return tuple(
-            f"{self.name}={level}" for level in (*levels, *(("(missing)",) if self.missing else ()))
-        )
+        others = (*(("(rare)",) if self.rare else ()), *(("(missing)",) if self.missing else ()))
+        return PrefixedTexts(f"{self.name}=", ChainedTexts([self.levels, others]))
+
+    def _numbered(self) -> dict[str, int]:
+        """Return the place of each level; a file is read without making them all."""
+        places = self._places
+        if not places:
+            own = {level: place for place, level in enumerate(self.levels)}
+            places.update(own | dict.fromkeys(self.rare, len(self.levels)))
+        return places
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing or unseen."""
         categories = categories_of(column)
-        found = [self._places.get(level, -1) for level in categories.levels]
+        places_of = self._numbered()
+        found = [places_of.get(level, -1) for level in categories.levels]
         report = self._report(categories, found)
         if report.unseen and self.unseen == "error":
             row, level = report.unseen_examples[0]
@@ -174,7 +177,7 @@ class CategoryColumn:
             if type(value) not in (int, float, bool) or value != value or abs(value) > _LARGEST:
                 return None
             value = str(value) if type(value) is bool else number_text(float(value))
-        place = self._places.get(value, -1)
+        place = (self._places or self._numbered()).get(value, -1)
         return None if place < 0 else [(place, 1.0)]  # unseen: the ledger is to know
 
     def shown(self, place: int, value: float) -> str | None:

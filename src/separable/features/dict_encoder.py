@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import native
+from separable.data.lazy_texts import is_texts
 from separable.data.rows import Rows, as_rows
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -252,10 +253,10 @@ class DictEncoder(Transformer):
 
     # --- files ---
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return what was learned as tensors and JSON values."""
         pairs = [(str(k), text) for k, texts in self._fitted()._levels.items() for text in texts]
-        tensors: dict[str, NDArray[Any] | tuple[str, ...]] = {
+        tensors: dict[str, NDArray[Any] | Sequence[str]] = {
             "numbers": tuple(str(key) for key in self._numbers),
             "level_features": tuple(key for key, _ in pairs),
             "level_texts": tuple(text for _, text in pairs),
@@ -267,10 +268,7 @@ class DictEncoder(Transformer):
         """Rebuild a fitted encoder; the inverse of `to_parts`."""
         parts = [tensors.get(key) for key in ("numbers", "level_features", "level_texts")]
         separator, sparse = values.get("separator"), values.get("sparse")
-        texts = all(
-            isinstance(part, tuple) and all(isinstance(each, str) for each in part)
-            for part in parts
-        )
+        texts = all(map(is_texts, parts))
         if not texts or not isinstance(separator, str) or not isinstance(sparse, bool):
             raise ValueError("The saved DictEncoder is damaged: wrong parts.")
         numbers, features, found = (tuple(map(str, part or ())) for part in parts)

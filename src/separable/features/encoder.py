@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
 
-    Tensors: TypeAlias = Mapping[str, NDArray[Any] | tuple[str, ...]]
+    Tensors: TypeAlias = Mapping[str, NDArray[Any] | Sequence[str]]
     Values: TypeAlias = Mapping[str, Any]
 
 __all__ = ["ENCODERS", "Encoder", "encoder_class"]
@@ -25,6 +25,8 @@ __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 #: Where the class of each kind of encoder lives. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
     "dict": "separable.features.dict_encoder:DictEncoder",
+    "one-hot": "separable.features.one_hot_encoder:OneHotEncoder",
+    "polynomial": "separable.features.polynomial_encoder:PolynomialEncoder",
     "table": "separable.features.table_encoder:TableEncoder",
     "text": "separable.features.text_encoder:TextEncoder",
 }
@@ -37,17 +39,17 @@ class Encoder(Protocol):
     kind: ClassVar[str]
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out, for example ``island=Dream``."""
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, for example ``island=Dream``; equal to their tuple."""
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """For each number out, the raw column it came from."""
+    def sources(self) -> Sequence[str]:
+        """For each number out, the raw column it came from; its length is known at once."""
 
     def encode(self, data: Any) -> Rows:
         """Turn raw records into rows of float64."""
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return the fitted state as named tensors (texts too) and JSON values."""
 
     @classmethod

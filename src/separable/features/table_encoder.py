@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -11,13 +10,16 @@ import numpy as np
 
 from separable.data.columns import Columns, as_columns
 from separable.data.dates import TypedColumns
+from separable.data.lazy_texts import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
 from separable.features.column_states import ColumnState, column_for
 from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
 from separable.features.slot import Slot, rows_from_slots
+from separable.features.table_names import names_of_numbers
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
+from separable.features.text_column import TextColumn
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 from separable.features.wishes import check_options, unseen_policy, wishes_of
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
     from separable.features.encoding_report import ColumnReport
+    from separable.features.text_encoder import TextEncoder
 
     Names: TypeAlias = Sequence[str] | Mapping[str, Any] | None
 
@@ -261,11 +264,12 @@ class TableEncoder(Transformer):
         self.n_features_in_ = len(names_in)
         widths = [len(encoder.feature_names) for encoder in encoders]
         self._starts = tuple(np.cumsum([0, *widths]).tolist())
-        self._feature_names = _unique([n for encoder in encoders for n in encoder.feature_names])
-        self._sources = tuple(
-            encoder.name
-            for encoder, width in zip(encoders, widths, strict=True)
-            for _ in range(width)
+        self._feature_names: Sequence[str] | None = None
+        self._sources = ChainedTexts(
+            [
+                RepeatedText(encoder.name, width)
+                for encoder, width in zip(encoders, widths, strict=True)
+            ]
         )
 
     def _fitted(self) -> tuple[ColumnEncoder, ...]:
@@ -326,13 +330,15 @@ class TableEncoder(Transformer):
         return self._unseen.to_dict()
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
-        self._fitted()
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        encoders = self._fitted()
+        if self._feature_names is None:
+            self._feature_names = names_of_numbers(encoders)
         return self._feature_names
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the raw column it came from."""
         self._fitted()
         return self._sources
@@ -344,6 +350,11 @@ class TableEncoder(Transformer):
             encoder.name: "category" if encoder.kind == "text" else cast("ColumnType", encoder.kind)
             for encoder in self._fitted()
         }
+
+    @property
+    def text_encoders(self) -> dict[str, TextEncoder]:
+        """The encoders of the columns of free text, by column."""
+        return {each.name: each.encoder for each in self._fitted() if isinstance(each, TextColumn)}
 
     def shown(self, feature: int, value: float) -> str | None:
         """Return the raw value behind a number out, where its name does not say it.
@@ -437,7 +448,7 @@ class TableEncoder(Transformer):
 
     # --- files ---
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return what was learned as tensors and JSON values.
 
         Returns
@@ -491,21 +502,3 @@ def _require(names: Any, columns: Columns) -> None:
 def _refuse_no_rows(columns: Columns) -> None:
     if not columns.n_rows:
         raise TableError("The table has no rows.")
-
-
-def _unique(names: list[str]) -> tuple[str, ...]:
-    """Tell apart names that coincide, such as a level that is itself called (missing)."""
-    if len(set(names)) == len(names):
-        return tuple(names)
-    taken = set(names)
-    met: Counter[str] = Counter()
-    out = []
-    for name in names:
-        met[name] += 1
-        new, number = name, met[name]
-        while number > 1 and new in taken:
-            new = f"{name} [{number}]"
-            number += 1
-        taken.add(new)
-        out.append(new)
-    return tuple(out)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.lazy_texts import PackedTexts, is_texts
+from separable.data.strings import pack_strings
 from separable.features.boolean_column import BooleanColumn
 from separable.features.category_column import UNSEEN, CategoryColumn
 from separable.features.date_column import CYCLES, NUMBERS, DateColumn
@@ -35,22 +37,25 @@ FIRST_PARAMETERS = ("number", "category", "drop")
 #: How the tensor ``kinds`` says what a column is.
 KINDS = ("category", "number", "boolean", "date", "text")
 
+#: Up to so many levels are read as texts; more stay packed.
+FEW = 1 << 10
+
 _CYCLE_SIZES = [len(values) for values in CYCLES.values()]
 
 
 def tensors_of(
     encoders: Sequence[ColumnEncoder], dropped: Mapping[str, str], names_in: Sequence[str]
-) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
     """Return the fitted columns of an encoder as tensors, and what of them is JSON."""
     numbers = [e for e in encoders if isinstance(e, NumberColumn)]
     categories = [e for e in encoders if isinstance(e, CategoryColumn)]
-    tensors: dict[str, NDArray[Any] | tuple[str, ...]] = {
+    tensors: dict[str, NDArray[Any] | Sequence[str]] = {
         "names": tuple(e.name for e in encoders),
         "is_number": np.array([isinstance(e, NumberColumn) for e in encoders], dtype=np.uint8),
         "has_missing": np.array([e.missing for e in encoders], dtype=np.uint8),
         "means": np.array([e.mean for e in numbers], dtype=np.float64),
         "scales": np.array([e.scale for e in numbers], dtype=np.float64),
-        "levels": tuple(level for e in categories for level in e.levels),
+        "levels": _joined([e.levels for e in categories]),
         "level_counts": np.array([len(e.levels) for e in categories], dtype=np.int64),
         "names_in": tuple(names_in),
         "dropped": tuple(dropped),
@@ -58,7 +63,7 @@ def tensors_of(
     }
     values: dict[str, Any] = {}
     if any(e.rare for e in categories):
-        tensors["rare_levels"] = tuple(level for e in categories for level in e.rare)
+        tensors["rare_levels"] = _joined([e.rare for e in categories])
         tensors["rare_counts"] = np.array([len(e.rare) for e in categories], dtype=np.int64)
     if any(e.unseen != "zero" for e in categories):
         values["policies"] = [e.unseen for e in categories]
@@ -68,9 +73,14 @@ def tensors_of(
     return tensors, values
 
 
+def _joined(groups: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return the texts of all groups; one alone stays packed if it is."""
+    return groups[0] if len(groups) == 1 else tuple(text for group in groups for text in group)
+
+
 def _add_later_kinds(
     encoders: Sequence[ColumnEncoder],
-    tensors: dict[str, NDArray[Any] | tuple[str, ...]],
+    tensors: dict[str, NDArray[Any] | Sequence[str]],
     values: dict[str, Any],
 ) -> None:
     booleans = [e for e in encoders if isinstance(e, BooleanColumn)]
@@ -145,7 +155,7 @@ class Parts:
 
     def _categories(self, columns: list[tuple[str, bool]]) -> list[CategoryColumn]:
         n = len(columns)
-        rare: list[tuple[str, ...]] = [()] * n
+        rare: list[Sequence[str]] = [()] * n
         if "rare_levels" in self._tensors:
             rare = self._levels(n, "rare_levels", "rare_counts", least=0)
         levels = self._levels(n, "levels", "level_counts", least=0 if any(rare) else 1)
@@ -153,7 +163,8 @@ class Parts:
         listed = isinstance(policies, list) and len(policies) == n
         _check(listed and all(each in UNSEEN for each in policies), "wrong 'policies'")
         for own, shared in zip(levels, rare, strict=True):
-            _check(bool(own or shared) and not {*own} & {*shared}, "wrong levels")
+            apart = not shared or {*own}.isdisjoint(shared)
+            _check(bool(own or shared) and apart, "wrong levels")
         return [
             CategoryColumn(name, own, missing, shared, policy)
             for (name, missing), own, shared, policy in zip(
@@ -223,25 +234,30 @@ class Parts:
         _check(set(names) == used and len(names) == len(used), "'names_in' must list the columns")
         return names
 
-    def _levels(
-        self, n_columns: int, key: str, counts_key: str, least: int
-    ) -> list[tuple[str, ...]]:
-        levels, counts = self._texts(key), self._array(counts_key, "i", n_columns)
+    def _levels(self, n_columns: int, key: str, counts_key: str, least: int) -> list[Sequence[str]]:
+        levels, counts = self._packed(key), self._array(counts_key, "i", n_columns)
         fits = bool((counts >= least).all()) and sum(counts.tolist()) == len(levels)
         _check(fits, "wrong levels")
         stops = np.cumsum(counts).tolist()
-        groups = [
-            levels[stop - count : stop] for stop, count in zip(stops, counts.tolist(), strict=True)
+        groups: list[Sequence[str]] = [
+            levels.part(stop - count, stop) if count > FEW else levels[stop - count : stop]
+            for stop, count in zip(stops, counts.tolist(), strict=True)
         ]
         for group in groups:
             _check(all(a < b for a, b in pairwise(group)), "unsorted levels")
         return groups
 
     def _texts(self, key: str) -> tuple[str, ...]:
+        return tuple(self._packed(key))
+
+    def _packed(self, key: str) -> PackedTexts:
         value = self._tensors.get(key)
-        if not isinstance(value, tuple) or not all(isinstance(text, str) for text in value):
+        if not is_texts(value):
             raise ValueError(f"The saved TableEncoder is damaged: {key!r} must be texts.")
-        return value
+        if isinstance(value, PackedTexts):
+            return value
+        assert isinstance(value, tuple)
+        return PackedTexts(*pack_strings(value))
 
     def _flags(self, key: str, length: int) -> NDArray[Any]:
         flags = self._array(key, "u", length)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
 from separable.features.category_column import categories_of
 from separable.features.encoding_report import ColumnReport
 from separable.features.slot import BlockSlot, NumberSlot, Slot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from separable.data.dates import TypedColumn
     from separable.features.text_encoder import TextEncoder
 
@@ -133,10 +136,10 @@ class TextColumn:
     kind: ClassVar[str] = "text"
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
+    def feature_names(self) -> Sequence[str]:
         """The names of the numbers out."""
-        names = tuple(f"{self.name}:{term}" for term in self.encoder.feature_names)
-        return (*names, f"{self.name}=(missing)") if self.missing else names
+        names = PrefixedTexts(f"{self.name}:", self.encoder.feature_names)
+        return ChainedTexts([names, (f"{self.name}=(missing)",)]) if self.missing else names
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing."""

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.lazy_texts import RepeatedText
 from separable.data.threads import n_threads
 from separable.features.text_hashing import TextHashing
 from separable.features.text_params import TOKEN_PATTERN
 from separable.features.text_parts import parts_of, state_of
 from separable.features.text_plan import TextPlan
+from separable.features.text_spans import word_spans
 from separable.features.text_vocabulary import TextVocabulary
 from separable.features.transformer import Transformer
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.encoder import Tensors, Values
     from separable.features.text_parts import State
+    from separable.features.text_spans import Span
 
 __all__ = ["TextEncoder"]
 
@@ -274,7 +277,7 @@ class TextEncoder(Transformer):
 
     def _set_state(self, state: State) -> None:
         self._state = state
-        self._names: tuple[str, ...] | None = None
+        self._names: Sequence[str] | None = None
 
     def _learning_state(self, what: str) -> State:
         state = self._fitted()
@@ -303,17 +306,17 @@ class TextEncoder(Transformer):
     # --- what it learned ---
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out: the terms."""
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out: the terms, as a sequence equal to the tuple of them."""
         state = self._settled()
         if self._names is None:
             self._names = state.names()
         return self._names
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the raw column it came from: ``"text"``."""
-        return ("text",) * self._settled().n_features
+        return RepeatedText("text", self._settled().n_features)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -366,6 +369,26 @@ class TextEncoder(Transformer):
 
     # --- encoding ---
 
+    def word_spans(self, text: str) -> list[Span] | None:
+        """Return where the words that are counted stand in a text, as it was written.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of Span, or None
+            None where no words are counted, but characters or what a function gives.
+
+        Examples
+        --------
+        >>> from separable import TextEncoder
+        >>> TextEncoder().fit(["good film"]).word_spans("A GOOD film")
+        [Span(start=2, end=6, word='good'), Span(start=7, end=11, word='film')]
+        """
+        return word_spans(self._fitted().plan, text)
+
     def encode(self, data: Any) -> Rows:
         """Turn texts into rows of numbers.
 
@@ -384,7 +407,7 @@ class TextEncoder(Transformer):
 
     # --- files ---
 
-    def to_parts(self) -> tuple[dict[str, NDArray[Any] | tuple[str, ...]], dict[str, Any]]:
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
         """Return what was learned as tensors and JSON values.
 
         Returns

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.strings import cut_strings
+from separable.data.lazy_texts import LazyTexts, PackedTexts
 from separable.features.alphabet import tables_for
 from separable.features.text_vocabulary import rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from separable._core import native
     from separable.data.rows import Rows
     from separable.features.text_plan import TextPlan
 
-__all__ = ["TextHashing"]
+__all__ = ["HashedNames", "TextHashing"]
 
 #: How many names of a shared column are spelled out.
 SPELLED = 3
@@ -44,13 +46,13 @@ class TextHashing:
     def restored(
         cls,
         plan: TextPlan,
-        terms: tuple[NDArray[np.uint8], NDArray[np.int64]],
+        terms: PackedTexts,
         limit: int,
         n_documents: int,
     ) -> TextHashing:
         """Return what was met once, with the names as `terms` gave them."""
         made = cls(plan)
-        made._hasher.set_names(*terms, limit)
+        made._hasher.set_names(terms.utf8, terms.offsets, limit)
         made.n_documents = n_documents
         return made
 
@@ -131,25 +133,63 @@ class TextHashing:
         """How many names there were: counted while all are kept, else estimated."""
         return round(self._hasher.n_names)
 
-    def terms(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the names kept: UTF-8, and where each name starts."""
+    def terms(self) -> PackedTexts:
+        """Return the names kept."""
         utf8, offsets, _ = self._hasher.names()
-        return utf8, offsets
+        return PackedTexts(utf8, offsets)
 
     def by_column(self) -> dict[int, tuple[str, ...]]:
         """Return the names kept, sorted, of each column that has some."""
-        utf8, offsets, columns = self._hasher.names()
-        names = cut_strings(utf8, offsets)
-        starts = np.flatnonzero(np.diff(columns, prepend=-1)).tolist()
-        return {int(columns[a]): names[a:b] for a, b in pairwise([*starts, len(names)])}
+        return dict(self.names().known())
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> HashedNames:
         """Return the name of each column; of several names, that it is shared."""
-        known = self.by_column()
-        return tuple(
-            _spelled(known[column]) if column in known else f"hash:{column}"
-            for column in range(self.n_features)
-        )
+        utf8, offsets, columns = self._hasher.names()
+        return HashedNames(self.n_features, PackedTexts(utf8, offsets), columns)
+
+
+class HashedNames(LazyTexts):
+    """The names of hashed columns: of the terms that fell into each, or of its number.
+
+    Parameters
+    ----------
+    n_features : int
+    terms : PackedTexts
+        The terms that are known, by column, those of one column sorted.
+    columns : ndarray of int
+        The column of each term.
+    """
+
+    def __init__(self, n_features: int, terms: PackedTexts, columns: NDArray[Any]) -> None:
+        self._n_features, self._terms, self._columns = n_features, terms, columns
+
+    def known(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the columns that have terms, with these."""
+        starts = np.flatnonzero(np.diff(self._columns, prepend=-1)).tolist()
+        terms = iter(self._terms)
+        for first, last in pairwise([*starts, len(self._terms)]):
+            yield int(self._columns[first]), tuple(islice(terms, last - first))
+
+    @property
+    def differ(self) -> bool:
+        """Whether all names are sure to differ: no term looks like the name of a column."""
+        utf8 = self._terms.utf8.tobytes()
+        return b"hash:" not in utf8 and b"(shared)" not in utf8
+
+    def __len__(self) -> int:
+        return self._n_features
+
+    def _at(self, place: int) -> str:
+        first, last = np.searchsorted(self._columns, [place, place + 1]).tolist()
+        return _spelled(self._terms[first:last]) if last > first else f"hash:{place}"
+
+    def __iter__(self) -> Iterator[str]:
+        reached = 0
+        for column, terms in self.known():
+            yield from (f"hash:{place}" for place in range(reached, column))
+            yield _spelled(terms)
+            reached = column + 1
+        yield from (f"hash:{place}" for place in range(reached, self._n_features))
 
 
 def _spelled(names: tuple[str, ...]) -> str:

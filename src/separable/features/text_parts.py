@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from separable.data.lazy_texts import is_texts
+from separable.data.strings import unpack_strings
 from separable.features.text_hashing import TextHashing
 from separable.features.text_plan import TextPlan
 from separable.features.text_vocabulary import TextVocabulary
@@ -13,6 +15,7 @@ from separable.features.text_vocabulary import TextVocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.data.lazy_texts import PackedTexts
     from separable.features.encoder import Tensors, Values
 
 __all__ = ["State", "parts_of", "state_of"]
@@ -52,10 +55,10 @@ def parts_of(state: State) -> tuple[dict[str, Any], dict[str, Any]]:
                 f"A TextEncoder whose {name!r} is a function cannot be saved: a file holds no "
                 "code. Use the options that are words or patterns, or encode before the model."
             )
-    utf8, offsets = state.terms()
+    terms = state.terms()
     tensors: dict[str, Any] = {
-        "terms": utf8,
-        "term_offsets": offsets,
+        "terms": terms.utf8,
+        "term_offsets": terms.offsets,
         "stop_words": plan.stop_words,
     }
     if state.idf is not None:
@@ -76,12 +79,12 @@ def state_of(tensors: Tensors, values: Values) -> tuple[State, dict[str, Any]]:
     _check(whole and n_documents >= 0, "'n_documents' is wrong")
     plan = TextPlan.restored(params)
     params = params | {"dtype": np.dtype(plan.dtype).type}
-    terms = _bytes(tensors, "terms"), _offsets(tensors, "term_offsets")
+    terms = _terms(tensors)
     if plan.n_features is not None:
         _check(set(tensors) == TENSORS, "wrong tensors")
         return TextHashing.restored(plan, terms, _limit(values), n_documents), params
-    _check(len(terms[1]) > 1, "it has no terms")
-    idf = _idf(tensors, plan, len(terms[1]) - 1)
+    _check(len(terms) > 0, "it has no terms")
+    idf = _idf(tensors, plan, len(terms))
     return TextVocabulary.restored(plan, terms, idf, n_documents), params
 
 
@@ -94,9 +97,9 @@ def _params(tensors: Tensors, values: Values) -> dict[str, Any]:
     _check(isinstance(ngram_range, list) and len(ngram_range) == 2, "'ngram_range' is wrong")
     params["ngram_range"] = tuple(params["ngram_range"])
     stop_words = tensors.get("stop_words")
-    _check(isinstance(stop_words, tuple), "'stop_words' must be texts")
-    assert isinstance(stop_words, tuple)
-    params["stop_words"] = list(stop_words) if stop_words else None
+    _check(is_texts(stop_words), "'stop_words' must be texts")
+    assert stop_words is not None
+    params["stop_words"] = [str(word) for word in stop_words] or None
     for name in ("token_pattern", "strip_accents", "analyzer", "dtype"):
         _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")
     return params
@@ -125,20 +128,13 @@ def _idf(tensors: Tensors, plan: TextPlan, n_terms: int) -> NDArray[Any] | None:
     return idf
 
 
-def _bytes(tensors: Tensors, name: str) -> NDArray[np.uint8]:
-    array = tensors.get(name)
-    fits = isinstance(array, np.ndarray) and array.dtype == np.uint8 and array.ndim == 1
-    _check(fits, f"{name!r} must be bytes")
-    assert isinstance(array, np.ndarray)
-    return array
-
-
-def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
-    array = tensors.get(name)
-    fits = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
-    _check(fits, f"{name!r} must be places")
-    assert isinstance(array, np.ndarray)
-    return array
+def _terms(tensors: Tensors) -> PackedTexts:
+    utf8, offsets = tensors.get("terms"), tensors.get("term_offsets")
+    arrays = isinstance(utf8, np.ndarray) and isinstance(offsets, np.ndarray)
+    _check(arrays, "'terms' must be bytes and places")
+    assert isinstance(utf8, np.ndarray)
+    assert isinstance(offsets, np.ndarray)
+    return unpack_strings(utf8, offsets, "'terms'")
 
 
 def _check(ok: bool, what: str) -> None:

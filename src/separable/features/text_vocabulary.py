@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.lazy_texts import PackedTexts
 from separable.data.rows import Rows
-from separable.data.strings import cut_strings, pack_strings
+from separable.data.strings import pack_strings
 from separable.features.alphabet import tables_for
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ class TextVocabulary:
             self._fixed_df = np.zeros(len(plan.vocabulary), np.int64)
         self._idf: NDArray[Any] | None = None
         self._settled = False
+        self._terms: PackedTexts | None = None  # as a file has them
 
     @classmethod
     def restored(
         cls,
         plan: TextPlan,
-        terms: tuple[NDArray[np.uint8], NDArray[np.int64]],
+        terms: PackedTexts,
         idf: NDArray[Any] | None,
         n_documents: int,
     ) -> TextVocabulary:
@@ -53,8 +55,9 @@ class TextVocabulary:
         made = cls.__new__(cls)
         made.plan, made.n_documents, made.complete = plan, n_documents, False
         made._counter = plan.counter()
-        made._counter.set_names(*terms)
+        made._counter.set_names(terms.utf8, terms.offsets)
         made._fixed_df, made._idf, made._settled = None, idf, True
+        made._terms = terms
         return made
 
     def assume(self) -> None:
@@ -175,15 +178,17 @@ class TextVocabulary:
         arrays = make(rows, plan.binary, plan.norm or "", idf, logs, threads)
         return rows_of(arrays, self.n_features)
 
-    def terms(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the names of the columns: UTF-8, and where each name starts."""
-        self.settle()
-        utf8, offsets = self._counter.names(0, self.n_features)
-        return utf8, offsets
-
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> PackedTexts:
         """Return the names of the columns."""
-        return cut_strings(*self.terms())
+        self.settle()
+        if self._terms is not None:
+            return self._terms
+        utf8, offsets = self._counter.names(0, self.n_features)
+        return PackedTexts(utf8, offsets)
+
+    def terms(self) -> PackedTexts:
+        """Return the terms that are known: those of the columns."""
+        return self.names()
 
 
 def rows_of(arrays: tuple[Any, Any, Any], n_features: int) -> Rows:

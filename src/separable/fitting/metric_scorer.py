@@ -40,7 +40,7 @@ class MetricScorer:
     asks_answers_only = True
 
     @property
-    def __name__(self) -> str:  # noqa: A003
+    def __name__(self) -> str:
         return self.metric.name
 
     @property

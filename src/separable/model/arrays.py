@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.lazy_texts import LazyTexts
 from separable.model.json_values import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +23,8 @@ __all__ = [
     "read_only",
 ]
 
-MAX_CLASS_BYTES = 1 << 28
+#: NumPy makes all texts of an array as wide as the longest. So many bytes are always allowed.
+MAX_CLASS_BYTES = 1 << 25
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -66,10 +68,12 @@ def checked_threshold(value: Any) -> float | None:
     return float(value)
 
 
-def checked_names(names: Iterable[str] | None, count: int, what: str) -> tuple[str, ...] | None:
-    """Return ``count`` names as a tuple of text, or None for None."""
+def checked_names(names: Iterable[str] | None, count: int, what: str) -> Sequence[str] | None:
+    """Return ``count`` names as a tuple of text, or as they are if lazy, or None for None."""
     if names is None:
         return None
+    if isinstance(names, LazyTexts) and len(names) == count:
+        return names
     if isinstance(names, str):
         raise ValueError(f"{what} must be a sequence of str, one a feature. Got one str instead.")
     names = tuple(names)
@@ -134,7 +138,7 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
                 "Rename it."
             )
     size = 4 * len(labels) * max(len(label) for label in labels)  # NumPy makes all as wide as one
-    if size > MAX_CLASS_BYTES:
+    if size > max(MAX_CLASS_BYTES, 3 * sum(len(label) + 16 for label in labels)):
         raise ValueError(
             f"{len(labels)} classes as long as {max(labels, key=len)!r:.40} would fill "
             f"{size} bytes. Shorten the labels."

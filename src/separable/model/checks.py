@@ -55,17 +55,18 @@ def check_score_count(k: int, classes: NDArray[Any] | None, what: str) -> None:
 
 def names_of_features(
     names: Sequence[str] | None, encoder: Encoder | None, count: int
-) -> tuple[str, ...] | None:
+) -> Sequence[str] | None:
     """Return the names of the features: the encoder's where there is one."""
-    checked = checked_names(names, count, "feature_names")
     if encoder is None:
-        return checked
-    encoded = checked_names(encoder.feature_names, count, "encoder.feature_names")
-    if len(encoder.sources) != count:
+        return checked_names(names, count, "feature_names")
+    if len(encoder.sources) != count:  # first: a forged encoder may claim any number of names
         raise ValueError(
             f"encoder.sources must name the raw column of each of {count} features. "
             f"Got {len(encoder.sources)}."
         )
-    if checked is not None and checked != encoded:
-        raise ValueError("feature_names must be those of the encoder, or None.")
+    encoded = checked_names(encoder.feature_names, count, "encoder.feature_names")
+    if names is not None and names is not encoded:
+        checked = checked_names(names, count, "feature_names")
+        if checked != encoded:
+            raise ValueError("feature_names must be those of the encoder, or None.")
     return encoded

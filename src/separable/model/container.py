@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     Tensors: TypeAlias = Mapping[str, NDArray[Any]]
 
-__all__ = ["check_seal", "close_container", "container_chunks", "open_container"]
+__all__ = [
+    "DTYPES",
+    "TensorInfo",
+    "check_seal",
+    "close_container",
+    "container_chunks",
+    "open_container",
+    "read_header",
+]
 
 KEY = "separable"
 #: What safetensors calls each dtype. Files have tensors in this order: the widest come first, so
@@ -114,14 +122,19 @@ def open_container(data: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
     Nothing is allocated by what the header claims: every size is compared with the data first.
     The tensors are read-only views of the data.
     """
+    document, infos, start = read_header(data)
+    try:
+        return document, _tensors(data, start, infos)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"its tensors cannot be read ({error!s:.200}). {DAMAGED}.") from error
+
+
+def read_header(data: bytes) -> tuple[bytes, dict[str, TensorInfo], int]:
+    """Return document, what is said of the tensors, and where these should begin."""
     header = _header(data)
     document = _document(header)
     _check_values(document)
-    infos = _infos(header)
-    try:
-        return document, _tensors(data, 8 + len(header), infos)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"its tensors cannot be read ({error!s:.200}). {DAMAGED}.") from error
+    return document, _infos(header), 8 + len(header)
 
 
 def check_seal(document: bytes, tensors: Tensors) -> bytes:

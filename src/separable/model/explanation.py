@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.lazy_texts import groups_of
 from separable.data.rows import Rows
 from separable.model.column_sums import column_sums
 from separable.model.probability import classes_of
 from separable.model.words import feature_name, label_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -91,7 +92,7 @@ class Explanation:
     model : LinearModel or VotedModel
     rows : Rows
     all_scores : ndarray of float64, shape (n, k)
-    feature_names : tuple of str or None
+    feature_names : sequence of str or None
 
     Examples
     --------
@@ -109,7 +110,7 @@ class Explanation:
     model: Model
     rows: Rows
     all_scores: NDArray[np.float64]
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return self.rows.n_rows
@@ -215,9 +216,7 @@ class Explanation:
                 f"This {self.model.learner} model has no encoder, so its features are the raw "
                 "columns. Use contributions() or terms()."
             )
-        columns = tuple(dict.fromkeys(encoder.sources))
-        number = {column: place for place, column in enumerate(columns)}
-        groups = np.array([number[source] for source in encoder.sources], dtype=np.int64)
+        columns, groups = groups_of(encoder.sources)
         sums = column_sums(self, label, groups, len(columns))
         return dict(zip(columns, sums.T, strict=True))
 

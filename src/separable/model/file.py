@@ -11,10 +11,11 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from separable.data.lazy_texts import is_texts
 from separable.features.encoder import ENCODERS, encoder_class
 from separable.model.atomic import write_atomically
 from separable.model.container import check_seal, container_chunks, open_container
@@ -33,13 +34,14 @@ from separable.model.voted_parts import VOTED, voted_model_parts, voted_parts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
     from separable.model.kinds import Model
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "check_regular", "load", "save"]
 
 COMMON = {"classes", "feature_names"}
 LINEAR = {"weights", "intercept", "calibration"}
@@ -115,6 +117,12 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _read(path: Path) -> bytes:
+    check_regular(path)
+    return path.read_bytes()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a file that can be read whole."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -123,7 +131,6 @@ def _read(path: Path) -> bytes:
         raise ValueError("it is a folder. Give the path of the file inside it.")
     if not stat.S_ISREG(mode):  # a device or a pipe might never end
         raise ValueError("it is not a regular file. Copy it to one first.")
-    return path.read_bytes()
 
 
 def _model_from_bytes(data: bytes) -> Model:
@@ -228,14 +235,14 @@ def _numbers(own: dict[str, Any], name: str) -> NDArray[np.float64]:
 
 def _classes(own: dict[str, Any]) -> Any:
     classes = own.get("classes")
-    return np.array(classes, dtype=object) if isinstance(classes, tuple) else classes
+    return np.array(classes, dtype=object) if is_texts(classes) else classes
 
 
-def _feature_names(own: dict[str, Any]) -> tuple[str, ...] | None:
+def _feature_names(own: dict[str, Any]) -> Sequence[str] | None:
     names = own.get("feature_names")
-    if names is not None and not isinstance(names, tuple):
+    if names is not None and not is_texts(names):
         raise ValueError("its feature names must be text, not numbers.")
-    return names
+    return cast("Sequence[str] | None", names)
 
 
 def _encoder(record: EncoderRecord | None, tensors: dict[str, NDArray[Any]]) -> Encoder | None:

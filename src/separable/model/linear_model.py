@@ -88,7 +88,9 @@ class LinearModel:
         What a score means: a margin, log-odds, a term of a softmax, the number itself.
         Regression has "identity" and only regression has it.
     feature_names : sequence of str, optional
-        One a feature; the encoder's names where there is an encoder.
+        One a feature; the encoder's names where there is an encoder. Kept as a tuple, or, where
+        they come from a file or a vocabulary, as a sequence that is equal to the tuple and makes
+        each name when it is asked for.
     encoder : Encoder, optional
         Turns a raw table into the numbers the weights are for.
     learner : str, default "LinearModel"
@@ -122,7 +124,7 @@ class LinearModel:
     intercept: NDArray[np.float64]
     classes: NDArray[Any] | None
     link: Link
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Sequence[str] | None = None
     encoder: Encoder | None = None
     learner: str = "LinearModel"
     parameters: Mapping[str, JSON] = field(default_factory=dict)

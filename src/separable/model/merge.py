@@ -101,7 +101,7 @@ def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
 
 
 def _check_same_names(
-    ours: tuple[str, ...] | None, theirs: tuple[str, ...] | None, number: int
+    ours: Sequence[str] | None, theirs: Sequence[str] | None, number: int
 ) -> None:
     if ours == theirs:
         return
@@ -131,7 +131,9 @@ def _same_encoder(ours: Any, theirs: Any) -> bool:
 def _same_part(ours: Any, theirs: Any) -> bool:
     if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
         return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
-    return type(ours) is type(theirs) and bool(ours == theirs)
+    if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
+        return False
+    return bool(ours == theirs)
 
 
 def _listed(classes: NDArray[Any] | None) -> list[Any] | None:

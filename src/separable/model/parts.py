@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.data.lazy_texts import PackedTexts
+
 __all__ = ["pack_parts", "unpack_parts"]
 
 UTF8, OFFSETS = ":utf8", ":offsets"
 
 
 def pack_parts(parts: Mapping[str, Any], prefix: str = "") -> dict[str, NDArray[Any]]:
-    """Return the tensors for arrays (one each) and tuples of text (two each)."""
+    """Return the tensors for arrays (one each) and sequences of text (two each)."""
     tensors: dict[str, NDArray[Any]] = {}
     for name, part in parts.items():
         if ":" in name or not name:
@@ -35,9 +37,9 @@ def pack_parts(parts: Mapping[str, Any], prefix: str = "") -> dict[str, NDArray[
 
 def unpack_parts(
     tensors: Mapping[str, NDArray[Any]], prefix: str = ""
-) -> dict[str, NDArray[Any] | tuple[str, ...]]:
-    """Return the arrays and tuples of text whose tensors' names start with ``prefix``."""
-    parts: dict[str, NDArray[Any] | tuple[str, ...]] = {}
+) -> dict[str, NDArray[Any] | PackedTexts]:
+    """Return the arrays and sequences of text whose tensors' names start with ``prefix``."""
+    parts: dict[str, NDArray[Any] | PackedTexts] = {}
     for full in sorted(tensors):
         if not full.startswith(prefix):
             continue

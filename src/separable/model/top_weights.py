@@ -121,7 +121,9 @@ def _sides(model: LinearModel, k: int) -> tuple[tuple[Any, str], tuple[Any, str]
 def _strongest(
     model: LinearModel, strength: NDArray[np.float64], sign: int, n: int
 ) -> tuple[tuple[str, float], ...]:
-    order = np.argsort(-strength, kind="stable")[:n]
+    least = np.partition(strength, -n)[-n] if n < len(strength) else -np.inf
+    near = np.flatnonzero(strength >= least)  # few, but for ties
+    order = near[np.argsort(-strength[near], kind="stable")[:n]]
     return tuple(
         (feature_name(model.feature_names, int(j)), sign * float(strength[j]))
         for j in order

@@ -73,7 +73,7 @@ class VotedModel:
     mistaken: Rows
     voters: Voters
     classes: NDArray[Any]
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Sequence[str] | None = None
     encoder: Encoder | None = None
     learner: str = "VotedModel"
     parameters: Mapping[str, JSON] = field(default_factory=dict)

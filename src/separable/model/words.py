@@ -14,7 +14,7 @@ __all__ = ["feature_name", "label_value", "number", "shown", "signed", "table"]
 WIDEST = 48
 
 
-def feature_name(names: tuple[str, ...] | None, feature: int) -> str:
+def feature_name(names: Sequence[str] | None, feature: int) -> str:
     """Return the name of a feature, ``x7`` where none were given."""
     return f"x{feature}" if names is None else names[feature]
 

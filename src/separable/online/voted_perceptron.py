@@ -12,6 +12,8 @@ from separable.online.perceptron_base import PerceptronBase
 from separable.online.voted_state import VOTED, VotedState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
@@ -218,7 +220,7 @@ class VotedPerceptron(PerceptronBase):
     def _build_model(  # type: ignore[override]  # votes are not one linear function
         self,
         state: OnlineState,
-        names: tuple[str, ...] | None,
+        names: Sequence[str] | None,
         evidence: dict[str, Any],
         encoder: Encoder | None = None,
     ) -> VotedModel:

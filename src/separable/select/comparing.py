@@ -182,7 +182,7 @@ def _standing(
                 scorer.check(estimator)
             found = search(estimator, dict(grid), scoring=scorer, refit=False, **given)
             place = _best(found.cv_results_, grid)
-        except Exception as error:  # noqa: BLE001 # whatever it is, the other learners go on
+        except Exception as error:  # whatever it is, the other learners go on
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
     table, n_folds = found.cv_results_, found.n_splits_

@@ -1,0 +1,251 @@
+"""Sequences of texts that behave as tuples and make each text when it is asked for.
+
+A model of ten million n-grams has as many names. As Python's ``str`` they would take ten times the
+room of their bytes, and hardly any is ever looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ChainedTexts",
+    "DeferredTexts",
+    "LazyTexts",
+    "PackedTexts",
+    "PrefixedTexts",
+    "RepeatedText",
+    "groups_of",
+    "is_texts",
+]
+
+#: Texts decoded at once by one that goes through all of them.
+CHUNK = 1 << 14
+#: Texts up to here are all shown.
+SHOWN = 32
+
+
+class LazyTexts(Sequence[str]):
+    """A sequence of texts, equal to the tuple of them.
+
+    A subclass has ``__len__``, ``_at``, the text at a place that is there, and ``__iter__``.
+    """
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        if isinstance(place, slice):
+            return tuple(self._at(each) for each in range(*place.indices(len(self))))
+        places = range(len(self))
+        try:
+            return self._at(places[place])
+        except IndexError:
+            raise IndexError(f"there is no text {place} among {len(self)}") from None
+
+    def _at(self, place: int) -> str:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, (tuple, LazyTexts)):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        if len(self) <= SHOWN:
+            return repr(tuple(self))
+        first = ", ".join(map(repr, self[: SHOWN // 2]))
+        return f"({first}, ... {len(self)} texts)"
+
+
+class PackedTexts(LazyTexts):
+    """Texts as their UTF-8 bytes, one after the other, and where each starts.
+
+    Parameters
+    ----------
+    utf8 : ndarray of uint8
+    offsets : ndarray of int64
+        n + 1 ascending places in ``utf8``, each at the start of a character.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separable.data.lazy_texts import PackedTexts
+    >>> names = PackedTexts(np.frombuffer(b"goodbad", np.uint8), np.array([0, 4, 7]))
+    >>> names
+    ('good', 'bad')
+    >>> names == ("good", "bad")
+    True
+    """
+
+    def __init__(self, utf8: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        self.utf8, self.offsets = utf8, offsets
+
+    def part(self, start: int, stop: int) -> PackedTexts:
+        """Return some of the texts, not copied."""
+        offsets = self.offsets[start : stop + 1]
+        utf8 = self.utf8[offsets[0] : offsets[-1]]
+        return PackedTexts(utf8, offsets - offsets[0])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def _at(self, place: int) -> str:
+        start, stop = self.offsets[place : place + 2].tolist()
+        return str(self.utf8[start:stop].data, "utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), CHUNK):
+            offsets = self.offsets[first : first + CHUNK + 1]
+            ends = (offsets - offsets[0]).tolist()
+            data = self.utf8[offsets[0] : offsets[-1]].tobytes()
+            if data.isascii():
+                text = data.decode("ascii")
+                yield from [text[start:stop] for start, stop in pairwise(ends)]
+            else:
+                yield from [data[start:stop].decode() for start, stop in pairwise(ends)]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedTexts):
+            return np.array_equal(self.offsets, other.offsets) and np.array_equal(
+                self.utf8, other.utf8
+            )
+        return super().__eq__(other)
+
+    __hash__ = LazyTexts.__hash__
+
+
+class PrefixedTexts(LazyTexts):
+    """Texts with the same text before each.
+
+    Parameters
+    ----------
+    prefix : str
+    texts : sequence of str
+    """
+
+    def __init__(self, prefix: str, texts: Sequence[str]) -> None:
+        self.prefix, self.texts = prefix, texts
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def _at(self, place: int) -> str:
+        return self.prefix + self.texts[place]
+
+    def __iter__(self) -> Iterator[str]:
+        prefix = self.prefix
+        return (prefix + text for text in self.texts)
+
+
+class ChainedTexts(LazyTexts):
+    """Sequences of texts, one after the other.
+
+    Parameters
+    ----------
+    parts : sequence of sequence of str
+    """
+
+    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
+        self.parts = tuple(part for part in parts if len(part))
+        self._starts = [0, *accumulate(len(part) for part in self.parts)]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def _at(self, place: int) -> str:
+        which = int(np.searchsorted(self._starts, place, side="right")) - 1
+        return self.parts[which][place - self._starts[which]]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self.parts)
+
+
+class RepeatedText(LazyTexts):
+    """One text, again and again.
+
+    Parameters
+    ----------
+    text : str
+    times : int
+    """
+
+    def __init__(self, text: str, times: int) -> None:
+        self.text, self.times = text, times
+
+    def __len__(self) -> int:
+        return self.times
+
+    def _at(self, place: int) -> str:
+        del place
+        return self.text
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.text for _ in range(self.times))
+
+
+class DeferredTexts(LazyTexts):
+    """Texts whose number is known, made when the first of them is asked for.
+
+    Parameters
+    ----------
+    count : int
+    make : callable
+        Returns them all.
+    """
+
+    def __init__(self, count: int, make: Callable[[], Sequence[str]]) -> None:
+        self._count, self._make = count, make
+        self._made: Sequence[str] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what makes them need not be one to pickle
+        return tuple, (tuple(self),)
+
+    @property
+    def _texts(self) -> Sequence[str]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _at(self, place: int) -> str:
+        return self._texts[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+
+def is_texts(value: object) -> bool:
+    """Whether a value is a tuple of texts, or what stands for one."""
+    if isinstance(value, tuple):
+        return all(isinstance(each, str) for each in value)
+    return isinstance(value, LazyTexts)
+
+
+def groups_of(texts: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the different ones of some texts, by first place, and which of them each is."""
+    parts = texts.parts if isinstance(texts, ChainedTexts) else (texts,)
+    number: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        if isinstance(part, RepeatedText):
+            codes.append(np.full(len(part), number.setdefault(part.text, len(number)), np.int64))
+        else:
+            found = [number.setdefault(text, len(number)) for text in part]
+            codes.append(np.array(found, np.int64))
+    return tuple(number), np.concatenate([np.zeros(0, np.int64), *codes])

@@ -1,0 +1,89 @@
+"""The names of the numbers that a TableEncoder gives out, each different from all others."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from separable.data.lazy_texts import ChainedTexts
+from separable.features.category_column import CategoryColumn
+from separable.features.text_column import TextColumn
+from separable.features.text_hashing import HashedNames
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.features.column_states import ColumnEncoder
+
+__all__ = ["names_of_numbers"]
+
+#: Up to so many names are made at once; more only when they are asked for.
+FEW = 1 << 12
+_MANY = (CategoryColumn, TextColumn)
+
+
+def names_of_numbers(columns: Sequence[ColumnEncoder]) -> Sequence[str]:
+    """Return the names of all columns' numbers, as a sequence equal to the tuple of them.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnEncoder
+        Fitted.
+    """
+    names = ChainedTexts([column.feature_names for column in columns])
+    if len(names) > FEW and _surely_differ(columns):
+        return names
+    return _unique(list(names))
+
+
+def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
+    """Whether no two names can coincide, seen without making those of levels and words."""
+    many = [column for column in columns if isinstance(column, _MANY)]
+    few = [n for column in columns if not isinstance(column, _MANY) for n in column.feature_names]
+    starts = [_start(column) for column in many]
+    few += [f"{column.name}=" for column in many if isinstance(column, TextColumn)]
+    one_in_another = any(
+        a.startswith(b) for i, a in enumerate(starts) for j, b in enumerate(starts) if i != j
+    )
+    return (
+        len(set(few)) == len(few)
+        and not one_in_another
+        and not any(name.startswith(start) for name in few for start in starts)
+        and all(map(_differ, many))
+    )
+
+
+def _start(column: CategoryColumn | TextColumn) -> str:
+    return f"{column.name}{'=' if isinstance(column, CategoryColumn) else ':'}"
+
+
+def _differ(column: CategoryColumn | TextColumn) -> bool:
+    """Whether the names of one column differ from each other."""
+    if isinstance(column, CategoryColumn):
+        return not any(_is_level(column, text) for text in ("(rare)", "(missing)"))
+    names = column.encoder.feature_names
+    return not isinstance(names, HashedNames) or names.differ
+
+
+def _is_level(column: CategoryColumn, text: str) -> bool:
+    place = bisect_left(column.levels, text)
+    return place < len(column.levels) and column.levels[place] == text
+
+
+def _unique(names: list[str]) -> tuple[str, ...]:
+    """Tell apart names that coincide, such as a level that is itself called (missing)."""
+    if len(set(names)) == len(names):
+        return tuple(names)
+    taken = set(names)
+    met: Counter[str] = Counter()
+    out = []
+    for name in names:
+        met[name] += 1
+        new, number = name, met[name]
+        while number > 1 and new in taken:
+            new = f"{name} [{number}]"
+            number += 1
+        taken.add(new)
+        out.append(new)
+    return tuple(out)
