@@ -172,7 +172,12 @@ def _board(
     y, classes, positive = _coded(problem, chosen, judge)
     scorer = MetricScorer(judge.metric, classes, positive)
     weight = problem.weight_of(chosen)
-    given = {"cv": folds, "scorer": scorer, "sample_weight": weight, "score_weight": weight}
+    given: dict[str, Any] = {
+        "cv": folds,
+        "scorer": scorer,
+        "sample_weight": weight,
+        "score_weight": weight,
+    }
     standings: dict[str, Standing] = {}
     with step("Comparing learners") as told:
         for counts in (False, True):

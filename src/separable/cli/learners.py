@@ -1,8 +1,8 @@
 """The learners that the commands know. A new one is one entry of `LEARNERS`.
 
 The entry says what it predicts, where it lives, which parameter is its strength and which values of
-it are tried, and for which data it takes part in ``--model auto``. ``train``, ``compare``, ``path``,
-their help and completion follow from it.
+it are tried, and for which data it takes part in ``--model auto``. The commands ``train``,
+``compare`` and ``path``, their help and completion follow from it.
 """
 
 from __future__ import annotations

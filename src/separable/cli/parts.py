@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -130,7 +131,7 @@ def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
     cuts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
     return [
         (np.sort(order[:start]), np.sort(order[start:stop]))
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+        for start, stop in pairwise(cuts.tolist())
     ]
 
 

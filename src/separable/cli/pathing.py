@@ -111,7 +111,10 @@ class PathFound:
                 )
             )
         largest = [
-            (number(each.strength), ", ".join(shown(one["feature"], WIDEST // 3) for one in each.largest))
+            (
+                number(each.strength),
+                ", ".join(shown(one["feature"], WIDEST // 3) for one in each.largest),
+            )
             for each in self.steps
         ]
         width = max(len(strength) for strength, _ in largest)
@@ -166,7 +169,7 @@ def _learner(asked: ProblemOptions) -> str:
     have = [
         name
         for task in ("classification", "regression")
-        for name in names_of(task)  # type: ignore[arg-type]
+        for name in names_of(task)
         if LEARNERS[name].strength is not None
     ]
     if len(asked.models) != 1:
@@ -181,9 +184,7 @@ def _learner(asked: ProblemOptions) -> str:
     return asked.models[0]
 
 
-def _steps(
-    problem: Problem, encoded: Encoded, comparison: Comparison, top: int
-) -> list[PathStep]:
+def _steps(problem: Problem, encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]:
     assert comparison.board is not None
     best = comparison.board.best
     assert best.tried_scores is not None

@@ -115,7 +115,7 @@ class _Models(click.Choice[str]):
         super().__init__([AUTO, *sorted(LEARNERS)])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        self.choices = [AUTO, *sorted(LEARNERS)]
+        self.choices = (AUTO, *sorted(LEARNERS))
         return super().convert(value, param, ctx)
 
 
