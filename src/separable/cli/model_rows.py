@@ -178,7 +178,9 @@ def load_model(path: str) -> Model:
     return model
 
 
-def tell_reports(model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0) -> None:
+def tell_reports(
+    model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0
+) -> None:
     """Tell what an encoder met: what was missing, and levels that training did not have.
 
     Parameters
@@ -312,9 +314,7 @@ class _SparseFeed:
 _Feed = _TableFeed | _TextFeed | _NumberFeed | _SparseFeed
 
 
-def _feed(
-    model: Model, source: RowSource, besides: tuple[str, ...], column: str | None
-) -> _Feed:
+def _feed(model: Model, source: RowSource, besides: tuple[str, ...], column: str | None) -> _Feed:
     kind = getattr(model.encoder, "kind", None)
     if not source.is_table:
         return _sparse_feed(model, source, kind, besides)
