@@ -79,6 +79,14 @@ def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) ->
     return values[0] if values else None
 
 
+def _target(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the target; only a stream of text without named columns goes without one."""
+    name = only(ctx, param, values)
+    if name is None and not ctx.params.get("stream"):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return name or ""
+
+
 def _models(
     ctx: click.Context,  # noqa: ARG001
     param: click.Parameter,  # noqa: ARG001
@@ -122,9 +130,8 @@ _OPTIONS = {
     LEARNING: (
         click.option(
             "--target",
-            required=True,
             multiple=True,
-            callback=only,
+            callback=_target,
             metavar="COL",
             help="The column to predict.",
         ),

@@ -11,6 +11,7 @@ from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
 from separable.cli.output import check_output, json_bytes, write_data
 from separable.cli.problem_options import TESTING, ProblemOptions, problem_options
+from separable.cli.stream_options import stream_options
 from separable.cli.talk import note, warn
 
 __all__ = ["train"]
@@ -49,6 +50,7 @@ __all__ = ["train"]
 )
 @json_option()
 @talk_options
+@stream_options
 def train(
     data: str,
     output: str | None,
