@@ -113,7 +113,7 @@ def reviews() -> LinearModel:
     """Counts of words and pairs: weights are known."""
     encoder = TextEncoder(norm=None, use_idf=False, ngram_range=(1, 2), stop_words=["the"])
     encoder.fit(["good film", "not good", "bad film"])
-    weights = {"bad": -2.0, "film": 0.125, "good": 1.5, "not": -0.5, "not good": -3.0}
+    weights = {"bad": -2.0, "film": 0.375, "good": 1.5, "not": -0.5, "not good": -3.0}
     row = [weights.get(name, 0.0) for name in encoder.feature_names]
     model = LinearModel([row], [0.25], ["neg", "pos"], "score", encoder=encoder)
     model.save("reviews.safetensors")
@@ -128,14 +128,14 @@ def test_a_text_that_is_typed(separable, reviews):
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
     score = float(reviews.decision_function([TEXT])[0])
-    assert lines[0] == f"The text: LinearModel predicts neg: score {score:+g} (> 0 is pos)"
+    assert lines[0] == f"The text: LinearModel predicts pos: score {score:+g} (> 0 is pos)"
     assert lines[1].split() == ["feature", "value", "weight", "contribution"]
     assert lines[2].split() == ["good", "2", "1.5", "+3"]
     assert lines[3].split() == ["not", "good", "1", "-3", "-3"]
     assert lines[-4].split() == ["score", f"{score:+g}"]
     # not: -0.5 and half of -3; the first good: 1.5 and the other half; the second good: 1.5
     assert lines[-3] == "Words: + speaks for pos, - against it"
-    assert "\n".join(lines[-2:]) == "[NOT -2] the\n good [film +0.12], [GOOD +1.5]\\x1b[31m!"
+    assert "\n".join(lines[-2:]) == "[NOT -2] the\n good [film +0.38], [GOOD +1.5]\\x1b[31m!"
 
 
 def test_the_words_add_up(separable, reviews):
@@ -145,7 +145,7 @@ def test_the_words_add_up(separable, reviews):
     assert [TEXT[each["start"] : each["end"]] for each in words] == [
         *("NOT", "good", "film", "GOOD", "31m")
     ]
-    assert [each["contribution"] for each in words] == [-2.0, 0.0, 0.125, 1.5, 0.0]
+    assert [each["contribution"] for each in words] == [-2.0, 0.0, 0.375, 1.5, 0.0]
     assert sum(each["contribution"] for each in words) + row["intercept"] == row["score"]
     assert row["texts"]["text"]["text"] == TEXT
     assert row["row"] is None
@@ -169,8 +169,8 @@ def test_a_row_of_texts(separable, reviews):
     Path("d.csv").write_text("id,review\n1,bad film\n2,\n")
     args = ["explain", "reviews.safetensors", "d.csv", "--column", "review"]
     result = separable(*args)
-    assert result.out.startswith("d.csv, data row 1: LinearModel predicts neg: score -1.625")
-    assert result.out.endswith("[bad -2] [film +0.12]\n")
+    assert result.out.startswith("d.csv, data row 1: LinearModel predicts neg: score -1.375")
+    assert result.out.endswith("[bad -2] [film +0.38]\n")
     result = separable(*args, "--row", 2)
     assert "predicts pos: score +0.25" in result.out
     assert "Note: text: 1 missing (data row 2; none" in result.err

@@ -21,7 +21,7 @@ __all__ = ["TellingText", "in_colour", "legend", "telling_texts"]
 
 #: Words whose share of the strongest one is smaller are not marked; from the others on they are
 #: bold, and underlined too.
-MARKED, BOLD, UNDERLINED = 0.05, 0.4, 0.75
+MARKED, BOLD, UNDERLINED = 0.1, 0.4, 0.75
 
 #: So much of a text is shown.
 LONGEST = 6000
@@ -100,7 +100,7 @@ def telling_texts(
         parts = {
             term.feature.removeprefix(prefix): term.contribution
             for term in terms.shown
-            if term.feature.startswith(prefix)
+            if term.source == column and term.feature.startswith(prefix)
         }
         low, high = encoder.ngram_range
         shares = shares_of_words(spans or [], (low, high), parts)
