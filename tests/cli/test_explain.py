@@ -15,7 +15,7 @@ from separable.datasets import PENGUINS
 def test_weights_overall(separable, penguins_model):
     result = separable("explain", penguins_model)
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("LogisticRegressionCV: 15 features from 7 columns")
+    assert result.out.startswith(f"{load(penguins_model).learner}: 15 features from 7 columns")
     assert str(load(penguins_model).top_weights(10)) in result.out
 
 
@@ -31,7 +31,8 @@ def test_weights_overall_as_json(separable, penguins_model):
 def test_one_row(separable, penguins_model):
     result = separable("explain", penguins_model, PENGUINS, "--row", 3, "--top", 4)
     lines = result.out.splitlines()
-    assert "penguins.csv, data row 3: LogisticRegressionCV predicts Adelie: score +" in lines[0]
+    learner = load(penguins_model).learner
+    assert f"penguins.csv, data row 3: {learner} predicts Adelie: score +" in lines[0]
     assert lines[1].split() == ["feature", "in", "the", "table", "weight", "contribution"]
     assert any(line.split()[:2] == ["bill_length_mm", "40.3"] for line in lines)
     assert any(line.split()[:2] == ["island=Torgersen", "Torgersen"] for line in lines)

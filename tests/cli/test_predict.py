@@ -84,7 +84,7 @@ def columns(text: str) -> dict[str, list[str]]:
 
 def test_regression_has_the_prediction_alone(separable, table):
     model = saved([[2]], [5], None, "identity")
-    assert separable("predict", model, table).out == "prediction\n3.0\n7.0\n"
+    assert separable("predict", model, table).out == "prediction\n3\n7\n"
     told = separable("predict", model, table, "--json").out
     assert told == '{"prediction":3.0}\n{"prediction":7.0}\n'
 
@@ -92,7 +92,7 @@ def test_regression_has_the_prediction_alone(separable, table):
 def test_several_targets_have_a_column_each(separable, table):
     model = saved([[2], [-1]], [5, 0], None, "identity")
     found = columns(separable("predict", model, table).out)
-    assert found == {"prediction_0": ["3.0", "7.0"], "prediction_1": ["1.0", "-1.0"]}
+    assert found == {"prediction_0": ["3", "7"], "prediction_1": ["1", "-1"]}
 
 
 def test_logistic_has_the_probability_of_each_class(separable, table):
@@ -162,14 +162,14 @@ def test_parts_of_a_table_make_the_same_predictions(
 ):
     Path("d.csv").write_text("x,city\n,Rome\n3,Lima\n3,\n1,Quito\n,Lima\n2,Oslo\n9,Rome\n")
     whole = separable("predict", binary, "d.csv", *flags)
-    monkeypatch.setattr("separable.cli.predict.PART_ROWS", part_rows)
+    monkeypatch.setattr("separable.cli.model_rows.PART_ROWS", part_rows)
     assert separable("predict", binary, "d.csv", *flags) == whole
     assert "x: 2 missing (data row 1, 5; none" in whole.err
     assert "('Lima' in data row 2, 'Quito' in data row 4)" in whole.err
 
 
 def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, monkeypatch):
-    monkeypatch.setattr("separable.cli.predict.PART_ROWS", 2)
+    monkeypatch.setattr("separable.cli.model_rows.PART_ROWS", 2)
     Path("d.csv").write_text("x,city\n1,Rome\n3,Lima\n3,\n1,Quito\n1e999,Lima\n")
     result = separable("predict", binary, "d.csv")
     assert result.code == 1
@@ -183,7 +183,7 @@ def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, m
 
 
 def test_parts_reach_standard_output_as_they_are_made(separable, binary, monkeypatch):
-    monkeypatch.setattr("separable.cli.predict.PART_ROWS", 2)
+    monkeypatch.setattr("separable.cli.model_rows.PART_ROWS", 2)
     Path("d.csv").write_text("x,city\n" + "1,Rome\n" * 6)
     written = []
     monkeypatch.setattr(
@@ -250,7 +250,7 @@ def test_a_line_each_where_the_only_value_is_missing(separable):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x\n3\n", "Error: d.csv: The table lacks 1 column(s)"),
+        ("x\n3\n", "Error: d.csv lacks 1 column that the model was trained with: 'city'. It has"),
         (
             "x,city\n3,Rome\nabc,Rome\n",
             "Error: d.csv, line 3, column 'x': 'abc' is not a number. Correct it, or leave it "

@@ -88,7 +88,7 @@ def test_groups_are_numbered_by_first_place() -> None:
 
 def test_texts_that_end_inside_a_character_are_refused() -> None:
     letters = np.frombuffer("é".encode(), np.uint8)
-    with pytest.raises(ValueError, match="not UTF-8 .a text ends inside a character"):
+    with pytest.raises(ValueError, match=r"not UTF-8 .a text ends inside a character"):
         unpack_strings(letters, np.array([0, 1, 2]), "them")
     with pytest.raises(ValueError, match="not UTF-8"):
         unpack_strings(letters[:1], np.array([0, 1]), "them")

@@ -1,6 +1,6 @@
 """A small fitted model of every learner and with every encoder, found through the registries.
 
-A learner in ``LEARNERS`` is covered without a change here. A kind in ``ENCODERS`` wants its
+A public learner is covered without a change here. A kind in ``ENCODERS`` wants its
 specimens in ``ENCODED``; without them the tests that walk the registries fail.
 """
 
@@ -10,18 +10,46 @@ import datetime as dt
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from inspect import signature
+from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, is_classifier
 
-from separable import DictEncoder, LinearModel, TableEncoder, TextEncoder
-from separable.cli.learners import LEARNERS
+import separable
+from separable import (
+    DictEncoder,
+    LinearModel,
+    OneHotEncoder,
+    PolynomialEncoder,
+    TableEncoder,
+    TextEncoder,
+)
 from separable.model.linear_model import TrainingState
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
+
+
+def _public_learners() -> dict[str, Any]:
+    """Return the classes of all learners, tables apart, by the stem of their files."""
+    public = [getattr(separable, name) for name in separable.__all__]
+    classes = [each for each in public if isclass(each) and issubclass(each, BaseEstimator)]
+    return {
+        each.__module__.rpartition(".")[2].replace("_", "-"): each
+        for each in classes
+        if not each.__module__.startswith("separable.table")
+    }
+
+
+LEARNERS = _public_learners()
+
+
+def task_of(name: str) -> str:
+    """Return what a learner predicts."""
+    return "classification" if is_classifier(LEARNERS[name]()) else "regression"
 
 
 @dataclass(frozen=True)
@@ -53,16 +81,16 @@ def target_of(task: str, n_classes: int, X: np.ndarray) -> np.ndarray:
 
 def learner_specimen(name: str, n_classes: int = 2, sparse: bool = False) -> Specimen:
     """Return a learner of the registry, fitted; with three classes where it predicts classes."""
-    learner, X = LEARNERS[name], matrix()
-    y = target_of(learner.task, n_classes, X)
+    X = matrix()
+    y = target_of(task_of(name), n_classes, X)
     rows: Any = csr_array(X) if sparse else X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence: any model will do
-        estimator = _short(learner.load()).fit(rows, y)
+        estimator = short(LEARNERS[name]).fit(rows, y)
         return Specimen(estimator.model_, rows, estimator, y)
 
 
-def _short(learner: Any) -> Any:
+def short(learner: Any) -> Any:
     """Return a learner that stops soon: files of online ones tell of every epoch."""
     online = learner.__module__.startswith("separable.online")
     takes = "max_iter" in signature(learner).parameters
@@ -85,6 +113,9 @@ RECORDS = [
     {"age": 61.0, "city": "日本", "member": True, "since": dt.date(2021, 1, 5), "note": TEXTS[5]},
     {"age": 18.0, "city": "Oslo", "member": False, "since": dt.date(2022, 5, 9), "note": TEXTS[2]},
 ]
+LEVELS = {"size": ["s", "l", "s", "s", "m", "l"], "colour": ["red", None, "日本", "red", "", "red"]}
+OBJECTS = [["a", 1], [None, 2.5], ["b", float("nan")], ["a", None], ["é", True], ["", -3]]
+GRID = np.array([[1, 3], [2, 3], [1, 4], [2, 5], [1, 3], [2, 4]])
 KINDS = {
     "number": ["age"],
     "category": ["city"],
@@ -130,6 +161,32 @@ ENCODED: dict[str, dict[str, Fresh]] = {
         ),
         "hashed": lambda: (TextEncoder(n_features=16), TEXTS),
         "few names": lambda: (TextEncoder(n_features=8, max_names=3, dtype=np.float32), TEXTS),
+    },
+    "one-hot": {
+        "texts": lambda: (OneHotEncoder(handle_unknown="ignore"), LEVELS),
+        "numbers": lambda: (OneHotEncoder(drop="if_binary", sparse_output=False), GRID),
+        "small numbers": lambda: (OneHotEncoder(dtype=np.float32), GRID.astype(np.int8)),
+        "objects": lambda: (OneHotEncoder(), np.array(OBJECTS, dtype=object)),
+        "times": lambda: (OneHotEncoder(), (GRID * 40).astype("datetime64[D]")),
+        "rare": lambda: (
+            OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist", drop="first"),
+            LEVELS,
+        ),
+        "given": lambda: (
+            OneHotEncoder(categories=[["l", "s", "xl"], ["", "red", "日本"]], drop=["s", "red"]),
+            {"size": ["s", "l"], "colour": ["red", "日本"]},
+        ),
+    },
+    "polynomial": {
+        "squares": lambda: (PolynomialEncoder(), GRID.astype(np.float64)),
+        "pairs": lambda: (
+            PolynomialEncoder((2, 2), interaction_only=True, include_bias=True),
+            csr_array(matrix()),
+        ),
+        "names": lambda: (
+            PolynomialEncoder(3),
+            pd.DataFrame(matrix()[:6], columns=["a", "é", "c"]),
+        ),
     },
     "dict": {
         "mixed": lambda: (DictEncoder(), DICTS),
@@ -209,17 +266,17 @@ def voted_specimen(n_classes: int, sparse: bool, dtype: str) -> Specimen:
     """Return votes over rows of another dtype."""
     whole = learner_specimen("voted-perceptron", n_classes, sparse)
     rows = whole.data.astype(dtype)
-    estimator = LEARNERS["voted-perceptron"].load()(max_voters=9).fit(rows, whole.target)
+    estimator = LEARNERS["voted-perceptron"](max_voters=9).fit(rows, whole.target)
     return Specimen(estimator.model_, rows, estimator, whole.target)
 
 
 def specimens() -> dict[str, Callable[[], Specimen]]:
     """Return how to make each specimen, by name."""
     made: dict[str, Callable[[], Specimen]] = {f"plain, {name}": PLAIN[name] for name in PLAIN}
-    for name, learner in LEARNERS.items():
+    for name in LEARNERS:
         made[name] = lambda name=name: learner_specimen(name)  # type: ignore[misc]
         made[f"{name}, sparse"] = lambda name=name: learner_specimen(name, sparse=True)  # type: ignore[misc]
-        if learner.task == "classification":
+        if task_of(name) == "classification":
             made[f"{name}, three classes"] = lambda name=name: learner_specimen(name, 3)  # type: ignore[misc]
     for kind, ways in ENCODED.items():
         for way in ways:

@@ -46,9 +46,12 @@ def json_bytes(value: Any) -> bytes:
 def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
     """Write data, in parts or at once, to standard output, or to a file wholly or not at all."""
     if path is None or path == "-":
+        if sys.stdout is None:
+            raise OSError("Standard output is closed. Open it, or name a file with -o.")
         sys.stdout.flush()
-        sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
-        sys.stdout.buffer.flush()
+        for part in [data] if isinstance(data, bytes) else data:
+            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()  # whoever reads it sees each part at once
         return
     from separable.model.atomic import write_atomically
 

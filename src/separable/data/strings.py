@@ -26,7 +26,13 @@ def pack_strings(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.in
     """Return the bytes of all texts and the n + 1 offsets between them."""
     if isinstance(texts, PackedTexts):
         return texts.utf8, texts.offsets
-    encoded = [text.encode() for text in texts]
+    try:
+        encoded = [text.encode() for text in texts]
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{error.object!r:.80} has half of a surrogate pair and is not valid Unicode text. "
+            "Decode the text again, for example with errors='replace'."
+        ) from error
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in encoded], out=offsets[1:])
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets

@@ -25,6 +25,8 @@ __all__ = ["ENCODERS", "Encoder", "encoder_class"]
 #: Where the class of each kind of encoder lives. A new encoder is one line here.
 ENCODERS: dict[str, str] = {
     "dict": "separable.features.dict_encoder:DictEncoder",
+    "one-hot": "separable.features.one_hot_encoder:OneHotEncoder",
+    "polynomial": "separable.features.polynomial_encoder:PolynomialEncoder",
     "table": "separable.features.table_encoder:TableEncoder",
     "text": "separable.features.text_encoder:TextEncoder",
 }

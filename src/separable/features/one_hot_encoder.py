@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.lazy_texts import ChainedTexts, DeferredTexts, RepeatedText
 from separable.data.rows import as_rows
 from separable.features.factors import Factors, factors_of, factors_of_objects
 from separable.features.one_hot_levels import ColumnLevels, GivenCategories
+from separable.features.one_hot_parts import (
+    levels_from_parts,
+    levels_to_parts,
+    options_from_values,
+    options_to_values,
+)
 from separable.features.raw_columns import (
     check_names_and_count,
+    names_in_parts,
     names_of_columns,
     raw_columns,
     remember_columns,
+    saved_names,
 )
 from separable.features.slot import OneHotSlot, rows_from_slots
 from separable.features.transformer import Transformer
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from separable.data.rows import Rows
+    from separable.features.encoder import Tensors, Values
 
 __all__ = ["OneHotEncoder"]
 
@@ -85,6 +95,9 @@ class OneHotEncoder(Transformer):
            [0., 0.]])
     """
 
+    kind: ClassVar[str] = "one-hot"
+    #: Arrays are raw data to a model with this encoder.
+    takes_matrices: ClassVar[bool] = True
     _input_tags = {"two_d_array": True, "categorical": True, "string": True, "allow_nan": True}  # noqa: RUF012
 
     def __init__(
@@ -200,16 +213,16 @@ class OneHotEncoder(Transformer):
         return None if self.drop is None else np.array(dropped, dtype=object)
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
-        return tuple(self.get_feature_names_out().tolist())
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        n_out = sum(each.width for each in self._fitted())
+        return DeferredTexts(n_out, lambda: tuple(self.get_feature_names_out().tolist()))
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the column it came from."""
-        levels = self._fitted()
-        pairs = zip(names_of_columns(self), levels, strict=True)
-        return tuple(name for name, each in pairs for _ in range(each.width))
+        pairs = zip(names_of_columns(self), self._fitted(), strict=True)
+        return ChainedTexts([RepeatedText(name, each.width) for name, each in pairs])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the numbers out.
@@ -225,6 +238,7 @@ class OneHotEncoder(Transformer):
         """
         levels = self._fitted()
         names = names_of_columns(self, input_features)
+        out: list[str]
         if self.feature_name_combiner == "concat":
             out = [
                 f"{n}_{level}"
@@ -299,6 +313,23 @@ class OneHotEncoder(Transformer):
         out = super()._given_out(rows, data)
         dtype = np.dtype(self.dtype)
         return out if dtype == np.float64 else out.astype(dtype)
+
+    # --- files ---
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
+        """Return what was learned as tensors and JSON values."""
+        tensors, kinds = levels_to_parts(self._fitted())
+        values = options_to_values(self.get_params(deep=False))
+        return tensors | saved_names(self), values | {"kinds": kinds}
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild a fitted encoder; levels that were texts of one width come back as objects."""
+        levels = levels_from_parts(tensors, values.get("kinds"))
+        encoder = cls(**options_from_values(values, levels))
+        encoder._levels = levels
+        remember_columns(encoder, len(levels), names_in_parts(tensors, len(levels)))
+        return encoder
 
     # --- and back ---
 

@@ -14,7 +14,7 @@ from separable.features.factors import Factors, sorted_levels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ColumnLevels", "GivenCategories"]
+__all__ = ["ColumnLevels", "GivenCategories", "level_keys"]
 
 #: What the group of infrequent levels is called.
 INFREQUENT = "infrequent"
@@ -50,7 +50,7 @@ class GivenCategories:
         levels = np.asarray(given)
         if levels.dtype.kind in "US" and not isinstance(given, np.ndarray):
             levels = np.asarray(given, dtype=object)
-        keys = _keys(levels)
+        keys = level_keys(levels)
         if len(set(keys)) < len(keys):
             raise ValueError(f"The categories of column {column} hold a level twice.")
         if levels.dtype.kind in "iuf" and (np.diff(levels[~_nan(levels)]) < 0).any():
@@ -191,14 +191,15 @@ class ColumnLevels:
         if self._source is not None and levels is self._source[0]:
             return self._source[1]
         places = self._places_by_key
-        return np.array([places.get(key, -1) for key in _keys(levels)], np.intp)
+        return np.array([places.get(key, -1) for key in level_keys(levels)], np.intp)
 
     @cached_property
     def _places_by_key(self) -> dict[Any, int]:
-        return {key: place for place, key in enumerate(_keys(self.levels))}
+        return {key: place for place, key in enumerate(level_keys(self.levels))}
 
 
-def _keys(levels: NDArray[Any]) -> list[Any]:
+def level_keys(levels: NDArray[Any]) -> list[Any]:
+    """Return what each level is found by."""
     values = levels.tolist()
     return values if set(map(type, values)) <= {str, int, bool} else [_key(v) for v in values]
 

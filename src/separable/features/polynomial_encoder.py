@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from separable._core import native
 from separable.data.core_rows import core_rows
 from separable.data.indicators import distinct_rows
+from separable.data.lazy_texts import DeferredTexts
 from separable.data.rows import Rows, as_rows, column_names
-from separable.features.raw_columns import check_names_and_count, names_of_columns, remember_columns
+from separable.features.raw_columns import (
+    check_names_and_count,
+    columns_of_records,
+    names_in_parts,
+    names_of_columns,
+    remember_columns,
+    saved_names,
+)
 from separable.features.transformer import Transformer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
+
+    from separable.features.encoder import Tensors, Values
 
 __all__ = ["PolynomialEncoder"]
 
@@ -67,6 +77,9 @@ class PolynomialEncoder(Transformer):
            [ 3.,  7.,  9., 21., 49.]])
     """
 
+    kind: ClassVar[str] = "polynomial"
+    #: Matrices are raw data to a model with this encoder.
+    takes_matrices: ClassVar[bool] = True
     _input_tags = {"sparse": True}  # noqa: RUF012
 
     def __init__(
@@ -94,23 +107,26 @@ class PolynomialEncoder(Transformer):
             Itself.
         """
         rows, names = as_rows(X), column_names(X)
+        self._set_columns(rows.n_features, names)
+        return self
+
+    def _set_columns(self, n_columns: int, names: tuple[str, ...] | None) -> None:
         least, highest = self._degrees()
-        n_out = _n_products(rows.n_features, least, highest, bool(self.interaction_only))
+        n_out = _n_products(n_columns, least, highest, bool(self.interaction_only))
         n_out += bool(self.include_bias)
         if n_out > MOST:
             raise ValueError(
-                f"Products of {rows.n_features} columns up to degree {highest} are {n_out} "
+                f"Products of {n_columns} columns up to degree {highest} are {n_out} "
                 f"numbers, more than the {MOST} there is room for. Choose a lower degree, "
                 "interaction_only=True, or fewer columns."
             )
         if n_out == 0:
             raise ValueError(
-                f"There is no product of {least} different columns out of {rows.n_features}. "
+                f"There is no product of {least} different columns out of {n_columns}. "
                 "Choose a lower degree."
             )
-        remember_columns(self, rows.n_features, names)
+        remember_columns(self, n_columns, names)
         self.n_output_features_ = n_out
-        return self
 
     def _degrees(self) -> tuple[int, int]:
         given = self.degree
@@ -133,9 +149,22 @@ class PolynomialEncoder(Transformer):
     # --- names ---
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
-        return tuple(self.get_feature_names_out().tolist())
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        self._fitted()
+        make = self.get_feature_names_out
+        return DeferredTexts(self.n_output_features_, lambda: tuple(make().tolist()))
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """For each number out, the columns it is a product of: ``a`` for a^2, ``a*b`` for a^2*b."""
+        self._fitted()
+        return DeferredTexts(self.n_output_features_, self._sources)
+
+    def _sources(self) -> tuple[str, ...]:
+        names = names_of_columns(self)
+        products = ("*".join(names[j] for j in dict.fromkeys(each)) for each in self._products())
+        return ("1", *products) if self.include_bias else tuple(products)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the numbers out.
@@ -188,8 +217,9 @@ class PolynomialEncoder(Transformer):
             Of float64, sparse if the data is.
         """
         self._fitted()
+        data, names = _table_of(data)
         rows = as_rows(data)
-        check_names_and_count(self, rows.n_features, column_names(data))
+        check_names_and_count(self, rows.n_features, names)
         least, highest = self._degrees()
         plan = (least, highest, not self.interaction_only, bool(self.include_bias))
         if rows.indptr is None or rows.indices is None:
@@ -209,6 +239,37 @@ class PolynomialEncoder(Transformer):
             indices, starts = indices.astype(np.int32), starts.astype(np.int32)
         return self._checked(Rows(values, self.n_output_features_, indices, starts))
 
+    # --- files ---
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
+        """Return what was learned as tensors and JSON values."""
+        self._fitted()
+        pair = isinstance(self.degree, (tuple, list))
+        values = {
+            "degree": [int(each) for each in self.degree] if pair else int(self.degree),  # type: ignore[union-attr, arg-type]
+            "interaction_only": bool(self.interaction_only),
+            "include_bias": bool(self.include_bias),
+            "n_columns": int(self.n_features_in_),
+        }
+        return {**saved_names(self)}, values
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild a fitted encoder; the inverse of `to_parts`."""
+        known = {"degree", "interaction_only", "include_bias", "n_columns"}
+        flags = values.get("interaction_only"), values.get("include_bias")
+        degree, n = values.get("degree"), values.get("n_columns")
+        whole = type(n) is int and 1 <= n <= MOST
+        if set(values) != known or not set(tensors) <= {"names"} or not whole:
+            raise ValueError("The saved PolynomialEncoder is damaged: wrong parts.")
+        if not all(isinstance(flag, bool) for flag in flags):
+            raise ValueError("The saved PolynomialEncoder is damaged: wrong flags.")
+        given: Any = tuple(degree) if isinstance(degree, list) else degree
+        encoder = cls(given, interaction_only=bool(flags[0]), include_bias=bool(flags[1]))
+        assert isinstance(n, int)
+        encoder._set_columns(n, names_in_parts(tensors, n))
+        return encoder
+
     def _checked(self, rows: Rows) -> Rows:
         if not np.isfinite(rows.values).all():
             raise ValueError(
@@ -216,6 +277,15 @@ class PolynomialEncoder(Transformer):
                 "example with TableEncoder or sklearn.preprocessing.StandardScaler."
             )
         return rows
+
+
+def _table_of(data: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """Return data that `as_rows` takes, and the names of its columns; records are stacked."""
+    columns = columns_of_records(data)
+    if columns is data:
+        return data, column_names(data)
+    matrix = np.array(list(columns.values()), dtype=np.float64).T
+    return np.ascontiguousarray(matrix), tuple(map(str, columns))
 
 
 def _n_products(n: int, least: int, highest: int, different: bool) -> int:

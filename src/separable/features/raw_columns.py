@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from separable.data.lazy_texts import is_texts
 from separable.data.rows import column_names, is_scipy_sparse
 
-__all__ = ["check_names_and_count", "names_of_columns", "raw_columns", "remember_columns"]
+__all__ = [
+    "check_names_and_count",
+    "columns_of_records",
+    "names_in_parts",
+    "names_of_columns",
+    "raw_columns",
+    "remember_columns",
+    "saved_names",
+]
 
 
 def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
@@ -32,6 +41,7 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
             "Sparse data was passed, but categories are needed in a dense array or a frame. Use "
             "X.toarray() if the matrix is small, or encode the categories before it is built."
         )
+    X = columns_of_records(X)
     if isinstance(X, Mapping):
         columns, names = _mapped_columns(X), tuple(str(name) for name in X)
     elif hasattr(X, "column_names") and hasattr(X, "to_batches"):  # an Arrow table
@@ -60,6 +70,22 @@ def raw_columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
             "required."
         )
     return columns, names
+
+
+def columns_of_records(X: Any) -> Any:
+    """Return a list of dicts as a dict of columns, anything else as it is."""
+    if type(X) is not list or not X or not all(isinstance(record, Mapping) for record in X):
+        return X
+    names = list(X[0])
+    for row, record in enumerate(X):
+        if record.keys() != X[0].keys():
+            odd = min(map(str, record.keys() ^ X[0].keys()))
+            raise ValueError(f"Record {row} has other columns than record 0: {odd!r:.80}.")
+    columns = {}
+    for name in names:
+        columns[name] = np.empty(len(X), dtype=object)
+        columns[name][:] = [record[name] for record in X]
+    return columns
 
 
 def _mapped_columns(X: Mapping[Any, Any]) -> list[Any]:
@@ -154,3 +180,19 @@ def check_names_and_count(encoder: Any, n_columns: int, names: tuple[str, ...] |
             f"{place} is {names[place]!r}, expected {fitted[place]!r}. Reorder or rename the "
             "columns, for example X[list(encoder.feature_names_in_)]."
         )
+
+
+def saved_names(encoder: Any) -> dict[str, tuple[str, ...]]:
+    """Return the names of the columns as a part of a file, none where there are none."""
+    names = getattr(encoder, "feature_names_in_", None)
+    return {} if names is None else {"names": tuple(str(name) for name in names)}
+
+
+def names_in_parts(tensors: Mapping[str, Any], n_columns: int) -> tuple[str, ...] | None:
+    """Return the names that `saved_names` gave, or refuse what cannot be."""
+    if "names" not in tensors:
+        return None
+    names = tensors["names"]
+    if not is_texts(names) or len(names) != n_columns:
+        raise ValueError(f"The saved encoder is damaged: 'names' must be {n_columns} texts.")
+    return tuple(names)

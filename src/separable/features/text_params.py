@@ -27,6 +27,10 @@ TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
 _ANALYZERS = ("word", "char", "char_wb")
 
 
+#: A longer pattern is refused: one in a file that nobody looked at may take minutes to compile.
+LONGEST_PATTERN = 1000
+
+
 def _wrong(name: str, what: str, value: object) -> ValueError:
     return ValueError(
         f"The {name!r} parameter of TextEncoder must be {what}. Got {value!r:.80} instead."
@@ -118,9 +122,11 @@ def _check_pattern(params: Mapping[str, Any]) -> None:
     pattern = params["token_pattern"]
     if params["analyzer"] != "word" or params["tokenizer"] is not None:
         return
+    if isinstance(pattern, str) and len(pattern) > LONGEST_PATTERN:
+        raise _wrong("token_pattern", f"up to {LONGEST_PATTERN} characters long", pattern)
     try:
         groups = re.compile(pattern).groups
-    except (re.error, TypeError):
+    except (re.error, TypeError, OverflowError, RecursionError):
         raise _wrong("token_pattern", "a regular expression", pattern) from None
     if groups > 1:
         raise _wrong("token_pattern", "a regular expression with at most one group", pattern)

@@ -72,9 +72,17 @@ class TextPlan:
     @classmethod
     def checked(cls, params: Mapping[str, Any]) -> TextPlan:
         """Return the plan of a TextEncoder's parameters, or refuse them."""
+        plan = cls._unwarned(params)
+        warn_unused(params)
+        plan._warn_stop_words()
+        plan._warn_upper_case()
+        return plan
+
+    @classmethod
+    def _unwarned(cls, params: Mapping[str, Any]) -> TextPlan:
         check_params(params)
         word = params["analyzer"] == "word"
-        plan = cls(
+        return cls(
             **{name: params[name] for name in _TAKEN},
             lowercase=bool(params["lowercase"]),
             binary=bool(params["binary"]),
@@ -89,10 +97,6 @@ class TextPlan:
             vocabulary=terms_of(params["vocabulary"]),
             dtype=np.dtype(params["dtype"]).name,
         )
-        warn_unused(params)
-        plan._warn_stop_words()
-        plan._warn_upper_case()
-        return plan
 
     @classmethod
     def restored(cls, params: Mapping[str, Any]) -> TextPlan:
@@ -100,8 +104,8 @@ class TextPlan:
         learning = {"preprocessor": None, "tokenizer": None, "vocabulary": None}
         limits = {"max_df": 1.0, "min_df": 1, "max_features": None}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user has seen them when fitting
-            return cls.checked({**params, **learning, **limits})
+            warnings.simplefilter("ignore")  # of the pattern: the user has seen them when fitting
+            return cls._unwarned({**params, **learning, **limits})
 
     # --- which way texts go ---
 

@@ -22,10 +22,12 @@ from separable.model.parameters import Requirement, check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from separable.features.encoder import Encoder
+    from separable.model.kinds import Model
     from separable.model.linear_model import LinearModel, Link
 
 __all__ = ["LinearClassifier", "LinearEstimator"]
@@ -119,6 +121,22 @@ class LinearEstimator(BaseEstimator):
         """Check the parameters of a fit, which are then those learned with."""
         self._checked: list[Any] | None = None
         check_parameters(self, self._requirements)
+
+    @classmethod
+    def _with_parameters_of(cls, model: Model) -> Self:
+        """Return a learner with the parameters of a model, which may come from a forged file."""
+        parameters: dict[str, Any] = dict(model.parameters)
+        try:
+            if isinstance(parameters.get("class_weight"), list):
+                parameters["class_weight"] = dict(parameters["class_weight"])
+            made = cls(**parameters)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The model says that {cls.__name__} learned it with parameters that it does not "
+                f"have: {error}"
+            ) from error
+        check_parameters(made, made._requirements)
+        return made
 
     def _as_learned(self, name: str) -> Any:
         """Return a parameter as it was at the last learning; it may have been set since."""

@@ -23,7 +23,8 @@ __all__ = [
     "read_only",
 ]
 
-MAX_CLASS_BYTES = 1 << 28
+#: NumPy makes all texts of an array as wide as the longest. So many bytes are always allowed.
+MAX_CLASS_BYTES = 1 << 25
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -137,7 +138,7 @@ def _text_classes(labels: list[str]) -> NDArray[Any]:
                 "Rename it."
             )
     size = 4 * len(labels) * max(len(label) for label in labels)  # NumPy makes all as wide as one
-    if size > MAX_CLASS_BYTES:
+    if size > max(MAX_CLASS_BYTES, 3 * sum(len(label) + 16 for label in labels)):
         raise ValueError(
             f"{len(labels)} classes as long as {max(labels, key=len)!r:.40} would fill "
             f"{size} bytes. Shorten the labels."

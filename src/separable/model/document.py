@@ -90,6 +90,8 @@ def read_document(text: bytes) -> Document:
 
 def _restored(value: dict[str, Any], name: str) -> Any:
     restored: JSON = unpack(value)
+    if not isinstance(restored, dict):
+        raise ValueError(f"{name} must be an object, not a number.")
     return plain(restored, name)
 
 

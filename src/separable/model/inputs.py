@@ -12,6 +12,7 @@ from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from separable.features.encoder import Encoder
     from separable.model.kinds import Model
 
 __all__ = ["model_rows"]
@@ -22,10 +23,11 @@ SHOWN = 8
 def model_rows(model: Model, X: Any) -> Rows:
     """Return X as rows with the model's features, or say how it differs from them.
 
-    A raw table goes through the model's encoder, if it has one. Arrays, sparse matrices and Rows
-    are taken as encoded already. A model of indicators gets those of the values.
+    A raw table goes through the model's encoder, if it has one. Arrays and sparse matrices are
+    taken as encoded already, unless the encoder is one that takes such, and Rows always are. A
+    model of indicators gets those of the values.
     """
-    if model.encoder is not None and not _is_matrix(X):
+    if model.encoder is not None and not _is_encoded(model.encoder, X):
         rows = as_rows(model.encoder.encode(X))
     else:
         _check_names(model, column_names(X))
@@ -39,10 +41,14 @@ def model_rows(model: Model, X: Any) -> Rows:
     return rows if model.threshold is None else indicator_rows(rows, model.threshold)
 
 
-def _is_matrix(X: Any) -> bool:
+def _is_encoded(encoder: Encoder, X: Any) -> bool:
+    if isinstance(X, Rows):
+        return True
+    if getattr(encoder, "takes_matrices", False):
+        return False
     if isinstance(X, np.ndarray):
         return X.ndim != 1 or X.dtype.kind not in "OUST"  # a list of texts is raw
-    return isinstance(X, Rows) or is_scipy_sparse(X)
+    return is_scipy_sparse(X)
 
 
 def _check_names(model: Model, found: tuple[str, ...] | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from separable.model.container import DTYPES, check_seal, open_container, read_header
 from separable.model.document import read_format
@@ -196,7 +197,7 @@ def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
         part = unpack_parts(own).get(name)
     except ValueError:
         return None
-    return part if part is None or isinstance(part, tuple) else part.ravel().tolist()
+    return part.ravel().tolist() if isinstance(part, np.ndarray) else part
 
 
 def _encoder(record: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Encoder | None:

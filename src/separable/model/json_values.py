@@ -81,14 +81,16 @@ def pack(value: JSON) -> JSON:
     return value
 
 
-def unpack(value: JSON) -> JSON:
-    """Undo ``pack``."""
+def unpack(value: JSON, depth: int = 0) -> JSON:
+    """Undo ``pack``; refuse what is nested deeper than ``plain`` lets through."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a value is nested more than {MAX_DEPTH} levels deep.")
     if isinstance(value, list):
-        return [unpack(item) for item in value]
+        return [unpack(item, depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     if FLOAT_TAG not in value:
-        return {key: unpack(item) for key, item in value.items()}
+        return {key: unpack(item, depth + 1) for key, item in value.items()}
     text = value[FLOAT_TAG]
     if len(value) != 1 or text not in ("nan", "inf", "-inf"):
         raise ValueError(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelVoters", "Voters", "check_steps", "checked_mistaken"]
 
+#: More columns than any matrix has.
+MOST_FEATURES = 2**53
+
 
 @dataclass(frozen=True, eq=False)
 class ModelVoters:
@@ -130,6 +133,8 @@ def checked_mistaken(mistaken: Rows) -> Rows:
             "The mistaken rows must be float32 or float64 with at least one column. "
             f"Got {rows.values.dtype} with {rows.n_features}."
         )
+    if rows.n_features > MOST_FEATURES:
+        raise ValueError(f"The mistaken rows cannot have {rows.n_features} columns.")
     _check_csr(rows) if rows.is_sparse else _check_dense(rows)
     if not np.isfinite(rows.values).all():
         raise ValueError("The mistaken rows must be finite. The numbers are damaged: train again.")

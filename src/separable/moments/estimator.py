@@ -292,7 +292,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             raise ValueError(
                 "The model has no sums to continue from. Save it with include_state=True."
             )
-        estimator = cls(**dict(model.parameters))
+        estimator = cls._with_parameters_of(model)
         sums = estimator._new_sums().from_state(model.state)
         estimator.n_features_in_ = model.n_features
         estimator._column_names, estimator._encoder = model.feature_names, model.encoder

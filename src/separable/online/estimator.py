@@ -92,10 +92,7 @@ class OnlineEstimator(LinearEstimator):
             raise ValueError(
                 "The model has no training state to continue from. Save it with include_state=True."
             )
-        parameters: dict[str, Any] = dict(model.parameters)
-        if isinstance(parameters.get("class_weight"), list):
-            parameters["class_weight"] = dict(parameters["class_weight"])
-        estimator = cls(**parameters)
+        estimator = cls._with_parameters_of(model)
         estimator.n_features_in_ = model.n_features
         estimator._column_names, estimator._encoder = model.feature_names, model.encoder
         if model.feature_names is not None and model.encoder is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from separable.model.document import FORMAT_VERSION
 from tests.model.specimens import Specimen, specimens
@@ -35,7 +36,7 @@ def told(model: Model, data: Any) -> dict[str, Any]:
     told: dict[str, Any] = {
         "predict": model.predict(data).tolist(),
         "scores": model.decision_function(data).tolist(),
-        "explain": model.explain(data[:3]).to_dict(n=4),
+        "explain": model.explain(data)[:3].to_dict(n=4),
         "feature_names": None if model.feature_names is None else list(model.feature_names),
         "repr": repr(model),
         "classes": None if model.classes is None else str(model.classes.dtype),
@@ -70,8 +71,11 @@ def as_json(data: Any) -> Any:
     """Return raw data as JSON has it: dates are tagged, matrices are lists."""
     if hasattr(data, "toarray"):
         return {"csr": data.toarray().tolist(), "dtype": str(data.dtype)}
+    if isinstance(data, pd.DataFrame):
+        return {"frame": {name: data[name].tolist() for name in data.columns}}
     if isinstance(data, np.ndarray):
-        return {"dense": data.tolist(), "dtype": str(data.dtype)}
+        whole = data.astype(np.int64) if data.dtype.kind == "M" else data
+        return {"dense": whole.tolist(), "dtype": str(data.dtype)}
     if isinstance(data, list):
         return [as_json(each) for each in data]
     if isinstance(data, dict):
@@ -90,6 +94,8 @@ def from_json(data: Any) -> Any:
     if "dtype" in data:
         matrix = np.array(data.get("dense", data.get("csr")), data["dtype"])
         return csr_array(matrix) if "csr" in data else matrix
+    if set(data) == {"frame"}:
+        return pd.DataFrame(data["frame"])
     if set(data) == {"date"}:
         return dt.date.fromisoformat(data["date"])
     return {name: from_json(value) for name, value in data.items()}
