@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["reason_texts", "reasons"]
 
 
-def reasons(explanation: Explanation, n: int) -> pa.Array:
+def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
     """Return for each row its n largest contributions that are not 0, largest first.
 
     Parameters
