@@ -40,6 +40,11 @@ def test_options_and_learners(completions):
     assert completions("train", PENGUINS, "--model", "linear-s") == names
 
 
+def test_metrics(completions):
+    assert completions("train", PENGUINS, "--metric", "ro") == ["plain,roc_auc"]
+    assert completions("evaluate", "m", PENGUINS, "--fail-under", "acc") == ["plain,accuracy="]
+
+
 def test_files_are_left_to_the_shell(completions):
     assert completions("predict", "pen") == ["file,pen"]
     assert completions("train", PENGUINS, "-o", "pen") == ["file,pen"]
