@@ -18,7 +18,7 @@ def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
     ]
     assert "Held out 86 of 344 rows" in result.out
     assert result.out.index("prediction,score_Adelie") > result.out.index("$ separable predict")
-    assert "five.csv, data row 3: LogisticRegressionCV predicts Gentoo" in result.out
+    assert "five.csv, data row 3: LogisticRegression predicts Gentoo" in result.out
     assert list(tmp_path.iterdir()) == []
     assert Path.cwd() == tmp_path
 

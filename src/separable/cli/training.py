@@ -19,7 +19,7 @@ from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.row_columns import weights_of
 from separable.cli.tables import table_of
 from separable.cli.talk import step
-from separable.cli.train_table import read_problem
+from separable.cli.train_table import read_problem, rows_of
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
@@ -196,8 +196,7 @@ def _tested_on_file(
         weight = None
         if asked.weight is not None:
             weight = weights_of(as_columns(table), asked.weight, truth.rows)
-        places: Any = truth.rows
-        table = table.take(places)
+        table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)
     answers = answers_of(fitted.model, encoded)
     positive = comparison.judge.positive
