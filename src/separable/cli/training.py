@@ -26,6 +26,8 @@ from separable.model.evaluation import evaluation
 from separable.model.metrics import answers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -230,7 +232,10 @@ def _told(
         "leaderboard": _kept_board(comparison),
     }
     model = replace(
-        fitted.model, encoder=fitted.encoder, evidence={**fitted.model.evidence, "train": told}
+        fitted.model,
+        encoder=fitted.encoder.set_params(n_jobs=None),
+        parameters=_without_threads(fitted.model.parameters),
+        evidence={**fitted.model.evidence, "train": told},
     )
     named = {name for names in asked.columns.values() for name in names}
     return Training(
@@ -247,6 +252,11 @@ def _told(
         ),
         warnings=tuple(dict.fromkeys([*data_told, *fitted.warnings])),
     )
+
+
+def _without_threads(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a learner was asked for; how many threads there were does not matter."""
+    return {name: None if name == "n_jobs" else value for name, value in parameters.items()}
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:
