@@ -247,11 +247,16 @@ def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
 def _afterwards(each: _Alone, target: Target) -> Finding:
     return Finding(
         "leakage", "warning", (each.name,), (),
-        f"{quoted(each.name)} is a suspect: no other column says more of the target (alone, "
-        f"{_told(each, target)}), and by its name it may be known only when the target is. If so, "
-        "leave it out.",
+        f"{quoted(each.name)} is a suspect: no other column says as much of the target "
+        f"({_strength(each)} alone), and by its name it may be known only when the target is. If "
+        "so, leave it out.",
         {"drop": (each.name,)},
     )  # fmt: skip
+
+
+def _strength(each: _Alone) -> str:
+    """Return how much a column says, in two words."""
+    return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.share:.0%} of the error"
 
 
 def _alone(look: Look, name: str) -> _Alone | None:
