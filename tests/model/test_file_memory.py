@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from separable import LinearModel, PolynomialEncoder, TableEncoder, TextEncoder
+from separable import DictEncoder, LinearModel, PolynomialEncoder, TableEncoder, TextEncoder
 from separable.data.strings import pack_strings
 from separable.model.container import KEY, close_container
 from tests.model.mutations import parts
@@ -196,11 +196,17 @@ def many_names(n: int) -> LinearModel:
     return LinearModel(np.ones((1, n)), [0], ["no", "yes"], "score", [f"n{i}" for i in range(n)])
 
 
+def many_keys(n: int) -> LinearModel:
+    encoder = DictEncoder().fit([{"id": f"{i:06}"} for i in range(n)])
+    return LinearModel(np.ones((1, n)), [0], ["no", "yes"], "score", encoder=encoder)
+
+
 LARGE: dict[str, tuple[Callable[[int], LinearModel], int]] = {
     "n-grams": (many_terms, 500_000),
     "words of a table": (text_in_a_table, 500_000),
     "levels": (many_levels, 500_000),
     "products": (many_products, 1000),
+    "names of dicts": (many_keys, 500_000),
     "names": (many_names, 1_000_000),
 }
 
