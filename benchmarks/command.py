@@ -60,6 +60,7 @@ ROWS = {
     "one-row": ("one_row:run_one_row", "partial_fit of a row, predicting a raw record"),
     "one-hot": ("encoders:run_one_hot", "categories, one-hot"),
     "table": ("encoders:run_table", "a table of numbers and categories"),
+    "train": ("train_command:run_train", "the command, from a Parquet file to a model"),
 }
 
 

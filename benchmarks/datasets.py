@@ -26,6 +26,7 @@ __all__ = [
     "Data",
     "MissingDataError",
     "cached_file",
+    "imdb_files",
     "imdb_texts",
     "load_a9a",
     "load_breast_cancer",
@@ -256,6 +257,19 @@ def imdb_texts(settings: Settings) -> tuple[list[str], list[str]]:
     ]
     texts, labels = zip(*chosen[: settings.most_rows], strict=True)
     return list(texts), list(labels)
+
+
+def imdb_files(settings: Settings, folder: Path) -> tuple[Path, Path]:
+    """Write the film reviews as two Parquet files of texts and labels: to train, and to test."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(_data_file("imdb", "imdb.parquet"), columns=["split", "label", "text"])
+    split = np.array(table["split"].to_pylist())
+    for part in ("train", "test"):
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(split == part))
+        chosen = table.take(rows[: settings.most_rows]).drop_columns(["split"])
+        pq.write_table(chosen, folder / f"{part}.parquet")
+    return folder / "train.parquet", folder / "test.parquet"
 
 
 def _make_imdb(source: Path, target: Path) -> None:

@@ -201,6 +201,42 @@ def test_text_encoders_agree(tiny, capsys, monkeypatch):
     assert text_encoder.disagreement(other[:1], other[1:]) == np.inf
 
 
+def test_training_by_the_command_and_by_its_peer(tiny, capsys, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from benchmarks import train_command
+    from separable.cli.learners import LEARNERS
+
+    def files(settings, folder):
+        rng = np.random.default_rng(0)
+        words = {
+            "pos": ["good", "fine", "great", "lovely", "warm"],
+            "neg": ["bad", "dull", "poor", "weak", "cold"],
+        }
+        labels = np.array(["pos", "neg"])[rng.integers(0, 2, 300)]
+        texts = [" ".join(rng.choice([*words[label], "a", "film", "it"], 9)) for label in labels]
+        table = pa.table({"label": labels, "text": texts})
+        for part in ("train", "test"):
+            parquet.write_table(table, folder / f"{part}.parquet")
+        return folder / "train.parquet", folder / "test.parquet"
+
+    monkeypatch.setattr(train_command, "imdb_files", files)
+    monkeypatch.setattr(train_command, "SOLVERS", ("liblinear",))
+    section = train_command.run_train(tiny)
+    assert [line.target for line in section.lines] == [20, None]
+    assert section.lines[0].verdict == "not judged"
+    runs = [run for raw in section.raw for run in raw.values() if "accuracy" in run]
+    assert len(runs) == 4
+    assert all(run["accuracy"] > 0.95 and run["excess"] > -1e-5 for run in runs)
+    assert max(run["excess"] for run in runs if run["name"].startswith("separable")) < 1e-4
+    json.dumps(section.raw)
+    strength = LEARNERS["logistic-regression"].strength
+    assert strength is not None
+    assert strength.grid == train_command.STRENGTHS
+    assert "5 folds x 10 strengths" in capsys.readouterr().out
+
+
 def test_encoders_agree_with_their_peers(tiny, capsys, monkeypatch):
     import pandas as pd
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 
@@ -9,9 +10,19 @@ def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
     result = separable("demo")
     assert result.code == 0
     commands = [line for line in result.out.splitlines() if line.startswith("$ separable ")]
-    assert [command.split()[2] for command in commands] == ["train", "predict", "explain"]
+    named = [command.split()[2] for command in commands]
+    assert named == ["train", "explain", "predict", "explain"]
     assert "Held out 86 of 344 rows" in result.out
     assert result.out.index("prediction,score_Adelie") > result.out.index("$ separable predict")
     assert "five.csv, data row 3: LogisticRegressionCV predicts Gentoo" in result.out
     assert list(tmp_path.iterdir()) == []
     assert Path.cwd() == tmp_path
+
+
+def test_json_is_one_object_a_line(separable):
+    result = separable("demo", "--json", "-q")
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert (result.code, result.err) == (0, "")
+    assert lines[0]["target"] == "species"
+    assert [line["prediction"] for line in lines[2:7]].count("Adelie") == 2
+    assert lines[-1]["rows"][0]["predicted"] == "Gentoo"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ from separable.data.rows import Rows, as_rows
 from separable.model.file import ModelFileError
 from separable.model.voters import Voters
 from tests.model.test_file_hostile import parts, refused, sealed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.native
 

@@ -1,6 +1,6 @@
 """``python -m separable.cli`` is ``separable``."""
 
-from separable.cli.app import main
+from separable.cli import main
 
 if __name__ == "__main__":
     main()

@@ -21,13 +21,18 @@ from separable.cli.streams import close_output, colour, flush_output, warnings_i
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "app", "invoke", "main", "run"]
+__all__ = ["COMMANDS", "app", "invoke", "run"]
 
 #: Where each command lives, in the order in which help lists them. A new command is one line.
 COMMANDS = {
     "train": "separable.cli.train:train",
     "predict": "separable.cli.predict:predict",
+    "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
+    "update": "separable.cli.update:update",
+    "compare": "separable.cli.compare:compare",
+    "path": "separable.cli.path:path",
+    "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",
     "completion": "separable.cli.completion:completion",
@@ -82,17 +87,6 @@ class _LazyGroup(Examples, click.Group):
 @click.version_option(__version__, prog_name="separable")
 def app() -> None:
     """Linear models from a file: train, predict, explain."""
-
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run a command line and end the process with its exit code.
-
-    Parameters
-    ----------
-    args : sequence of str, optional
-        The arguments after the program's name; by default those of the process.
-    """
-    sys.exit(run(args))
 
 
 def run(args: Sequence[str] | None = None) -> int:

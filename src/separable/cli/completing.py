@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnName", "FileName", "completed"]
 
-#: Files above this size are not opened to complete a name, unless their header stands alone.
+#: So much of a file is read to find the names of its columns.
 HEADER_BYTES = 1 << 16
 
 
@@ -57,7 +57,7 @@ class ColumnName(type(click.STRING)):  # type: ignore[misc]
         """Return the columns that begin so; none where they cannot be found quickly."""
         from click.shell_completion import CompletionItem
 
-        data = ctx.params.get("data")
+        data = ctx.params.get("data") or next(reversed(ctx.args), None)  # args: not parsed yet
         names = columns_of(data) if isinstance(data, str) else []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 

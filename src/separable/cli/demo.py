@@ -9,12 +9,20 @@ from pathlib import Path
 
 import click
 
+from separable.cli.help import command
+from separable.cli.options import json_option, talk_options
+from separable.cli.talk import say, verbosity
+
 __all__ = ["demo"]
 
 STEPS = (
     (
         "Train on 344 penguins: which species is it?",
         "train penguins.csv --target species",
+    ),
+    (
+        "What does the model look at?",
+        "explain penguins.safetensors --top 3",
     ),
     (
         "Predict five of them from a file that does not name the species:",
@@ -29,23 +37,46 @@ STEPS = (
 #: Lines of penguins.csv that make up five.csv: one with missing values among them.
 FIVE = (2, 5, 160, 230, 300)
 
+NEXT = (
+    ("separable train YOUR.csv --target COLUMN", "the same with a file of yours"),
+    ("separable inspect YOUR.safetensors", "what is inside a model"),
+    ("separable --help", "all commands; docs/command_line.md tells more"),
+)
 
-@click.command(short_help="Train, predict and explain on the penguins that come along.")
-def demo() -> None:
-    """Train, predict and explain on the Palmer penguins, showing each command.
+
+@command(
+    short_help="Train, explain and predict on the penguins that come along.",
+    examples=("separable demo", "separable demo --json  # what each command gives to programs"),
+)
+@json_option("One JSON object a line instead of text: what each command gives with --json.")
+@talk_options
+def demo(as_json: bool) -> None:
+    """Train, explain and predict on the Palmer penguins, showing each command.
 
     Everything happens in a temporary folder, which is removed at the end.
     """
-    from separable.cli.app import app
-
+    flags = ["--json"] * as_json + [{-1: "-q", 0: "", 1: "-v"}[verbosity()]]
     with tempfile.TemporaryDirectory(prefix="separable-demo-") as folder, contextlib.chdir(folder):
         _write_files()
-        for title, command in STEPS:
-            click.secho(f"# {title}", fg="green")
-            click.secho(f"$ separable {command}", bold=True)
-            app.main(shlex.split(command), prog_name="separable", standalone_mode=False)
-            click.echo()
-    click.echo("Your turn: separable train YOUR.csv --target COLUMN")
+        for title, line in STEPS:
+            _run(title, " ".join([line, *filter(None, flags)]), talk=as_json)
+    shown = [f"  {line.ljust(42)}# {what}" for line, what in NEXT]
+    text = "\n".join(["Your turn:", *shown])
+    say(text) if as_json else click.echo(text)
+
+
+def _run(title: str, line: str, *, talk: bool) -> None:
+    """Show a command line and run it; what is shown goes to standard error where it is talk."""
+    from separable.cli.app import invoke
+
+    if not talk or verbosity() >= 0:
+        click.secho(f"# {title}", fg="green", err=talk)
+        click.secho(f"$ separable {line}", bold=True, err=talk)
+    code = invoke(shlex.split(line))
+    if code:
+        raise click.exceptions.Exit(code)
+    if not talk:
+        click.echo()
 
 
 def _write_files() -> None:

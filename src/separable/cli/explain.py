@@ -8,22 +8,12 @@ import click
 
 from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import (
-    MEAN_WEIGHTS,
-    counted,
-    file_name,
-    json_bytes,
-    report_lines,
-    write_data,
-)
-from separable.cli.predict import encode_table, load_model, read_table
+from separable.cli.output import MEAN_WEIGHTS, counted, file_name, json_bytes, write_data
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from separable.cli.explain_row import ExplainedRow
     from separable.cli.options import ReadingOptions
-    from separable.model.explanation import Explanation, Terms
     from separable.model.kinds import Model
 
 __all__ = ["explain"]
@@ -34,6 +24,7 @@ __all__ = ["explain"]
     examples=(
         "separable explain penguins.safetensors  # its strongest weights",
         "separable explain penguins.safetensors penguins.csv --row 3  # one prediction",
+        'separable explain reviews.safetensors --text "A dull film, but well played."',
     ),
 )
 @click.argument("model", metavar="MODEL")
@@ -43,6 +34,10 @@ __all__ = ["explain"]
     type=click.IntRange(min=1),
     metavar="N",
     help="The row of DATA to explain: 1 is the first below the header line.  [default: 1]",
+)
+@click.option("--text", metavar="TEXT", help="A text to explain, instead of a row of DATA.")
+@click.option(
+    "--column", metavar="COL", help="The column of texts, where the model has several or no names."
 )
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show."
@@ -54,26 +49,48 @@ def explain(
     model: str,
     data: str | None,
     row: int | None,
+    text: str | None,
+    column: str | None,
     top: int,
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Show the strongest weights of MODEL; with DATA, one prediction's exact contributions.
+    """Show the strongest weights of MODEL; with DATA or --text, one prediction's contributions.
 
     The contributions and the intercept sum to the score, or where a number is predicted to that
     number. With three or more classes the score is that of the predicted class.
+
+    Texts are shown as they were written, the words that count in colour: green for, red against,
+    the stronger ones bold or underlined. A pair of words that counts lends half of its part to each
+    of them. Without colours, as in a file or with NO_COLOR, words are marked: [great +0.42].
     """
-    if data is None:
-        if row is not None:
-            raise click.UsageError("--row needs DATA: the file that has the row.")
-        _explain_model(load_model(model), top, as_json)
+    from separable.cli.model_rows import load_model
+
+    if data is None and row is not None:
+        raise click.UsageError("--row needs DATA: the file that has the row.")
+    if data is not None and text is not None:
+        raise click.UsageError("DATA and --text: give one of them.")
+    loaded = load_model(model)
+    if text is not None:
+        _write(_of_text(loaded, text, column), top, as_json)
+    elif data is not None:
+        _write(_of_row(loaded, data, (row or 1) - 1, column, reading), top, as_json)
+    elif column is not None:
+        raise click.UsageError("--column needs --text or DATA.")
     else:
-        table = read_table(loaded := load_model(model), data, reading)
-        _explain_row(loaded, table, data, (row or 1) - 1, top, as_json)
+        _explain_model(loaded, top, as_json)
+
+
+def _write(explained: ExplainedRow, top: int, as_json: bool) -> None:
+    if as_json:
+        write_data(json_bytes(explained.to_dict(top)))
+    else:
+        click.echo(explained.text(top))
 
 
 def _explain_model(model: Model, top: int, as_json: bool) -> None:
     from separable.model.linear_model import LinearModel
+    from separable.model.top_weights import TopWeights
 
     linear = model if isinstance(model, LinearModel) else model.mean_model()
     weights = linear.top_weights(top)
@@ -82,82 +99,68 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
         told |= {"intercept": linear.intercept.tolist(), "top_weights": weights.to_dict()}
         write_data(json_bytes({**told, "evidence": dict(model.evidence)}))
         return
-    assert model.encoder is not None
-    n_columns = len(set(model.encoder.sources))
-    click.echo(
-        f"{model.learner}: {counted(model.n_features, 'feature')} from "
-        f"{counted(n_columns, 'column')}. Numbers are standardised: a weight is for one standard "
-        "deviation."
-    )
+    click.echo(_model_line(model))
     if linear is not model:
         click.echo(MEAN_WEIGHTS)
-    click.echo(str(weights))
+    for place, group in enumerate(weights):
+        click.echo(_coloured(str(TopWeights((group,))), "red" if place % 2 else "green"))
 
 
-def _explain_row(
-    model: Model, table: pa.Table, data: str, row: int, top: int, as_json: bool
-) -> None:
-    if row >= table.num_rows:
-        raise ValueError(
-            f"{file_name(data)} has {counted(table.num_rows, 'data row')}, so there is no row "
-            f"{row + 1}. Rows are counted from 1, the header line not counted."
-        )
-    rows, report = encode_table(model, table.slice(row, 1), data, row)
-    for line in report_lines(report, row):
-        note(line)
-    explanation = model.explain(rows)
-    assert model.encoder is not None
-    raw = {name: table[name][row].as_py() for name in dict.fromkeys(model.encoder.sources)}
-    if as_json:
-        told = explanation.to_dict(n=top)
-        write_data(json_bytes({**told, "rows": [{**told["rows"][0], "row": row + 1, "raw": raw}]}))
-    else:
-        click.echo(_row_text(explanation, raw, f"{file_name(data)}, data row {row + 1}", top))
+def _coloured(group: str, colour: str) -> str:
+    """Return a heading and the lines below it in a colour, which is only for terminals."""
+    heading, *lines = group.split("\n")
+    return "\n".join([heading, *(click.style(line, fg=colour) for line in lines)])
 
 
-def _row_text(explanation: Explanation, raw: dict[str, Any], place: str, top: int) -> str:
-    from separable.model.explanation_text import headline, scores_line
-    from separable.model.words import shown, table
-
-    terms = explanation.terms(n=top)
-    lines = [f"{shown(place, 500)}: {headline(explanation, terms)}"]
-    lines.append(table(_term_lines(explanation, terms, raw)))
-    return "\n".join(filter(None, [*lines, scores_line(explanation)]))
-
-
-def _term_lines(
-    explanation: Explanation, terms: Terms, raw: dict[str, Any]
-) -> list[tuple[str, ...]]:
-    from separable.model.explanation_text import total
-    from separable.model.words import number, shown, signed
-
-    model = explanation.model
-    assert model.encoder is not None
-    sources = dict(zip(model.encoder.feature_names, model.encoder.sources, strict=True))
-    lines: list[tuple[str, ...]] = [("feature", "in the table", "weight", "contribution")]
-    for term in terms.shown:
-        source = sources[term.feature]
-        is_word = term.feature.startswith(f"{source}:")  # of a text, which it is enough to name
-        cell = "" if is_word else _cell(raw[source])
-        lines.append((shown(term.feature), cell, number(term.weight), signed(term.contribution)))
-    if terms.other_contribution:
-        lines.append(
-            (f"({counted(terms.other_count, 'other')})", "", "", signed(terms.other_contribution))
-        )
-    lines.append(("intercept", "", "", signed(terms.intercept)))
-    name, value = total(explanation, terms)
-    lines.append((name, "", "", value))
-    return lines
+def _model_line(model: Model) -> str:
+    features = f"{model.learner}: {counted(model.n_features, 'feature')}"
+    kind = getattr(model.encoder, "kind", None)
+    if kind != "table":
+        return f"{features} of texts." if kind == "text" else f"{features}."
+    encoder: Any = model.encoder
+    columns = counted(len(set(encoder.sources)), "column")
+    scaled = "number" in encoder.column_types.values() and encoder.scale
+    rule = " Numbers are standardised: a weight is for one standard deviation." if scaled else ""
+    return f"{features} from {columns}.{rule}"
 
 
-def _cell(value: str | float | None) -> str:
-    """Return a value of the table as text, numbers with all their digits."""
-    from separable.data.columns import number_text
-    from separable.model.words import shown
+def _of_row(
+    model: Model, data: str, place: int, column: str | None, reading: ReadingOptions
+) -> ExplainedRow:
+    """Return a row of a file, explained."""
+    from separable.cli.explain_row import ExplainedRow
+    from separable.cli.model_rows import ModelRows, tell_reports
+    from separable.cli.row_source import RowSource
 
-    if value is None:
-        return "(missing)"
-    return shown(number_text(value) if isinstance(value, float) else value)
+    rows = ModelRows(model, RowSource(data, reading), None, column)
+    part = rows.row(place)
+    tell_reports(model, [part.report], place)
+    raw: dict[str, Any] = {}
+    if part.table is not None:
+        raw = {name: part.table[name][0].as_py() for name in rows.raw_columns}
+    if getattr(model.encoder, "kind", None) == "text":
+        raw = {"text": raw[rows.raw_columns[0]]}
+    called = f"{file_name(data)}, data row {place + 1}"
+    return ExplainedRow(model.explain(part.rows), raw, called, place + 1)
+
+
+def _of_text(model: Model, text: str, column: str | None) -> ExplainedRow:
+    """Return a text that was typed, explained; what else the model takes is missing."""
+    from separable.cli.explain_row import ExplainedRow
+    from separable.cli.model_rows import text_column_of
+    from separable.data.table import list_names
+    from separable.features.table_encoder import TableEncoder
+
+    name = text_column_of(model, column)
+    encoder = model.encoder
+    assert encoder is not None
+    if not isinstance(encoder, TableEncoder):
+        return ExplainedRow(model.explain([text]), {"text": text}, "The text")
+    others = [each for each in encoder.column_types if each != name]
+    if others:
+        note(f"What else the model takes is missing: {list_names(others, 10)}.")
+    record = {**dict.fromkeys(encoder.column_types), name: text}
+    return ExplainedRow(model.explain(encoder.encode([record])), record, "The text")
 
 
 def _classes(model: Model) -> list[Any] | None:

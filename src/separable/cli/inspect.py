@@ -61,6 +61,8 @@ def _text(found: Inspection) -> str:
 
     most = 1 << 30 if verbosity() > 0 else SHOWN
     lines = [f"{shown(found.file, 500)}: {_title(found)}"]
+    if not found.fields:
+        return lines[0]
     lines += [f"  {name:<13}{value}" for name, value in _facts(found)]
     for title, values in (
         ("Parameters", found.fields.get("parameters")),
@@ -85,21 +87,18 @@ def _facts(found: Inspection) -> Iterator[tuple[str, str]]:
     from separable.model.words import shown
 
     fields = found.fields
-    if fields:
-        version = f"{fields.get('format')} {fields.get('format_version')}"
-        yield "format", shown(f"{version}, written by version {fields.get('separable_version')}")
-        for name in ("family", "link", "threshold"):
-            if fields.get(name) is not None:
-                yield name, shown(fields[name])
+    version = f"{fields.get('format')} {fields.get('format_version')}"
+    yield "format", shown(f"{version}, written by version {fields.get('separable_version')}")
+    for name in ("family", "link", "threshold"):
+        if fields.get(name) is not None:
+            yield name, shown(fields[name])
     if found.n_classes is not None:
         yield "classes", _first(found.n_classes, found.classes)
     if found.n_features is not None:
         yield "features", _first(found.n_features, found.feature_names)
     if found.encoder is not None:
         yield "encoder", shown(found.encoder["kind"])
-    if fields:
-        on = "yes, separable update can go on from it" if found.state else "none"
-        yield "state", on
+    yield "state", "there, so that separable update can go on" if found.state else "none"
     size = sum(tensor["bytes"] for tensor in found.tensors)
     yield "tensors", f"{len(found.tensors)} of {size} bytes together, in a file of {found.bytes}"
     told = {True: "matches", False: "does not match", None: "cannot be checked"}

@@ -2,123 +2,156 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import check_output, counted, naming_file, report_lines, write_data
-from separable.cli.talk import note, say
+from separable.cli.output import check_output, counted, write_data
+from separable.cli.talk import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
+    from separable.cli.model_rows import ModelRows
     from separable.cli.options import ReadingOptions
-    from separable.data.rows import Rows
+    from separable.cli.predictions import OutputFormat
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
 
-__all__ = ["encode_table", "load_model", "predict", "read_table"]
-
-#: How many rows are encoded and scored at a time.
-PART_ROWS = 1 << 14
+__all__ = ["predict"]
 
 
 @command(
     short_help="Predict the rows of a table with a trained model.",
     examples=(
         "separable predict penguins.safetensors penguins.csv",
-        "separable predict penguins.safetensors penguins.csv -o predictions.csv",
+        "separable predict penguins.safetensors penguins.csv -o predictions.parquet",
+        "separable predict spam.safetensors mails.csv --id number --explain",
         "separable predict penguins.safetensors - --json < penguins.csv",
     ),
 )
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
+@click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
 @heading(
     OUTPUT,
     click.option("-o", "--output", metavar="FILE", help="Write to a file, not to standard output."),
-)
-@json_option("One JSON object a row instead of CSV.")
+    click.option("--output-format", type=click.Choice(["csv", "jsonl", "parquet"]),
+                 help="What to write.  [default: as the name of FILE ends, else csv]"),
+    click.option("--keep", "--id", "keep", multiple=True, metavar="COL",
+                 help="Copy this column of DATA along; may be given several times."),
+    click.option("--probabilities/--no-probabilities", default=None,
+                 help="Write the probability of each class.  [default: where there are such]"),
+    click.option("--explain", type=click.IntRange(min=1), is_flag=False, flag_value=3,
+                 metavar="[N]", help="Also the N (3) strongest contributions to each prediction."),
+)  # fmt: skip
+@json_option("One JSON object a row instead of CSV, as --output-format jsonl.")
 @reading_options
 @talk_options
 def predict(
-    model: str, data: str, output: str | None, as_json: bool, reading: ReadingOptions
+    model: str,
+    data: str,
+    output: str | None,
+    output_format: OutputFormat | None,
+    keep: tuple[str, ...],
+    probabilities: bool | None,
+    explain: int | None,
+    column: str | None,
+    as_json: bool,
+    reading: ReadingOptions,
 ) -> None:
     """Predict the rows of DATA, a table as `train` takes it (- is standard input), with MODEL.
 
-    Writes one line for each row: the prediction; of a class its score too, with three or more
-    classes the score of each; and where the scores are log-odds, as a logistic model's, or were
-    calibrated, the probability of each class. With two classes a score above 0 is the second of
-    them. A number that is predicted has no other score.
+    Writes one line for each row: the columns to keep; the prediction; of a class its score too,
+    with three or more classes the score of each; and where the scores are log-odds, as a logistic
+    model's, or were calibrated, the probability of each class. With two classes a score above 0 is
+    the second of them. A number that is predicted has no other score.
 
     Columns that the model does not use, the target too, may be there or not. What was missing or
-    not met in training is counted on standard error. An error leaves no file behind; on standard
-    output the rows before it may have been written, and the exit code is 1.
+    not met in training is counted on standard error. Files are read in parts, so they may be larger
+    than memory, and rows of CSV or JSON lines on standard input are answered as they come. An error
+    leaves no file behind; on standard output the rows before it may have been written, and the exit
+    code is 1.
     """
-    if output is not None and output != "-":
+    from separable.cli.model_rows import ModelRows, load_model, tell_reports
+    from separable.cli.predictions import written
+    from separable.cli.row_source import RowSource
+
+    to_file = output is not None and output != "-"
+    form = _format(output_format, as_json, output if to_file else None)
+    if to_file:
+        assert output is not None
         check_output(output, data=data, model=model)
-    linear = load_model(model)
-    reports: list[EncodingReport] = []
-    write_data(_parts(linear, read_table(linear, data, reading), data, as_json, reports), output)
-    report = _joined(linear, reports)
-    for line in report_lines(report):
-        note(line)
-    if output not in (None, "-"):
-        say(f"Wrote {counted(report.n_rows, 'prediction')} to {output}")
+    loaded = load_model(model)
+    _check(loaded, probabilities, keep)
+    kept: dict[str, None] = dict.fromkeys(keep)
+    rows = ModelRows(loaded, RowSource(data, reading), kept, column, "Predicting")
+    reports: list[EncodingReport | None] = []
+    counts: list[int] = []
+    tables = _tables(rows, list(kept), probabilities is not False, explain or 0, reports, counts)
+    write_data(written(tables, form), output)
+    tell_reports(loaded, reports)
+    if to_file:
+        say(f"Wrote {counted(sum(counts), 'prediction')} to {output}")
 
 
-def load_model(path: str) -> Model:
-    """Load a model and make sure that it takes tables."""
-    from separable.features.table_encoder import TableEncoder
-    from separable.model.file import load
+def _tables(
+    rows: ModelRows,
+    keep: list[str],
+    probabilities: bool,
+    explain: int,
+    reports: list[EncodingReport | None],
+    counts: list[int],
+) -> Iterator[pa.Table]:
+    """Give predictions, some rows at a time, and collect what was met in them."""
+    from separable.cli.predictions import prediction_table
 
-    model = load(path)
-    if not isinstance(model.encoder, TableEncoder):
-        raise ValueError(
-            f"{path}: this {model.learner} model has no table encoder, so it cannot read a "
-            "table. Load it in Python with separable.load, or train one with separable train."
+    for part in rows:
+        reports.append(part.report)
+        counts.append(part.rows.n_rows)
+        table = prediction_table(
+            rows.model, part.rows, probabilities=probabilities, explain=explain
         )
-    return model
+        for place, name in enumerate(keep):
+            assert part.table is not None
+            table = table.add_column(place, name, part.table[name])
+        yield table
 
 
-def read_table(model: Model, data: str, reading: ReadingOptions) -> pa.Table:
-    """Read a table with the column types of the model's training data."""
-    from separable.cli.tables import table_of
-    from separable.features.table_encoder import TableEncoder
+def _format(asked: OutputFormat | None, as_json: bool, output: str | None) -> OutputFormat:
+    from separable.cli.predictions import output_format
 
-    assert isinstance(model.encoder, TableEncoder)
-    return table_of(data, model.encoder.column_types, reading)
-
-
-def encode_table(
-    model: Model, table: pa.Table, data: str, first_row: int
-) -> tuple[Rows, EncodingReport]:
-    """Encode a table, the rows of ``data`` from ``first_row`` on, as the rows of a model."""
-    from separable.features.table_encoder import TableEncoder
-
-    assert isinstance(model.encoder, TableEncoder)
-    with naming_file(data, range(first_row, first_row + table.num_rows)):
-        return model.encoder.encode_with_report(table)
+    if as_json and asked not in (None, "jsonl"):
+        raise click.UsageError(f"--json and --output-format {asked}: give one of them.")
+    named = output_format(output)
+    if as_json and asked is None and named == "parquet":
+        raise click.UsageError(f"--json, and -o {output} asks for parquet: give one of them.")
+    form = asked or ("jsonl" if as_json else named)
+    if form == "parquet" and output is None and sys.stdout.isatty():
+        raise click.UsageError("Parquet is not for a terminal: name a file with -o.")
+    return form
 
 
-def _parts(
-    model: Model, table: pa.Table, data: str, as_json: bool, reports: list[EncodingReport]
-) -> Iterator[bytes]:
-    """Give what is to be written, some rows at a time, and collect what was met in them."""
-    from separable.cli.predictions import as_csv, as_json_lines, prediction_columns
-
-    write = as_json_lines if as_json else as_csv
-    for first_row in range(0, table.num_rows, PART_ROWS):
-        rows, report = encode_table(model, table.slice(first_row, PART_ROWS), data, first_row)
-        reports.append(report)
-        yield write(prediction_columns(model, rows), header=first_row == 0)
-
-
-def _joined(model: Model, reports: list[EncodingReport]) -> EncodingReport:
-    from separable.features.encoding_report import EncodingReport
-
-    assert model.encoder is not None
-    return EncodingReport.joined(reports, model.encoder.sources)
+def _check(model: Model, probabilities: bool | None, keep: tuple[str, ...]) -> None:
+    """Refuse what the model cannot give, and a column of the same name as one of the answers."""
+    has_them = model.classes is not None and (
+        model.link != "score" or getattr(model, "calibration", None) is not None
+    )
+    if probabilities and not has_them:
+        raise ValueError(
+            f"--probabilities: this {model.learner} model gives none, for its scores are not "
+            "log-odds. Leave the option out, or train a logistic model."
+        )
+    taken = {"prediction", "score", "because"}
+    if model.classes is not None:
+        taken |= {f"{what}_{c}" for what in ("score", "probability") for c in model.classes}
+    for name in keep:
+        if name in taken:
+            raise click.UsageError(
+                f"--keep {name}: predictions have a column of that name. Rename it in DATA."
+            )

@@ -45,7 +45,8 @@ class ProblemOptions:
         By `COLUMN_KINDS`, the columns that were named.
     group, time, weight : str or None
         Columns with a part of their own.
-    folds, compare_rows, seed, threads : int
+    folds, seed, threads : int
+    compare_rows : int or None
     reading : ReadingOptions
     """
 
@@ -60,7 +61,7 @@ class ProblemOptions:
     time: str | None
     weight: str | None
     folds: int
-    compare_rows: int
+    compare_rows: int | None
     seed: int
     threads: int
     reading: ReadingOptions
@@ -77,6 +78,14 @@ def only(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) ->
     if len(values) > 1:
         raise click.BadParameter(f"given {len(values)} times ({', '.join(values)}). Give it once.")
     return values[0] if values else None
+
+
+def _target(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the target; only a stream of text without named columns goes without one."""
+    name = only(ctx, param, values)
+    if name is None and not ctx.params.get("stream"):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return name or ""
 
 
 def _models(
@@ -106,7 +115,7 @@ class _Models(click.Choice[str]):
         super().__init__([AUTO, *sorted(LEARNERS)])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        self.choices = [AUTO, *sorted(LEARNERS)]
+        self.choices = (AUTO, *sorted(LEARNERS))
         return super().convert(value, param, ctx)
 
 
@@ -122,9 +131,8 @@ _OPTIONS = {
     LEARNING: (
         click.option(
             "--target",
-            required=True,
             multiple=True,
-            callback=only,
+            callback=_target,
             metavar="COL",
             help="The column to predict.",
         ),
@@ -199,10 +207,9 @@ _OPTIONS = {
         click.option(
             "--compare-rows",
             type=click.IntRange(min=0),
-            default=100_000,
-            show_default=True,
             metavar="N",
-            help="Of more rows than this a random part is used for comparing; 0: all are.",
+            help="Compare on a random part of so many rows; 0: on all.  "
+            "[default: 100000, fewer where that takes long]",
         ),
     ),
 }

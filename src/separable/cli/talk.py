@@ -111,7 +111,8 @@ def step(what: str) -> Iterator[Step]:
     what : str
         What is going on, in a few words: "Reading reviews.csv".
     """
-    running = Step(what, shown=verbosity() >= 0 and sys.stderr.isatty())
+    seen = sys.stderr is not None and sys.stderr.isatty()
+    running = Step(what, shown=seen and verbosity() >= 0)
     try:
         yield running
     finally:

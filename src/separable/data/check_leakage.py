@@ -47,6 +47,9 @@ BINS = 64
 #: A linear fit that leaves less than this share of the variance is no fit but a definition.
 EXACT = 1e-9
 
+#: Numbers beyond this are not summed.
+LARGEST = 1e100
+
 
 @dataclass(frozen=True)
 class _Alone:
@@ -133,8 +136,9 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
     if target.values is None or not 2 <= len(columns) <= len(rows) // 10:
         return
     X = np.column_stack([values[rows] for values in columns.values()])
-    there = np.isfinite(X).all(axis=1)
-    y = target.values[rows][there]
+    y = target.values[rows]
+    there = (np.abs(X) < LARGEST).all(axis=1) & (np.abs(y) < LARGEST)
+    y = y[there]
     X = X[there]
     if len(X) < FEWEST or len(X) < 10 * X.shape[1]:
         return

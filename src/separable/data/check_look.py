@@ -10,6 +10,7 @@ import numpy as np
 
 from separable.data.columns import Categories, Numbers
 from separable.data.dates import Booleans, Dates, typed_column
+from separable.data.row_hashes import row_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
+    from separable.data.row_hashes import Hashes
 
     Codes = NDArray[np.int64]
 
@@ -97,6 +99,11 @@ class Look:
             return np.arange(self.n_rows)
         rng = np.random.default_rng(0)
         return np.sort(rng.choice(self.n_rows, SAMPLE, replace=False))
+
+    @cached_property
+    def row_hashes(self) -> Hashes:
+        """A hash of each row's features."""
+        return row_hashes((self.typed(name) for name in self.names), self.n_rows)
 
     def typed(self, name: str) -> TypedColumn:
         """Return a column by its type, converted once."""

@@ -8,19 +8,17 @@ import numpy as np
 
 from separable.data.check_look import is_free_text
 from separable.data.columns import Categories, as_columns
-from separable.data.dates import Dates, typed_column
+from separable.data.dates import typed_column
 from separable.data.findings import Finding, quoted
 from separable.data.in_memory import table_or_rows
+from separable.data.row_hashes import mixed, row_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
     from separable.data.check_look import Look, Target
     from separable.data.dates import TypedColumn
-
-    Hashes = NDArray[np.uint64]
+    from separable.data.row_hashes import Hashes
 
 __all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between"]
 
@@ -64,8 +62,8 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
     if not shared:
         return 0, []
     pairs = [_alike(typed_column(ours, name), typed_column(theirs, name)) for name in shared]
-    known = _row_hashes((pair[0] for pair in pairs), ours.n_rows)
-    asked = _row_hashes((pair[1] for pair in pairs), theirs.n_rows)
+    known = row_hashes((pair[0] for pair in pairs), ours.n_rows)
+    asked = row_hashes((pair[1] for pair in pairs), theirs.n_rows)
     values, first = np.unique(known, return_index=True)
     if not len(values):
         return 0, []
@@ -77,11 +75,10 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
 
 def duplicate_rows(look: Look) -> Iterator[Finding]:
     """Find rows that come again, target and all, where chance does not explain it."""
-    columns = [look.typed(name) for name in look.names]
     target = look.target
-    if not columns or look.n_rows < 2 or not _tell_rows_apart(look):
+    if not look.names or look.n_rows < 2 or not _tell_rows_apart(look):
         return
-    hashes = _with_target(_row_hashes(columns, look.n_rows), target)
+    hashes = _with_target(look.row_hashes, target)
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     again = first[inverse] != np.arange(look.n_rows)
     count = int(np.count_nonzero(again))
@@ -107,7 +104,7 @@ def contradicting_rows(look: Look) -> Iterator[Finding]:
     if target is None or target.task != "classification" or not look.names:
         return
     rows = np.flatnonzero(target.codes >= 0)
-    hashes = _row_hashes((look.typed(name) for name in look.names), look.n_rows)[rows]
+    hashes = look.row_hashes[rows]
     order = np.lexsort((target.codes[rows], hashes))
     hashes, codes = hashes[order], target.codes[rows][order]
     if not len(hashes):
@@ -152,7 +149,8 @@ def _tell_rows_apart(look: Look) -> bool:
     return False
 
 
-# --- hashes ---
+def _with_target(hashes: Hashes, target: Target | None) -> Hashes:
+    return hashes if target is None else mixed(hashes ^ (target.codes + 1).astype(np.uint64))
 
 
 def _alike(ours: TypedColumn, theirs: TypedColumn) -> tuple[TypedColumn, TypedColumn]:
@@ -163,37 +161,3 @@ def _alike(ours: TypedColumn, theirs: TypedColumn) -> tuple[TypedColumn, TypedCo
         each if isinstance(each, Categories) else each.as_categories() for each in (ours, theirs)
     )
     return first, second
-
-
-def _row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
-    """Return a hash of 64 bits for each row; those of equal rows are equal."""
-    total = np.zeros(n_rows, np.uint64)
-    for column in columns:
-        total = _mixed(total ^ _values(column))
-    return total
-
-
-def _with_target(hashes: Hashes, target: Target | None) -> Hashes:
-    return hashes if target is None else _mixed(hashes ^ (target.codes + 1).astype(np.uint64))
-
-
-def _values(column: TypedColumn) -> Hashes:
-    """Return 64 bits for each value; missing ones are alike."""
-    if isinstance(column, Categories):
-        levels = np.fromiter(map(hash, (*column.levels, "")), np.int64, len(column.levels) + 1)
-        levels[-1] = -1
-        return _mixed(levels.view(np.uint64))[column.codes]
-    if isinstance(column, Dates):
-        return _mixed(column.values.astype(np.int64).view(np.uint64))
-    values = column.values + 0.0  # no -0
-    values[np.isnan(values)] = np.nan
-    return _mixed(values.view(np.uint64))
-
-
-def _mixed(bits: Hashes) -> Hashes:
-    """Return bits well mixed: the last steps of splitmix64."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Hashes = bits ^ (bits >> np.uint64(31))
-    return mixed

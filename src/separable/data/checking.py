@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from separable.data import (
     check_leakage,
     check_numbers,
@@ -122,7 +124,8 @@ def check(
         frozenset(asked),
         frozenset(how for how, given in split.items() if given is not None),
     )
-    found = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values, and nearly so
+        found = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
     return Findings(found, look.n_rows, len(look.sample))
 
 

@@ -30,6 +30,9 @@ PIECE_BYTES = 1 << 22
 class SparseFiles(Files):
     """Files of sparse rows. See `Files`; the label of each row is the target."""
 
+    #: Whether rows without a label, which are NaN then, stay among the others.
+    keep_unlabelled = False
+
     def dataset(self) -> Dataset:
         """Return all rows of all files."""
         batches = list(self._batches(None))
@@ -113,7 +116,7 @@ class SparseFiles(Files):
         y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
         if self.target is not None:
             y = given_target(self.target, rows.n_rows)
-        elif not texts and np.isnan(labels).any():
+        elif not texts and not self.keep_unlabelled and np.isnan(labels).any():
             there = np.flatnonzero(~np.isnan(labels))
             if not len(there):
                 y = None

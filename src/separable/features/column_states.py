@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
 
-__all__ = ["ColumnEncoder", "ColumnState", "Wish", "column_for"]
+__all__ = ["ColumnEncoder", "ColumnState", "Wish", "column_for", "guessed_kind"]
 
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
@@ -78,13 +78,9 @@ class ColumnState:
             column = column_for(wish.kind, columns, name)
             return cls(name, wish.kind, "asked for", wish, _learn(wish, wish.kind, name, column))
         column = typed_column(columns, name)
-        if isinstance(column, Categories):
-            levels = CategoryState.of(column)
-            kind, why = _kind_of_texts(levels)
-            state = levels if kind == "category" else _learn(wish, kind, name, column)
-            return cls(name, kind, why, wish, state)
-        kind, why = _kind_by_type(column)
-        return cls(name, kind, why, wish, _learn(wish, kind, name, column))
+        kind, why, levels = _guessed(column)
+        state = levels if kind == "category" else _learn(wish, kind, name, column)
+        return cls(name, kind, why, wish, state)
 
     @property
     def is_changed(self) -> bool:
@@ -138,6 +134,40 @@ class ColumnState:
                 unseen=options.get("unseen", unseen),
             )
         return self.state.finish(self.name)
+
+
+def guessed_kind(name: str, columns: Columns) -> tuple[str, str]:
+    """Return what a column is taken for and why, as learning it would, without learning texts.
+
+    Parameters
+    ----------
+    name : str
+    columns : Columns
+
+    Returns
+    -------
+    kind : str
+        ``"drop"`` for a column that there is nothing to learn from.
+    why : str
+    """
+    column = typed_column(columns, name)
+    kind, why, levels = _guessed(column)
+    if kind in ("number", "unknown", "category"):
+        state = levels or NumberState.of(numbers_of(name, column))
+        finished = ColumnState(name, kind, why, Wish(), state).finish(
+            scale=True, min_count=None, unseen="zero"
+        )
+        if isinstance(finished, str):
+            return "drop", finished
+    return kind, why
+
+
+def _guessed(column: TypedColumn) -> tuple[str, str, CategoryState | None]:
+    if isinstance(column, Categories):
+        levels = CategoryState.of(column)
+        kind, why = _kind_of_texts(levels)
+        return kind, why, levels if levels.counts else None
+    return *_kind_by_type(column), None
 
 
 def _kind_by_type(column: TypedColumn) -> tuple[str, str]:

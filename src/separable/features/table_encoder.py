@@ -19,6 +19,7 @@ from separable.features.encoding_report import EncodingReport
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_names import names_of_numbers
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
+from separable.features.text_column import TextColumn
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 from separable.features.wishes import check_options, unseen_policy, wishes_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
     from separable.features.encoding_report import ColumnReport
+    from separable.features.text_encoder import TextEncoder
 
     Names: TypeAlias = Sequence[str] | Mapping[str, Any] | None
 
@@ -348,6 +350,11 @@ class TableEncoder(Transformer):
             encoder.name: "category" if encoder.kind == "text" else cast("ColumnType", encoder.kind)
             for encoder in self._fitted()
         }
+
+    @property
+    def text_encoders(self) -> dict[str, TextEncoder]:
+        """The encoders of the columns of free text, by column."""
+        return {each.name: each.encoder for each in self._fitted() if isinstance(each, TextColumn)}
 
     def shown(self, feature: int, value: float) -> str | None:
         """Return the raw value behind a number out, where its name does not say it.

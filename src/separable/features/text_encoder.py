@@ -12,6 +12,7 @@ from separable.features.text_hashing import TextHashing
 from separable.features.text_params import TOKEN_PATTERN
 from separable.features.text_parts import parts_of, state_of
 from separable.features.text_plan import TextPlan
+from separable.features.text_spans import word_spans
 from separable.features.text_vocabulary import TextVocabulary
 from separable.features.transformer import Transformer
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.encoder import Tensors, Values
     from separable.features.text_parts import State
+    from separable.features.text_spans import Span
 
 __all__ = ["TextEncoder"]
 
@@ -366,6 +368,26 @@ class TextEncoder(Transformer):
         return hasattr(self, "_state") or self.n_features is not None
 
     # --- encoding ---
+
+    def word_spans(self, text: str) -> list[Span] | None:
+        """Return where the words that are counted stand in a text, as it was written.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of Span, or None
+            None where no words are counted, but characters or what a function gives.
+
+        Examples
+        --------
+        >>> from separable import TextEncoder
+        >>> TextEncoder().fit(["good film"]).word_spans("A GOOD film")
+        [Span(start=2, end=6, word='good'), Span(start=7, end=11, word='film')]
+        """
+        return word_spans(self._fitted().plan, text)
 
     def encode(self, data: Any) -> Rows:
         """Turn texts into rows of numbers.

@@ -202,12 +202,11 @@ def _class_case(
 
 
 def _labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as an array of numbers or of texts, none of them missing."""
+    """Return labels, none of them missing."""
     if labels.dtype.kind == "O":
         for row, label in enumerate(labels.tolist()):
             if label is None or label != label:  # NaN
                 _refuse_missing(row)
-        return np.array(labels.tolist())
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         _refuse_missing(int(np.flatnonzero(np.isnan(labels))[0]))
     return labels
@@ -215,6 +214,8 @@ def _labels(labels: NDArray[Any]) -> NDArray[Any]:
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     """Return the place of each label among the classes, and the labels that come after these."""
+    if labels.dtype.kind == "O":
+        return _object_codes(labels.tolist(), classes.tolist())
     if (labels.dtype.kind in "UT") == (classes.dtype.kind in "UT"):
         places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
         known = classes[places] == labels
@@ -227,6 +228,14 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int6
     others, which = np.unique(labels[~known], return_inverse=True)
     codes[~known] = len(classes) + which
     return codes, others.tolist()
+
+
+def _object_codes(labels: list[Any], classes: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the same for labels of any kind, perhaps texts and numbers together."""
+    places = {label: place for place, label in enumerate(classes)}
+    others = sorted(set(labels) - places.keys(), key=str)
+    places |= {label: len(classes) + place for place, label in enumerate(others)}
+    return np.array([places[label] for label in labels], dtype=np.int64), others
 
 
 def _weights(weight: ArrayLike | None, n: int) -> NDArray[np.float64]:

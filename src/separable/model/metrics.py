@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.metric_case import ClassCase, NumberCase
 
-__all__ = ["METRICS", "Answers", "Metric", "UndefinedMetric", "answers_of", "metric_named"]
+__all__ = [
+    "METRICS",
+    "Answers",
+    "Metric",
+    "UndefinedMetric",
+    "answers_from",
+    "answers_of",
+    "metric_named",
+]
 
 Task: TypeAlias = Literal["classification", "regression"]
 Needs: TypeAlias = Literal["labels", "scores", "probabilities", "numbers"]
@@ -71,9 +79,13 @@ def answers_of(model: Model, X: Any) -> Answers:
     -------
     Answers
     """
+    return answers_from(model, model.decision_function(X))
+
+
+def answers_from(model: Model, scores: NDArray[np.float64]) -> Answers:
+    """Return what a model answers where its scores are these, shape (n,) or (n, k)."""
     from separable.model.probability import classes_of, model_probabilities
 
-    scores = model.decision_function(X)
     if model.classes is None:
         return Answers(scores)
     square = scores.reshape(-1, model.n_scores)

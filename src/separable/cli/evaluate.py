@@ -1,0 +1,240 @@
+"""``separable evaluate``: how good a model is on a file whose truth is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.help import command
+from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.output import counted, file_name, json_bytes, write_data
+from separable.cli.talk import note
+
+if TYPE_CHECKING:
+    from separable.cli.model_rows import ModelRows
+    from separable.cli.options import ReadingOptions
+    from separable.data.table import ColumnType
+    from separable.model.evaluation import Evaluation
+    from separable.model.kinds import Model
+
+__all__ = ["evaluate"]
+
+#: The exit code where a limit was missed.
+MISSED = 3
+
+
+@command(
+    short_help="Measure a model on a file whose truth is known.",
+    examples=(
+        "separable evaluate penguins.safetensors penguins.csv",
+        "separable evaluate spam.safetensors new.csv --fail-under f1=0.9 --json",
+        "separable evaluate prices.safetensors new.csv --fail-over rmse=3.2",
+    ),
+)
+@click.argument("model", metavar="MODEL")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "--target", metavar="COL", help="The column with the truth.  [default: as in training]"
+)
+@click.option("--weight", metavar="COL", help="How much each row counts; 0 leaves it out.")
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="Precision, recall, F1 and ROC AUC are of this class.  [default: as in training, else the "
+    "second of two]",
+)
+@click.option("--column", metavar="COL", help="The texts, for a model of nothing but texts.")
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="FIGURE=X",
+    help="End with exit code 3 where a figure is smaller, such as accuracy=0.9.",
+)
+@click.option(
+    "--fail-over",
+    multiple=True,
+    metavar="FIGURE=X",
+    help="The same where an error is larger, such as rmse=3.2.",
+)
+@json_option()
+@reading_options
+@talk_options
+def evaluate(
+    model: str,
+    data: str,
+    target: str | None,
+    weight: str | None,
+    positive: str | None,
+    column: str | None,
+    fail_under: tuple[str, ...],
+    fail_over: tuple[str, ...],
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
+    """Measure the predictions of MODEL for the rows of DATA, beside the best constant answer.
+
+    That answer is the most common class of the training rows, or their mean. Rows without a target
+    are left out and counted. A label that the model does not know is answered wrongly, whatever the
+    model says, and such labels are told.
+
+    With --fail-under or --fail-over the exit code is 3 where a figure was missed, so that a script
+    can stop a model that is not good enough.
+    """
+    from separable.cli.limits import check_task, missed_limits, read_limits
+    from separable.cli.model_rows import load_model
+
+    limits = read_limits(fail_under, fail_over)
+    loaded = load_model(model)
+    check_task(limits, "regression" if loaded.classes is None else "classification")
+    if loaded.classes is None and loaded.n_scores > 1:
+        raise ValueError(
+            f"{model} predicts {loaded.n_scores} numbers a row, and a file has one target. "
+            "Evaluate it in Python: model.evaluate(X, y)."
+        )
+    chosen = _positive(loaded, positive)
+    found, told = _measured(loaded, data, target, weight, chosen, column, reading)
+    missed = missed_limits(limits, found)
+    if as_json:
+        write_data(json_bytes({**told, **found.to_dict(), "missed": missed}))
+    else:
+        click.echo(f"{_title(told)}\n{found.text()}")
+    for line in missed:
+        click.echo(f"Missed: {line}", err=True)
+    if missed:
+        raise click.exceptions.Exit(MISSED)
+
+
+def _measured(
+    model: Model,
+    data: str,
+    target: str | None,
+    weight: str | None,
+    positive: Any,
+    column: str | None,
+    reading: ReadingOptions,
+) -> tuple[Evaluation, dict[str, Any]]:
+    """Return the evaluation of a file, and what it is of."""
+    import numpy as np
+
+    from separable.cli.model_rows import tell_reports
+    from separable.cli.truth import truth_of, weights_of
+    from separable.model.evaluation import evaluation
+    from separable.model.metrics import answers_from
+
+    rows, target = _rows(model, data, target, weight, column, reading)
+    truths, scores, weights, reports, missing = [], [], [], [], 0
+    for part in rows:
+        reports.append(part.report)
+        truth, there = truth_of(model, part, target)
+        counts = weights_of(part, weight, data)
+        truths.append(truth)
+        scores.append(model.decision_function(part.rows)[there])
+        weights.append(np.ones(len(truth)) if counts is None else counts[there])
+        missing += int(np.count_nonzero(~there))
+    tell_reports(model, reports)
+    whole = np.concatenate(truths)
+    if not len(whole):
+        raise ValueError(
+            f"{file_name(data)}: no row has a {_named(target)}, so there is nothing to measure."
+        )
+    found = evaluation(
+        answers_from(model, np.concatenate(scores)),
+        whole,
+        np.concatenate(weights),
+        positive,
+        _constant(model),
+    )
+    _tell_training(model, data, weight)
+    told = {"data": file_name(data), "learner": model.learner, "target": target}
+    return found, {**told, "weight": weight, "rows_without_target": missing}
+
+
+def _rows(
+    model: Model,
+    data: str,
+    target: str | None,
+    weight: str | None,
+    column: str | None,
+    reading: ReadingOptions,
+) -> tuple[ModelRows, str | None]:
+    """Return the rows of a file with their truth, and the column of that."""
+    from separable.cli.model_rows import ModelRows
+    from separable.cli.row_source import RowSource
+
+    source = RowSource(data, reading)
+    besides: dict[str, ColumnType | None] = {}
+    if source.is_table:
+        target = target or _trained(model).get("target")
+        if target is None:
+            raise click.UsageError(
+                "The model does not say what its target is called. Name the column with --target."
+            )
+        besides[target] = "number" if model.classes is None else "category"
+    elif target is not None:
+        raise click.UsageError(f"--target {target}: each line of {source.kind} text begins with "
+                               "its target. Leave the option out.")  # fmt: skip
+    if weight is not None:
+        besides[weight] = "number"
+    return ModelRows(model, source, besides, column, "Evaluating"), target
+
+
+def _trained(model: Model) -> dict[str, Any]:
+    """Return what the file of a model remembers of its training."""
+    told = model.evidence.get("train")
+    return dict(told) if isinstance(told, dict) else {}
+
+
+def _positive(model: Model, positive: str | None) -> Any:
+    """Return the class that the user names, or that of the training."""
+    if model.classes is None:
+        if positive is not None:
+            raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
+        return None
+    labels = model.classes.tolist()
+    if positive is None:
+        told = _trained(model).get("positive")
+        return told if told in labels else None
+    from separable.cli.truth import class_labels
+    from separable.data.table import did_you_mean, list_names
+
+    label = class_labels(model, [positive])[0]
+    if label not in labels:
+        texts = [str(each) for each in labels]
+        raise click.UsageError(
+            f"--positive {positive}: the model has no such class{did_you_mean(positive, texts)}. "
+            f"It has {list_names(texts, 10)}."
+        )
+    return labels[labels.index(label)]
+
+
+def _constant(model: Model) -> Any:
+    """Return the best constant answer for the training rows, None where it is not known."""
+    told = _trained(model).get("constant")
+    if model.classes is None:
+        return told if isinstance(told, (int, float)) else None
+    return told if told in model.classes.tolist() else None
+
+
+def _tell_training(model: Model, data: str, weight: str | None) -> None:
+    told = _trained(model)
+    if told.get("data") == file_name(data).rpartition("/")[2]:
+        note(
+            f"The model was trained on a file of this name, {told['data']}: figures of rows that "
+            "it has learned from are better than those of new ones."
+        )
+    if weight is None and told.get("weight"):
+        note(f"The rows of the training had weights: --weight {told['weight']} gives them here.")
+
+
+def _title(told: dict[str, Any]) -> str:
+    missing = told["rows_without_target"]
+    left_out = f", {counted(missing, 'row')} without it left out" if missing else ""
+    weight = f", each row with the weight {told['weight']}" if told["weight"] else ""
+    return f"{told['learner']} on {told['data']}, {_named(told['target'])}{weight}{left_out}:"
+
+
+def _named(target: str | None) -> str:
+    from separable.model.words import shown
+
+    return "label" if target is None else f"target {shown(target)}"

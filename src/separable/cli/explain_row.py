@@ -1,0 +1,103 @@
+"""One prediction taken apart, as text and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from separable.cli.highlight import in_colour, legend, telling_texts
+from separable.cli.output import counted
+from separable.model.explanation_text import headline, scores_line, total
+from separable.model.words import number, shown, signed, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.model.explanation import Explanation, Term, Terms
+
+__all__ = ["ExplainedRow"]
+
+
+@dataclass(frozen=True)
+class ExplainedRow:
+    """A row, and what each of its features adds to the score.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row.
+    raw : mapping of str to object
+        The row in the table, by column.
+    place : str
+        What to call it.
+    row : int or None
+        Its number, counted from 1.
+    """
+
+    explanation: Explanation
+    raw: Mapping[str, Any]
+    place: str
+    row: int | None = None
+
+    def to_dict(self, top: int) -> dict[str, Any]:
+        """Return plain values for JSON, with the largest terms."""
+        told = self.explanation.to_dict(n=top)
+        row = {**told["rows"][0], "row": self.row, "raw": dict(self.raw)}
+        texts = self._texts(self.explanation.terms())
+        if texts:
+            row["texts"] = {each.column: each.to_dict() for each in texts}
+        return {**told, "rows": [row]}
+
+    def text(self, top: int) -> str:
+        """Return a table of the largest terms, and texts with their telling words marked."""
+        terms = self.explanation.terms(n=top)
+        lines = [f"{shown(self.place, 500)}: {headline(self.explanation, terms)}"]
+        lines += [table(self._lines(terms)), scores_line(self.explanation), *self._marked()]
+        return "\n".join(filter(None, lines))
+
+    def _texts(self, terms: Terms) -> list[Any]:
+        texts = {name: value for name, value in self.raw.items() if isinstance(value, str)}
+        return telling_texts(self.explanation, terms, texts)
+
+    def _marked(self) -> list[str]:
+        terms = self.explanation.terms()
+        texts = [each for each in self._texts(terms) if each.spans]
+        if not texts:
+            return []
+        colour = in_colour()
+        lines = [f"Words: {legend(self.explanation, terms, colour=colour)}"]
+        for each in texts:
+            name = "" if len(self.raw) == 1 else f"{shown(each.column)}: "
+            lines.append(f"{name}{each.shown(colour=colour)}")
+        return lines
+
+    def _lines(self, terms: Terms) -> list[tuple[str, ...]]:
+        has_table = getattr(self.explanation.model.encoder, "kind", None) == "table"
+        head = "in the table" if has_table else "value"
+        lines: list[tuple[str, ...]] = [("feature", head, "weight", "contribution")]
+        for term in terms.shown:
+            cell = self._cell(term) if has_table else number(term.value)
+            parts = (number(term.weight), signed(term.contribution))
+            lines.append((shown(term.feature), cell, *parts))
+        if terms.other_contribution:
+            others = f"({counted(terms.other_count, 'other')})"
+            lines.append((others, "", "", signed(terms.other_contribution)))
+        lines.append(("intercept", "", "", signed(terms.intercept)))
+        name, value = total(self.explanation, terms)
+        lines.append((name, "", "", value))
+        return lines
+
+    def _cell(self, term: Term) -> str:
+        assert term.source is not None
+        if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
+            return ""
+        return _shown_value(self.raw[term.source])
+
+
+def _shown_value(value: object) -> str:
+    """Return a value of the table as text, numbers with all their digits."""
+    from separable.data.columns import number_text
+
+    if value is None:
+        return "(missing)"
+    return shown(number_text(value) if isinstance(value, float) else value)

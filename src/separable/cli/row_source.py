@@ -1,0 +1,180 @@
+"""A file, a glob, a folder or standard input, read some rows at a time."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from separable.cli.output import counted, file_name
+from separable.cli.tables import in_options
+from separable.cli.talk import note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from separable.cli.live_input import LiveInput
+    from separable.cli.options import ReadingOptions
+    from separable.data.dataset import Dataset
+    from separable.data.formats import Format
+    from separable.data.progress import Progress
+    from separable.data.report import ReadingReport
+
+__all__ = ["RowSource"]
+
+#: About how much of a file is read at a time.
+CHUNK_BYTES = 1 << 23
+
+
+class RowSource:
+    """Where rows come from; it can be asked for the names of its columns before it is read.
+
+    Parameters
+    ----------
+    data : str
+        As the user named it.
+    reading : ReadingOptions
+
+    Attributes
+    ----------
+    kind : {"csv", "jsonl", "parquet", "svmlight", "vw"}
+    """
+
+    def __init__(self, data: str, reading: ReadingOptions) -> None:
+        from separable.data.formats import checked_format, formats_of
+        from separable.data.sources import inputs_of
+
+        self.data, self._options = data, reading.for_read()
+        asked = checked_format(self._options.pop("format", None))
+        self._live: LiveInput | None = None
+        if data == "-":
+            self.kind = self._of_standard_input(asked, reading)
+        else:
+            self._inputs = inputs_of(data)
+            self.kind = asked or formats_of(self._inputs)
+
+    def _of_standard_input(self, asked: Format | None, reading: ReadingOptions) -> Format:
+        from separable.cli.live_input import NAME, LiveInput
+        from separable.data.compression import compression_of
+        from separable.data.formats import format_of_text, formats_of
+
+        live = LiveInput(sys.stdin.buffer, reading.skip_rows, reading.comment)
+        packed = compression_of(live.head) is not None or reading.encoding is not None
+        marked = live.head[:2] in (b"\xff\xfe", b"\xfe\xff")
+        if not packed and not marked:
+            kind = asked or format_of_text(NAME, live.head)
+            listed = kind == "jsonl" and live.head.lstrip()[:1] == b"["
+            if kind in ("csv", "jsonl") and not listed:
+                self._live = live
+                live.wait_for_rows(2 if kind == "csv" and reading.header is not False else 1)
+                return kind
+        self._inputs = [live.as_input()]
+        return asked or formats_of(self._inputs)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it has named columns."""
+        return self.kind not in ("svmlight", "vw")
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be looked at again."""
+        return self._live is not None or all(one.again for one in self._inputs)
+
+    def names(self) -> list[str]:
+        """Return the names of the columns; what is looked at for that is still to be read."""
+        from separable.data.table import TableError
+
+        try:
+            first = self._first()
+        except TableError as error:
+            raise TableError(in_options(str(error))) from None
+        assert first.table is not None
+        return list(first.table.column_names)
+
+    def _first(self) -> Dataset:
+        """Return some rows."""
+        if self._live is not None:
+            return self._live.peeked(self.kind, self._options)
+        if not self._inputs[0].again:  # it has to be read twice
+            with self._inputs[0].open() as opened:
+                kept = b"".join(iter(lambda: opened.read(CHUNK_BYTES), b""))
+            self._inputs = [replace(self._inputs[0], open_bytes=lambda: BytesIO(kept), again=True)]
+        first: Dataset = next(self._files({}).datasets(CHUNK_BYTES, 1))
+        return first
+
+    def datasets(
+        self,
+        n_rows: int,
+        options: dict[str, Any],
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Iterator[Dataset]:
+        """Give the rows, at most so many at a time.
+
+        Parameters
+        ----------
+        n_rows : int
+        options : dict
+            As those of `separable.data.read`, besides what the user said.
+        progress : callable, optional
+        """
+        from separable.data.table import NotANumberError, TableError
+
+        reports: list[ReadingReport] = []
+        try:
+            for dataset in self._datasets(n_rows, options, progress):
+                if not reports or reports[-1] is not dataset.report:
+                    reports.append(dataset.report)
+                yield dataset
+        except NotANumberError:
+            raise
+        except TableError as error:
+            raise TableError(in_options(str(error))) from None
+        self._tell(reports)
+
+    def _datasets(self, n_rows: int, options: dict[str, Any], progress: Any) -> Iterator[Dataset]:
+        if self._live is None:
+            yield from self._files(options, progress).datasets(CHUNK_BYTES, n_rows)
+            return
+        from separable.data.dataset import Dataset
+
+        given = {**self._options, **options}
+        wanted = given.pop("columns", None) if self.kind == "jsonl" else None
+        for whole in self._live.datasets(self.kind, given):
+            assert whole.table is not None
+            table = whole.table if wanted is None else _with_columns(whole.table, wanted)
+            for start in range(0, table.num_rows, n_rows):
+                yield Dataset(table.slice(start, n_rows), None, None, whole.report)
+
+    def _files(self, options: dict[str, Any], progress: Any = None) -> Any:
+        from separable.data.reading import checked_options, files_of
+
+        given = checked_options(**{**self._options, **options})
+        files: Any = files_of(self._inputs, None, self.kind, given, progress)
+        files.keep_unlabelled = True  # each line is answered
+        return files
+
+    def _tell(self, reports: list[ReadingReport]) -> None:
+        for told in dict.fromkeys(told for report in reports for told in report.notes):
+            note(told)
+        skipped = sum(report.skipped for report in reports)
+        if skipped:
+            first = next(report.examples[0] for report in reports if report.examples)
+            note(
+                f"{file_name(self.data)}: {counted(skipped, 'line')} left out that cannot be "
+                f"read, the first: {first}"
+            )
+
+
+def _with_columns(table: pa.Table, wanted: list[str]) -> pa.Table:
+    """Return the columns that are wanted; one that no object of a block has is missing there."""
+    import pyarrow as pa
+
+    absent = pa.nulls(table.num_rows)
+    has = set(table.column_names)
+    return pa.Table.from_arrays(
+        [table[name] if name in has else absent for name in wanted], list(wanted)
+    )

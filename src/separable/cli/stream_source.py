@@ -1,0 +1,105 @@
+"""Where a stream comes from: files of any size, globs, standard input, in chunks."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from separable.cli.output import counted, file_name
+from separable.cli.tables import in_options
+from separable.data.formats import formats_of
+from separable.data.reading import checked_options, files_of
+from separable.data.sources import inputs_of
+from separable.data.table import NotANumberError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from separable.cli.options import ReadingOptions
+    from separable.data.dataset import Dataset
+    from separable.data.progress import Progress
+    from separable.data.table import ColumnType
+
+__all__ = ["CHUNK_BYTES", "Source"]
+
+#: About how much text is read at a time.
+CHUNK_BYTES = 1 << 22
+
+
+class Source:
+    """Files that are read in chunks, once or several times.
+
+    Parameters
+    ----------
+    data : str
+        As the user named it.
+    reading : ReadingOptions
+        How to read it.
+    """
+
+    def __init__(self, data: str, reading: ReadingOptions) -> None:
+        self.data = data
+        self.inputs = inputs_of(data)
+        self._options = reading.for_read()
+        self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
+        self.notes: list[str] = []
+        self.report: Any = None
+        self.progress: Callable[[Progress], None] | None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse and have no named columns."""
+        return self.format in ("svmlight", "vw")
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be read more than once."""
+        return all(one.again for one in self.inputs)
+
+    def prints(self) -> list[dict[str, Any]]:
+        """Return what shows whether the files are still the same: size, and hash of the start."""
+        return [
+            {
+                "name": Path(one.name).name,
+                "bytes": one.size,
+                "start": hashlib.sha256(one.head()).hexdigest()[:16],
+            }
+            for one in self.inputs
+        ]
+
+    def chunks(
+        self, column_types: Mapping[str, ColumnType] | None = None, n_features: int | None = None
+    ) -> Iterator[Dataset]:
+        """Read from the start; give the rows some at a time.
+
+        Parameters
+        ----------
+        column_types : mapping of str to str, optional
+            The types of some columns.
+        n_features : int, optional
+            The number of columns of sparse rows.
+        """
+        options = checked_options(column_types=column_types, n_features=n_features, **self._options)
+        try:
+            files = files_of(self.inputs, None, self.format, options, self.progress)
+            self.report = files.report
+            yield from files.datasets(CHUNK_BYTES, None)
+        except NotANumberError:
+            raise  # whoever asked for the type has a remedy of its own
+        except TableError as error:
+            raise TableError(in_options(str(error))) from None
+        finally:
+            self._note()
+
+    def _note(self) -> None:
+        """Keep what a reading found; the same is found by each."""
+        report = self.report
+        if report is None:
+            return
+        self.notes = list(report.notes)
+        if report.skipped:
+            self.notes.append(
+                f"{file_name(self.data)}: {counted(report.skipped, 'line')} left out that cannot "
+                f"be read, the first: {report.examples[0]}"
+            )

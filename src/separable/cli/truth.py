@@ -1,0 +1,105 @@
+"""What is right in the rows of a file: the target column, or the labels of sparse text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.output import naming_file
+from separable.data.table import CellError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.cli.model_rows import Part
+    from separable.model.kinds import Model
+
+__all__ = ["class_labels", "truth_of", "weights_of"]
+
+
+def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what is right in some rows, and where that is known.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    part : Part
+        The target column is a category where the model has classes, else numbers.
+    target : str or None
+        The column; None for the labels of sparse text.
+
+    Returns
+    -------
+    truth : ndarray
+        One for each row that has one.
+    there : ndarray of bool
+        Which rows have one.
+    """
+    from separable.data.columns import Categories, as_columns
+
+    if target is None:
+        labels = np.full(part.rows.n_rows, np.nan) if part.labels is None else part.labels
+        there = labels != "" if labels.dtype.kind == "U" else ~np.isnan(labels)
+        return labels[there], there
+    assert part.table is not None
+    column = as_columns(part.table.select([target]))[target]
+    if isinstance(column, Categories):
+        there = column.codes >= 0
+        levels = class_labels(model, list(column.levels))
+        if len(levels) == 0:
+            return np.empty(0, dtype=object), there
+        return levels[column.codes[there]], there
+    there = ~np.isnan(column.values)
+    return column.values[there], there
+
+
+def class_labels(model: Model, texts: list[str]) -> NDArray[Any]:
+    """Return texts as the labels of a model; one that cannot be such a label stays a text."""
+    assert model.classes is not None
+    classes = model.classes
+    if classes.dtype.kind == "U":
+        return np.array(texts, dtype=np.str_)
+    by_text = {str(label): label for label in classes.tolist()}
+    if classes.dtype.kind == "b":
+        by_text |= {"true": True, "false": False, "1": True, "0": False}
+    found = np.empty(len(texts), dtype=object)
+    found[:] = [by_text.get(text, _number(text)) for text in texts]
+    return found
+
+
+def _number(text: str) -> Any:
+    """Return a text as the number it is: 1.0 is the label 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return text if value != value else value  # NaN is a text like any other
+
+
+def weights_of(part: Part, weight: str | None, data: str) -> NDArray[np.float64] | None:
+    """Return the weight of each row: a column, or what sparse text says.
+
+    Parameters
+    ----------
+    part : Part
+    weight : str or None
+        The column, of numbers.
+    data : str
+        The file, for messages.
+    """
+    if weight is None:
+        return part.weights
+    from separable.data.columns import Numbers, as_columns
+
+    assert part.table is not None
+    column = as_columns(part.table.select([weight]))[weight]
+    assert isinstance(column, Numbers)
+    bad = np.flatnonzero(~(column.values >= 0) | np.isinf(column.values))
+    if len(bad):
+        row = int(bad[0])
+        with naming_file(data, range(part.first_row, part.first_row + part.rows.n_rows)):
+            raise CellError(
+                weight, row, f"{column.values[row]:g} is no weight. Write a number >= 0."
+            )
+    return column.values
