@@ -101,7 +101,7 @@ def test_an_error_in_a_row_names_that_row(separable, penguins_model):
     text = PENGUINS.read_text().replace("40.3", "1e999")
     Path("d.csv").write_text(text)
     result = separable("explain", penguins_model, "d.csv", "--row", 3)
-    assert result.err.startswith("Error: d.csv, data row 3, column 'bill_length_mm': infinity")
+    assert result.err.startswith("Error: d.csv:4:18: column 'bill_length_mm': infinity")
     assert separable("explain", penguins_model, "d.csv", "--row", 2).code == 0
 
 

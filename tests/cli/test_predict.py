@@ -176,7 +176,7 @@ def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, m
     Path("d.csv").write_text("x,city\n1,Rome\n3,Lima\n3,\n1,Quito\n1e999,Lima\n")
     result = separable("predict", binary, "d.csv")
     assert result.code == 1
-    assert result.err.startswith("Error: d.csv, data row 5, column 'x': infinity")
+    assert result.err.startswith("Error: d.csv:6:1: column 'x': infinity")
     assert len(result.out.splitlines()) == 5  # what came before it
     Path("out.csv").write_text("old")
     result = separable("predict", binary, "d.csv", "-o", "out.csv")
@@ -256,10 +256,10 @@ def test_a_line_each_where_the_only_value_is_missing(separable):
         ("x\n3\n", "Error: d.csv lacks 1 column that the model was trained with: 'city'. It has"),
         (
             "x,city\n3,Rome\nabc,Rome\n",
-            "Error: d.csv, line 3, column 'x': 'abc' is not a number. Correct it, or leave it "
+            "Error: d.csv:3:1: column 'x': 'abc' is not a number. Correct it, or leave it "
             "empty if it is missing.\n",
         ),
-        ("x,city\n3,Rome\n1e999,Rome\n", "Error: d.csv, data row 2, column 'x': infinity"),
+        ("x,city\n3,Rome\n1e999,Rome\n", "Error: d.csv:3:1: column 'x': infinity"),
         ("", "Error: d.csv: the file is empty"),
     ],
 )

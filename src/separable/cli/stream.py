@@ -265,7 +265,7 @@ class _Training:
 
     def _tell_interrupt(self, learner: StreamLearner) -> None:
         path, row = self.given.checkpoint, learner.record.row
-        if path is None or not row:
+        if path is None or not Path(path).exists():
             say("Interrupted: nothing was saved. --checkpoint FILE keeps what was learned.")
         else:
             say(f"Interrupted after {counted(row, 'row')}. To go on, type the same with:")

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from separable.cli.stream_options import Every
     from separable.cli.stream_progress import Line
     from separable.cli.stream_rows import Lesson, RowStream
+    from separable.data.rows import Rows
 
-__all__ = ["Checkpoints", "Interrupts", "StreamLearner"]
+__all__ = ["Checkpoints", "Interrupts", "StreamLearner", "block_of"]
 
 
 class Interrupts:
@@ -66,18 +67,28 @@ class Checkpoints:
 
     def __init__(self, write: Callable[[], None], every: Every) -> None:
         self.write, self._every = write, every
-        self._rows, self._time = 0, time.monotonic()
+        self._row, self._time = 0, time.monotonic()
 
-    def after(self, rows: int) -> None:
-        """Write one if it is due after so many more rows."""
-        self._rows += rows
+    def at(self, row: int) -> None:
+        """Write one if it is due after so many rows of a pass."""
         if self._every.rows is not None:
-            due = self._rows >= self._every.rows
+            due = not 0 <= row - self._row < self._every.rows
         else:
             due = time.monotonic() - self._time >= (self._every.seconds or 0)
         if due:
             self.write()
-            self._rows, self._time = 0, time.monotonic()
+            self._row, self._time = row, time.monotonic()
+
+
+def block_of(estimator: Any, rows: Rows) -> int:
+    """Return how many rows a learner of sums takes at a time; those that wait are in no file."""
+    from separable.moments.block import block_rows
+    from separable.moments.estimator import MomentEstimator
+    from separable.moments.naive_bayes import NaiveBayes
+
+    if not isinstance(estimator, MomentEstimator) or isinstance(estimator, NaiveBayes):
+        return 1
+    return block_rows(rows.n_features, sparse=rows.is_sparse)
 
 
 class StreamLearner:
@@ -120,7 +131,7 @@ class StreamLearner:
                 while self.record.passes < passes:
                     self._run_pass()
         except KeyboardInterrupt:
-            if self.checkpoints is not None and self.record.row:
+            if self.checkpoints is not None and self._can_keep():
                 self.checkpoints.write()
             raise
 
@@ -130,13 +141,10 @@ class StreamLearner:
         for lesson in self.stream.lessons(self._room, record.row):
             self._waiting.append(lesson)
             if self._room() == 0:
-                learned = record.examples
                 self._learn()
                 if record.is_first_pass and is_mark(record.examples):
                     self._tell(record.add_line(self.gauge, self.estimator))
-                if self.checkpoints is not None:
-                    with self._interrupts.held():
-                        self.checkpoints.after(record.examples - learned)
+                self._keep()
         with self._interrupts.held():
             if self._waiting:
                 self._learn_now()
@@ -148,7 +156,19 @@ class StreamLearner:
         """Return how many rows are still to come before those that wait are learned from."""
         record = self.record
         cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
+        if record.block > 1:
+            cut = min(cut, (record.examples // record.block + 1) * record.block)
         return cut - record.examples - sum(len(lesson.y) for lesson in self._waiting)
+
+    def _can_keep(self) -> bool:
+        """Return whether a checkpoint leads to the same bits: no row waits for its block."""
+        return self.record.row > 0 and self.record.examples % self.record.block == 0
+
+    def _keep(self) -> None:
+        """Write a checkpoint if it is due."""
+        if self.checkpoints is not None and self._can_keep():
+            with self._interrupts.held():
+                self.checkpoints.at(self.record.examples)
 
     def _learn(self) -> None:
         with self._interrupts.held():
@@ -164,6 +184,7 @@ class StreamLearner:
             if lesson.rows is not None:
                 began = self.estimator.__sklearn_is_fitted__()
                 told = {} if began else classes
+                self.record.block = block_of(self.estimator, lesson.rows)
                 self.estimator.partial_fit(
                     lesson.rows, lesson.y, sample_weight=lesson.weight, **told
                 )

@@ -99,6 +99,8 @@ class Record:
     examples: int = 0
     weight: float = 0.0
     presented: float = 0.0
+    #: Rows are cut at its multiples; see `block_of`.
+    block: int = 1
     #: Loss and weight that the learner had summed up before this pass.
     before: tuple[float, float] = (0.0, 0.0)
     tested: float = 0.0

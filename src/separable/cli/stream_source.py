@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from separable.cli.output import counted, file_name
 from separable.cli.tables import in_options
 from separable.data.formats import formats_of
 from separable.data.reading import checked_options, files_of
@@ -42,7 +43,6 @@ class Source:
         self.inputs = inputs_of(data)
         self._options = reading.for_read()
         self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
-        self._told: set[str] = set()
         self.notes: list[str] = []
         self.report: Any = None
         self.progress: Callable[[Progress], None] | None = None
@@ -90,6 +90,16 @@ class Source:
         except TableError as error:
             raise TableError(in_options(str(error))) from None
         finally:
-            if self.report is not None:
-                self.notes += [note for note in self.report.notes if note not in self._told]
-                self._told |= set(self.report.notes)
+            self._note()
+
+    def _note(self) -> None:
+        """Keep what a reading found; the same is found by each."""
+        report = self.report
+        if report is None:
+            return
+        self.notes = list(report.notes)
+        if report.skipped:
+            self.notes.append(
+                f"{file_name(self.data)}: {counted(report.skipped, 'line')} left out that cannot "
+                f"be read, the first: {report.examples[0]}"
+            )

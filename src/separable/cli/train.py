@@ -71,6 +71,7 @@ def train(
     words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
     Options about columns may be given several times.
     """
+    from separable.cli.saving import save_model
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model
 
@@ -79,7 +80,7 @@ def train(
         raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
     check_output(path, data=data, **({} if test is None else {"test": test}))
     training = train_model(data, test, test_size, asked)
-    training.model.save(path)
+    save_model(training.model, path)
     for told in training.notes:
         note(told)
     for warning in training.warnings:
