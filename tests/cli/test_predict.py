@@ -483,7 +483,7 @@ def test_an_error_on_standard_input_names_its_line(separable, binary, monkeypatc
     standard_input(monkeypatch, OnePiece([text[:14], text[14:21], text[21:]], []))
     result = separable("predict", binary, "-")
     assert result.code == 1
-    assert result.err.startswith("Error: standard input, line 4, column 'x': 'abc' is not a number")
+    assert result.err.startswith("Error: standard input:4:1: column 'x': 'abc' is not a number")
     for text in (b"x\n1\n2\n", b"x\n1"):
         standard_input(monkeypatch, io.BytesIO(text))
         result = separable("predict", binary, "-")
@@ -557,9 +557,7 @@ def test_plain_numbers_by_name(separable):
     assert "e.csv has no column 'c'" in result.err
     Path("f.csv").write_text("a,b,c\n1,2,3\n1,,3\n")
     result = separable("predict", "m.st", "f.csv")
-    assert result.err.startswith(
-        "Error: f.csv, data row 2, column 'b': it is missing or not finite"
-    )
+    assert result.err.startswith("Error: f.csv:3:3: column 'b': it is missing or not finite")
 
 
 def test_svmlight(separable, plain):

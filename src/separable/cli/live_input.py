@@ -215,7 +215,7 @@ def _counting_lines(before: int) -> Iterator[None]:
     try:
         yield
     except TableError as error:
-        there = rf"(?<={NAME}, line )\d+"
+        there = rf"(?<={NAME}:)\d+"
         told = re.sub(there, lambda line: str(int(line[0]) + before), str(error))
         if isinstance(error, NotANumberError):
             raise NotANumberError(told, error.column) from None
