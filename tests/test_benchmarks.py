@@ -222,10 +222,14 @@ def test_training_by_the_command_and_by_its_peer(tiny, capsys, monkeypatch):
         return folder / "train.parquet", folder / "test.parquet"
 
     monkeypatch.setattr(train_command, "imdb_files", files)
+    monkeypatch.setattr(train_command, "SOLVERS", ("liblinear",))
     section = train_command.run_train(tiny)
     assert [line.target for line in section.lines] == [20, None]
-    assert all(share > 0.95 for share in section.raw[0]["accuracy"].values())
     assert section.lines[0].verdict == "not judged"
+    runs = [run for raw in section.raw for run in raw.values() if "accuracy" in run]
+    assert len(runs) == 4
+    assert all(run["accuracy"] > 0.95 and run["excess"] > -1e-5 for run in runs)
+    assert max(run["excess"] for run in runs if run["name"].startswith("separable")) < 1e-4
     json.dumps(section.raw)
     strength = LEARNERS["logistic-regression"].strength
     assert strength is not None

@@ -10,12 +10,8 @@ def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
     result = separable("demo")
     assert result.code == 0
     commands = [line for line in result.out.splitlines() if line.startswith("$ separable ")]
-    assert [command.split()[2] for command in commands] == [
-        "train",
-        "explain",
-        "predict",
-        "explain",
-    ]
+    named = [command.split()[2] for command in commands]
+    assert named == ["train", "explain", "predict", "explain"]
     assert "Held out 86 of 344 rows" in result.out
     assert result.out.index("prediction,score_Adelie") > result.out.index("$ separable predict")
     assert "five.csv, data row 3: LogisticRegressionCV predicts Gentoo" in result.out

@@ -81,6 +81,6 @@ def test_an_option_of_python_is_told_as_the_command_has_it(tmp_path, capfd):
     path.write_text("a,b,y\n1,2,x\n3,4\n5,6,z\n")
     assert run(["train", str(path), "--target", "y"]) == 1
     told = capfd.readouterr().err
-    assert "line 3: expected 3 values" in told
+    assert ":3: expected 3 values" in told
     assert "leave such lines out with --skip-bad-lines" in told
     assert run(["train", str(path), "--target", "y", "--skip-bad-lines", "--test-size", "0"]) == 0

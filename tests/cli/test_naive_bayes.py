@@ -42,7 +42,7 @@ def test_a_negative_number_is_named_with_ways_out(separable):
     data = write_counts(-1)
     result = separable("train", data, "--target", "y", "--model", "multinomial-nb")
     assert result.code == 1
-    assert "mail.csv, data row 7, column 'free': -5 is below 0, and MultinomialNB" in result.err
+    assert "mail.csv:8:1: column 'free': -5 is below 0, and MultinomialNB" in result.err
     assert "--drop free" in result.err
     result = separable(
         "train", data, "--target", "y", "--model", "multinomial-nb", "--drop", "free"

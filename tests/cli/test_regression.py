@@ -77,7 +77,7 @@ def test_what_cannot_be_predicted(values, message):
     ],
 )
 def test_numbers_beyond_measure(value, message):
-    with pytest.raises(TableError, match=f"data.csv, data row 3, column 'y': {message}"):
+    with pytest.raises(TableError, match=f"data.csv: data row 3, column 'y': {message}"):
         target([1, "", value, 2])
 
 
@@ -220,11 +220,11 @@ def test_three_rows(separable, regressors):
     [
         (
             lines(row7="cheap"),
-            "data.csv, line 8, column 'y': 'cheap' is not a number. Correct it, or leave it empty "
+            "data.csv:8:3: column 'y': 'cheap' is not a number. Correct it, or leave it empty "
             "if it is missing. This learner is a regressor, its target must be numbers: for "
             "classes use --model logistic-regression-cv.\n",
         ),
-        (lines(row7="inf"), "data.csv, data row 7, column 'y': infinity, or a number too large"),
+        (lines(row7="inf"), "data.csv:8:3: column 'y': infinity, or a number too large"),
         (
             "x,y\n1,2\n2,2\n3,2\n",
             "data.csv: the target column 'y' holds the same number, 2, in all 3 rows. A regressor",

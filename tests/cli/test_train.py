@@ -299,16 +299,20 @@ def test_standard_input(separable, monkeypatch):
     [
         ("x,y\n1,a\n2,b\n", ["--target", "Y"], "data.csv has no column 'Y' (did you mean 'y'?)"),
         ("x,y\n1,a\n2,a\n", ["--target", "y"], "holds a single class, 'a'"),
-        ("x,y\n1,a\n2\n", ["--target", "y"], "data.csv, line 3: expected 2 values"),
+        ("x,y\n1,a\n2\n", ["--target", "y"], "data.csv:3: expected 2 values"),
         ("x,y\n1,a\n1,b\n", ["--target", "y"], "data.csv: No column is left to learn from"),
         ("y\na\nb\n", ["--target", "y"], "data.csv: there is no column to learn from: the target"),
         ("y\na\n\nb\n", ["--target", "y"], "there is no column to learn from: the target 'y'"),
         (
             "x,y\n1,\n2,a\ninf,b\n3,a\n4,b\n",
             ["--target", "y"],
-            "data.csv, data row 3, column 'x': infinity",
+            "data.csv:4:1: column 'x': infinity",
         ),
-        ("x,y\n1,a\nq,b\n", ["--target", "y", "--number", "x"], "line 3, column 'x': 'q' is not"),
+        (
+            "x,y\n1,a\nq,b\n",
+            ["--target", "y", "--number", "x"],
+            "data.csv:3:1: column 'x': 'q' is not",
+        ),
         (
             "a b,y\n1,a\nq,b\n",
             ["--target", "y", "--number", "a b"],
@@ -397,7 +401,7 @@ def test_a_held_out_value_too_far_from_the_others_is_named(separable):
     values = [1e300 if place == row else place * 1e-30 for place in range(16)]
     lines = [f"{value},{label}" for value, label in zip(values, labels, strict=True)]
     result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y")
-    assert f"data.csv, data row {row + 1}, column 'x': 1e+300 is too far from" in result.err
+    assert f"data.csv:{row + 2}:1: column 'x': 1e+300 is too far from" in result.err
     assert "in the training part (12 of 16 rows)" in result.err
 
 

@@ -86,7 +86,7 @@ def test_a_file_that_was_cut_off_says_how_many_rows_there_are(write, kind, chunk
     def run(**options):
         return sum(len(c) for c in scan(path, **options)) if chunks else len(read(path, **options))
 
-    message = rf"data\.csv\.gz: the {kind} data end too early.* after \d+ rows \(line \d+\)"
+    message = rf"data\.csv\.gz:\d+: the {kind} data end too early.* after \d+ rows\."
     with pytest.raises(TableError, match=message):
         run()
     rows = run(on_error="skip")
@@ -128,7 +128,7 @@ def test_encodings_that_must_be_named(write, encoding):
 
 
 def test_an_encoding_that_does_not_fit(write):
-    with pytest.raises(TableError, match=r"line 1: not valid ascii|line 2"):
+    with pytest.raises(TableError, match=r":1: not valid ascii|:2:3: byte 9"):
         read(write("name,x\nZoë,1\n".encode("latin-1")), encoding="ascii")
     with pytest.raises(TableError, match=r"not valid utf-16.*encoding="):
         read(write(b"\xff\xfea\0\n\0\0"))
@@ -142,14 +142,16 @@ def test_invalid_utf8_names_line_and_byte(write, chunk):
     lines[400_000] = b"\xe9,1"
     path = write(b"\n".join(lines))
     place = 7 + 4 * 399_999
-    with pytest.raises(TableError, match=rf"line 400001: byte {place} \(0xe9\) is not valid UTF-8"):
+    with pytest.raises(
+        TableError, match=rf":400001(?::\d+)?: byte {place} \(0xe9\) is not valid UTF-8"
+    ):
         list(scan(path, chunk_bytes=chunk)) if chunk and chunk > 64 else read(path)
 
 
 @pytest.mark.parametrize("chunks", [False, True])
 def test_nul_byte_names_line_and_byte(write, chunks):
     path = write(b"x,y\n" + b"1,2\n" * 300_000 + b"1,\x002\n" + b"1,2\n" * 300_000)
-    with pytest.raises(TableError, match=r"line 300002: a NUL byte at byte 1200006"):
+    with pytest.raises(TableError, match=r":300002:3: a NUL byte at byte 1200006"):
         list(scan(path)) if chunks else read(path)
 
 
@@ -192,7 +194,7 @@ def test_a_type_that_the_second_file_changes(write, tmp_path):
     table = read(tmp_path).table
     assert table["x"].to_pylist() == ["1", "late"]
     with pytest.raises(
-        TableError, match=r"b\.csv, line 2, column 'x': 'late' is not a number.*column_t"
+        TableError, match=r"b\.csv:2:1: column 'x': 'late' is not a number.*column_t"
     ):
         list(scan(tmp_path))
 
@@ -306,14 +308,14 @@ def test_ragged_rows_are_skipped_when_asked(write, chunks):
     assert (first.line, first.reason, first.text) == (10_001, "expected 2 values, found 3", "1,2,3")
     assert (second.line, second.text) == (20_001, "4")
     assert "2 lines left out" in str(found.report)
-    with pytest.raises(TableError, match=r"line 10001: expected 2 values.*on_error='skip'"):
+    with pytest.raises(TableError, match=r":10001(?::\d+)?: expected 2 values.*on_error='skip'"):
         list(scan(path, chunk_bytes=1000)) if chunks else read(path)
 
 
 def test_cells_that_are_not_of_the_given_type_are_skipped_when_asked(write):
     path = write("x,y\n1,2\nabc,3\n4,?\n5,no\n")
     given = {"x": "number", "y": "number"}
-    with pytest.raises(TableError, match=r"line 3, column 'x': 'abc' is not a number"):
+    with pytest.raises(TableError, match=r":3(?::\d+)?: column 'x': 'abc' is not a number"):
         read(path, column_types=given)
     found = read(path, column_types=given, on_error="skip")
     assert found.table.to_pydict() == {"x": [1.0, 4.0], "y": [2.0, None]}
@@ -325,7 +327,7 @@ def test_cells_that_are_not_of_the_given_type_are_skipped_when_asked(write):
 
 def test_a_first_line_that_is_a_comment(write):
     path = write("|1x3 Cross validator\n" + "25, Private, <=50K.\n38, ?, >50K.\n" * 3)
-    message = r"line 1: 1 value\(s\), but the lines below it have 3.*skip_rows=1, or comment='\|'"
+    message = r":1: 1 value\(s\), but the lines below it have 3.*skip_rows=1, or comment='\|'"
     with pytest.raises(TableError, match=message):
         read(path)
     for options in ({"skip_rows": 1}, {"comment": "|"}):
@@ -337,14 +339,14 @@ def test_a_first_line_that_is_a_comment(write):
 
 def test_comments_keep_the_count_of_lines(write):
     path = write("a,b\n# one\n1,2\n# two\n3\n")
-    with pytest.raises(TableError, match="line 5: expected 2 values"):
+    with pytest.raises(TableError, match=r":5(?::\d+)?: expected 2 values"):
         read(path, comment="#")
 
 
 def test_an_unclosed_quote(write):
     path = write('a,b\n1,x\n2,"y\n3,z\n')
     with pytest.raises(
-        TableError, match=r"line 3: a quote is opened and never closed.*quoting=False"
+        TableError, match=r":3(?::\d+)?: a quote is opened and never closed.*quoting=False"
     ):
         read(path)
     assert read(path, quoting=False).table["b"].to_pylist() == ["x", '"y', "z"]
@@ -523,7 +525,7 @@ def test_given_types(write):
             "c": ["2020-01-01", None],
             "d": [1.0, 2.0],
         }
-    with pytest.raises(TableError, match=r"line 2, column 'b': 'yes' is not an ISO date"):
+    with pytest.raises(TableError, match=r":2(?::\d+)?: column 'b': 'yes' is not an ISO date"):
         read(path, column_types={"b": "date"})
     with pytest.raises(
         ValueError, match=r"column_types\['a'\]\" parameter must be one of 'number'"
@@ -554,7 +556,7 @@ def test_a_surprise_between_the_samples(write):
     assert data.table["x"][300_000].as_py() == "late"
     assert "text: line 300002 has 'late', other values are numbers" in str(data.report)
     message = (
-        r"data\.csv, line 300002, column 'x': 'late' is not a number.*"
+        r"data\.csv:300002:1: column 'x': 'late' is not a number.*"
         r"column_types={'x': 'category'}"
     )
     with pytest.raises(TableError, match=message):
@@ -658,7 +660,7 @@ def test_json_lines(write):
 
 def test_json_lines_that_are_not_json(write):
     path = write('{"a": 1}\n{"a": 2\n[3]\n{"a": 4}\n', "data.jsonl")
-    with pytest.raises(TableError, match=r"data\.jsonl, line 2: not JSON \(.*on_error='skip'"):
+    with pytest.raises(TableError, match=r"data\.jsonl:2: not JSON \(.*on_error='skip'"):
         read(path)
     data = read(path, on_error="skip")
     assert data.table["a"].to_pylist() == [1.0, 4.0]
@@ -690,7 +692,7 @@ def test_a_json_value_of_another_kind_far_behind(write):
     assert data.table["a"][0].as_py() == "1"
     assert "text: line 90001 has 'late', others are number" in str(data.report)
     with pytest.raises(
-        TableError, match=r"line 90001, column 'a': 'late' is not number.*column_types"
+        TableError, match=r":90001(?::\d+)?: column 'a': 'late' is not number.*column_types"
     ):
         list(scan(path))
 
@@ -698,7 +700,7 @@ def test_a_json_value_of_another_kind_far_behind(write):
 def test_json_values_of_several_kinds(write):
     path = write('{"a": 1}\n{"a": "x"}\n{"a": true}\n', "data.jsonl")
     assert read(path).table["a"].to_pylist() == ["1", "x", "true"]
-    with pytest.raises(TableError, match=r"line 2, column 'a': 'x' is not"):
+    with pytest.raises(TableError, match=r":2(?::\d+)?: column 'a': 'x' is not"):
         read(path, column_types={"a": "number"})
 
 
@@ -742,13 +744,13 @@ def test_svmlight_and_vowpal_wabbit_text(write):
 @pytest.mark.native
 def test_a_line_of_svmlight_text_that_cannot_be_read_is_an_error_of_the_table(write):
     path = write("1 1:1\n-1 2:x\n", "data.svm")
-    with pytest.raises(TableError, match=r"line 2, byte 6: the value 'x'.*on_error='skip'") as e:
+    with pytest.raises(TableError, match=r":2:6: the value 'x'.*on_error='skip'") as e:
         read(path)
     assert isinstance(e.value, LineError)
     assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)
     report = read(path, on_error="skip").report
     assert (report.skipped, report.examples[0].line, report.examples[0].column) == (1, 2, 6)
-    assert "data.svm, line 2, byte 6: the value 'x'" in str(report)
+    assert "data.svm:2:6: the value 'x'" in str(report)
     assert report.to_dict()["examples"][0]["kind"] == "value_malformed"
 
 
@@ -960,5 +962,5 @@ def test_json_lines_with_wrong_values_can_be_left_out(whole):
     assert report.skipped == 4
     assert [example.line for example in report.examples] == [30_001, 30_002, 30_003, 30_004]
     assert "'one' is not number" in report.examples[0].reason
-    with pytest.raises(TableError, match="line 30001, column 'n': 'one' is not number"):
+    with pytest.raises(TableError, match=r":30001(?::\d+)?: column 'n': 'one' is not number"):
         read(io.BytesIO(text), **{**options, "on_error": "raise"})

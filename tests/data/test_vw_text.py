@@ -236,7 +236,7 @@ BAD = [
 @pytest.mark.parametrize(("line", "column", "kind", "match"), BAD)
 def test_bad_lines_are_named(line, column, kind, match):
     data = b"1 |a x\n\n" + line + b"\n1 |a y\n" + line
-    with pytest.raises(LineError, match=f"train.vw, line 3, byte {column}: .*{match}.*skip"):
+    with pytest.raises(LineError, match=f"train.vw:3:{column}: .*{match}.*skip"):
         batch_of(data, name="train.vw")
     rows, reader = read(data, on_error="skip")
     assert [row[-1] for row in rows] == [{"a^x": 1.0}, {"a^y": 1.0}]

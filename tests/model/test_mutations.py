@@ -20,7 +20,7 @@ MADE = specimens()
 #: Small ones of every kind of part: tensors, texts, state, votes, each encoder.
 FLIPPED = ["plain, names", "plain, values", "votes, sparse float32"]
 #: A round takes one mutation of each kind of each specimen.
-ROUNDS, LONG_ROUNDS = 2, 250
+ROUNDS, LONG_ROUNDS = 10, 310
 
 
 def file_of(name: str, path: Path) -> bytes:

@@ -30,6 +30,8 @@ COMMANDS = {
     "evaluate": "separable.cli.evaluate:evaluate",
     "explain": "separable.cli.explain:explain",
     "update": "separable.cli.update:update",
+    "compare": "separable.cli.compare:compare",
+    "path": "separable.cli.path:path",
     "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "demo": "separable.cli.demo:demo",

@@ -23,7 +23,9 @@ def board_text(comparison: Comparison) -> str:
     """Return the learners from best to worst, each with its strength, score and time."""
     board = comparison.board
     assert board is not None
-    lines = [("", "learner", "strength", board.metric, "to the best", "time")]
+    lines: list[tuple[str, ...]] = [
+        ("", "learner", "strength", board.metric, "to the best", "time")
+    ]
     for rank, each in enumerate(board, 1):
         if each.failed is None:
             lines.append(
@@ -59,9 +61,9 @@ def choice_text(comparison: Comparison) -> str:
         return f"Taken: {name}. There are too few rows to compare learners or strengths."
     best = board.best
     with_ = f" with {settings_text(best.params)}" if best.params else ""
-    why = f"the best mean {METRICS[board.metric].text}"
+    why = f"the best mean {board.metric}"
     if len(board) == 1:
-        why = f"the best mean {METRICS[board.metric].text} of its strengths" if best.params else ""
+        why = f"the best mean {board.metric} of its strengths" if best.params else ""
     lines = [f"Taken: {name}{with_}{': ' * bool(why)}{why}."]
     alike = [each.name for each in board.as_good()]
     if alike:
@@ -94,20 +96,32 @@ def settings_text(params: Mapping[str, Any]) -> str:
 
 def figure(metric: str, value: float) -> str:
     """Return a figure with four digits behind the point where it has no unit."""
-    bare = METRICS[metric].task == "classification" or metric == "r2"
-    return f"{value:.4f}" if bare and abs(value) < 1e4 else number(value)
+    return f"{value:.4f}" if _is_bare(metric) and abs(value) < 1e4 else number(value)
+
+
+def _is_bare(metric: str) -> bool:
+    return METRICS[metric].task == "classification" or metric == "r2"
 
 
 def with_error(metric: str, value: float, error: float) -> str:
     """Return a figure and its standard error."""
     if error != error:  # one fold has none
         return figure(metric, value)
-    return f"{figure(metric, value)} +- {figure(metric, error)}"
+    return f"{figure(metric, value)} +- {_short(metric, error)}"
+
+
+def _short(metric: str, value: float) -> str:
+    return figure(metric, value) if _is_bare(metric) else f"{value:.3g}"
 
 
 def _difference(metric: str, each: Standing) -> str:
     sign = "+" if each.difference > 0 else ""
-    return f"{sign}{with_error(metric, each.difference, each.difference_error)}"
+    error = (
+        ""
+        if each.difference_error != each.difference_error
+        else (f" +- {_short(metric, each.difference_error)}")
+    )
+    return f"{sign}{_short(metric, each.difference)}{error}"
 
 
 def _seconds(value: float) -> str:

@@ -124,21 +124,20 @@ def _value(text: str) -> Any:
 
 
 def candidates_for(
-    task: Task, facts: Facts | None, asked: ProblemOptions, settings: Mapping[str, Any]
+    task: Task, facts: Facts, asked: ProblemOptions, settings: Mapping[str, Any]
 ) -> list[Candidate]:
     """Return the learners to compare, in order of preference.
 
     Parameters
     ----------
     task : {"classification", "regression"}
-    facts : Facts or None
-        Not needed where learners are named.
+    facts : Facts
     asked : ProblemOptions
     settings : mapping of str to object
         As `checked_settings` returns them. Of auto those that lack one of them are left out.
     """
     names = list(asked.models)
-    if facts is not None and not names:
+    if not names:
         suited = learners_of(task, facts)
         names = [name for name in suited if set(settings) <= set(_parameters(name))]
     if not names:

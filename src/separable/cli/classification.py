@@ -28,6 +28,9 @@ __all__ = ["SHOWN_CLASSES", "Classes", "QuantityError"]
 #: More classes than this, and more than the share of rows below, are not classes.
 MANY_CLASSES = 20
 NUMBER_SHARE = 0.05
+
+#: More different numbers than this are a quantity, unless classes are asked for.
+MANY_NUMBERS = 100
 TEXT_SHARE = 0.5
 
 #: So many classes are shown of those there are.
@@ -51,7 +54,15 @@ class Classes(Target):
     column_type: ClassVar[ColumnType] = "category"
 
     @classmethod
-    def read(cls, table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Self:
+    def read(
+        cls,
+        table: pa.Table,
+        name: str,
+        where: str,
+        kind: ColumnType | None = None,
+        *,
+        sure: bool = True,
+    ) -> Self:
         """Return the labels of a table; see `Target.read`.
 
         Plain whole numbers become int64, everything else stays as written. Where the user says
@@ -66,7 +77,7 @@ class Classes(Target):
                 f"{what} holds {levels[odd]!r} in data row {row + 1}, which is not a plain whole "
                 f"number. Correct it, or leave out --number {name}: the classes are then texts."
             )
-        _refuse_quantity(levels, codes, what)
+        _refuse_quantity(levels, codes, what, sure=sure)
         labels = np.array(levels, dtype=np.str_)
         if kind != "category" and odd is None:
             labels = labels.astype(np.int64)
@@ -154,14 +165,17 @@ def _is_plain(text: str) -> bool:
     return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
 
 
-def _refuse_quantity(levels: tuple[str, ...], codes: NDArray[np.int32], what: str) -> None:
+def _refuse_quantity(
+    levels: tuple[str, ...], codes: NDArray[np.int32], what: str, *, sure: bool
+) -> None:
     """Refuse so many different values that they are no classes."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     rows, different = int(counts.sum()), int(np.count_nonzero(counts))
     if different <= MANY_CLASSES:
         return
     numbers = all(is_number(level) for level in levels)
-    if different <= (NUMBER_SHARE if numbers else TEXT_SHARE) * rows:
+    most = (NUMBER_SHARE if numbers else TEXT_SHARE) * rows
+    if different <= (min(most, MANY_NUMBERS) if numbers and not sure else most):
         return
     looks = "a quantity" if numbers else "an identifier or free text"
     regressors = options_for("regression") if numbers else ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from separable.cli.candidates import Candidate, candidates_for, checked_settings
 from separable.cli.encoding import Encoded, facts_of
+from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
 from separable.cli.output import naming_file
 from separable.cli.parts import folds_of, part_of
@@ -22,13 +23,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.cli.learners import Facts
     from separable.cli.parts import Folds
+    from separable.cli.problem_options import ProblemOptions
     from separable.cli.target import Rows
     from separable.cli.train_table import Problem
+    from separable.data.rows import Rows as EncodedRows
+    from separable.features.table_encoder import TableEncoder
     from separable.model.metrics import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_candidates"]
+__all__ = ["Comparison", "Judge", "compare_candidates", "rows_to_compare"]
+
+#: Without --compare-rows: at most so many rows, at most so much work (about half a minute on two
+#: cores), and at least so many rows.
+COMPARE_ROWS = 100_000
+COMPARE_WORK = 3e8
+LEAST_ROWS = 5000
 
 #: Without --metric.
 DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
@@ -119,8 +130,11 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     """
     asked, chosen = problem.asked, encoded.chosen
     judge, settings = Judge.of(problem), checked_settings(asked)
-    candidates = _candidates(problem, encoded, settings)
-    part = part_of(problem, np.arange(len(chosen)), asked.compare_rows, asked.seed)
+    facts = facts_of(problem, *_any_rows(encoded, asked))
+    candidates = candidates_for(problem.task, facts, asked, settings)
+    detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
+    most = rows_to_compare(candidates, facts) if asked.compare_rows is None else asked.compare_rows
+    part = part_of(problem, chosen, most, asked.seed)
     folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
     if folds is None:
         return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
@@ -129,16 +143,17 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     return Comparison(judge, best, board.best.params, board, len(part), len(chosen))
 
 
-def _candidates(problem: Problem, encoded: Encoded, settings: Mapping[str, Any]) -> list[Candidate]:
-    """Return the candidates; named ones need no look at the data."""
-    asked = problem.asked
-    if asked.models:
-        return candidates_for(problem.task, None, asked, settings)
-    encoder, rows = encoded()
-    facts = facts_of(problem, encoder, rows)
-    found = candidates_for(problem.task, facts, asked, settings)
-    detail(f"Comparing {', '.join(each.name for each in found)} ({facts})")
-    return found
+def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
+    """Return the rows as the first candidate named wants them, else as most do."""
+    counts = bool(asked.models) and Candidate(asked.models[0]).counts
+    return encoded(counts=counts)
+
+
+def rows_to_compare(candidates: list[Candidate], facts: Facts) -> int:
+    """Return how many rows the candidates can be compared on in short time."""
+    work = max(LEARNERS[each.name].work(facts) if each.grid else 0.0 for each in candidates)
+    most = COMPARE_WORK / work if work else COMPARE_ROWS
+    return int(min(max(most, LEAST_ROWS), COMPARE_ROWS))
 
 
 def _board(
@@ -157,7 +172,12 @@ def _board(
     y, classes, positive = _coded(problem, chosen, judge)
     scorer = MetricScorer(judge.metric, classes, positive)
     weight = problem.weight_of(chosen)
-    given = {"cv": folds, "scorer": scorer, "sample_weight": weight, "score_weight": weight}
+    given: dict[str, Any] = {
+        "cv": folds,
+        "scorer": scorer,
+        "sample_weight": weight,
+        "score_weight": weight,
+    }
     standings: dict[str, Standing] = {}
     with step("Comparing learners") as told:
         for counts in (False, True):

@@ -90,6 +90,7 @@ def _write(explained: ExplainedRow, top: int, as_json: bool) -> None:
 
 def _explain_model(model: Model, top: int, as_json: bool) -> None:
     from separable.model.linear_model import LinearModel
+    from separable.model.top_weights import TopWeights
 
     linear = model if isinstance(model, LinearModel) else model.mean_model()
     weights = linear.top_weights(top)
@@ -101,7 +102,14 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
     click.echo(_model_line(model))
     if linear is not model:
         click.echo(MEAN_WEIGHTS)
-    click.echo(str(weights))
+    for place, group in enumerate(weights):
+        click.echo(_coloured(str(TopWeights((group,))), "red" if place % 2 else "green"))
+
+
+def _coloured(group: str, colour: str) -> str:
+    """Return a heading and the lines below it in a colour, which is only for terminals."""
+    heading, *lines = group.split("\n")
+    return "\n".join([heading, *(click.style(line, fg=colour) for line in lines)])
 
 
 def _model_line(model: Model) -> str:
@@ -131,7 +139,7 @@ def _of_row(
     if part.table is not None:
         raw = {name: part.table[name][0].as_py() for name in rows.raw_columns}
     if getattr(model.encoder, "kind", None) == "text":
-        raw = {"text": value for value in raw.values()}
+        raw = {"text": raw[rows.raw_columns[0]]}
     called = f"{file_name(data)}, data row {place + 1}"
     return ExplainedRow(model.explain(part.rows), raw, called, place + 1)
 

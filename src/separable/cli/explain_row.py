@@ -75,9 +75,8 @@ class ExplainedRow:
         has_table = getattr(self.explanation.model.encoder, "kind", None) == "table"
         head = "in the table" if has_table else "value"
         lines: list[tuple[str, ...]] = [("feature", head, "weight", "contribution")]
-        sources = self._sources() if has_table else {}
         for term in terms.shown:
-            cell = self._cell(term, sources) if has_table else number(term.value)
+            cell = self._cell(term) if has_table else number(term.value)
             parts = (number(term.weight), signed(term.contribution))
             lines.append((shown(term.feature), cell, *parts))
         if terms.other_contribution:
@@ -88,16 +87,11 @@ class ExplainedRow:
         lines.append((name, "", "", value))
         return lines
 
-    def _sources(self) -> dict[str, str]:
-        encoder = self.explanation.model.encoder
-        assert encoder is not None
-        return dict(zip(encoder.feature_names, encoder.sources, strict=True))
-
-    def _cell(self, term: Term, sources: Mapping[str, str]) -> str:
-        source = sources[term.feature]
-        if term.feature.startswith(f"{source}:"):  # a word of a text, which it is enough to name
+    def _cell(self, term: Term) -> str:
+        assert term.source is not None
+        if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
             return ""
-        return _shown_value(self.raw[source])
+        return _shown_value(self.raw[term.source])
 
 
 def _shown_value(value: object) -> str:

@@ -12,6 +12,8 @@ from separable.features.text_spans import Span, shares_of_words
 from separable.model.words import shown, signed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from separable.features.text_encoder import TextEncoder
     from separable.model.explanation import Explanation, Terms
 
@@ -19,7 +21,7 @@ __all__ = ["TellingText", "in_colour", "legend", "telling_texts"]
 
 #: Words whose share of the strongest one is smaller are not marked; from the others on they are
 #: bold, and underlined too.
-MARKED, BOLD, UNDERLINED = 0.05, 0.4, 0.75
+MARKED, BOLD, UNDERLINED = 0.1, 0.4, 0.75
 
 #: So much of a text is shown.
 LONGEST = 6000
@@ -75,7 +77,7 @@ class TellingText:
 
 
 def telling_texts(
-    explanation: Explanation, terms: Terms, texts: dict[str, str | None]
+    explanation: Explanation, terms: Terms, texts: Mapping[str, str]
 ) -> list[TellingText]:
     """Return the texts of one row with what their words add.
 
@@ -85,22 +87,23 @@ def telling_texts(
         Of one row.
     terms : Terms
         All its terms.
-    texts : dict of str to str or None
-        The texts by raw column; None is a missing one.
+    texts : mapping of str to str
+        The values that are texts, by raw column.
     """
     encoders = _encoders(explanation)
     found = []
     for column, text in texts.items():
-        if text is None or column not in encoders:
+        if column not in encoders:
             continue
         encoder, prefix = encoders[column]
         spans = encoder.word_spans(text)
         parts = {
             term.feature.removeprefix(prefix): term.contribution
             for term in terms.shown
-            if term.feature.startswith(prefix)
+            if term.source == column and term.feature.startswith(prefix)
         }
-        shares = shares_of_words(spans or [], tuple(encoder.ngram_range), parts)
+        low, high = encoder.ngram_range
+        shares = shares_of_words(spans or [], (low, high), parts)
         found.append(TellingText(column, text, spans, shares))
     return found
 
@@ -137,8 +140,8 @@ def _coloured(word: str, share: float) -> str:
     return click.style(
         word,
         fg="green" if share > 0 else "red",
-        bold=abs(share) >= BOLD,
-        underline=abs(share) >= UNDERLINED,
+        bold=abs(share) >= BOLD or None,
+        underline=abs(share) >= UNDERLINED or None,
     )
 
 

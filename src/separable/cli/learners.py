@@ -1,8 +1,8 @@
 """The learners that the commands know. A new one is one entry of `LEARNERS`.
 
 The entry says what it predicts, where it lives, which parameter is its strength and which values of
-it are tried, and for which data it takes part in ``--model auto``. ``train``, ``compare``, ``path``,
-their help and completion follow from it.
+it are tried, and for which data it takes part in ``--model auto``. The commands ``train``,
+``compare`` and ``path``, their help and completion follow from it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,18 @@ AUTO = "auto"
 #: Learners that hold a matrix of features x features take part in auto up to so many features.
 MANY_FEATURES = 2000
 
+#: Up to so many features certified learners solve systems of them.
+FEW_FEATURES = 512
+
+#: What comparing all strengths of a certified learner on one row costs, in products: with few
+#: features for each pair of non-zeros, with many for each non-zero.
+PAIR, SINGLE = 1.0, 12.0
+
+#: Losses with corners (hinge, absolute) cost so much more with few features, and take part in auto
+#: up to so much work, which is about ten seconds.
+CORNERS = 20.0
+MOST_WORK = 5e7
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -47,6 +59,8 @@ class Facts:
     rows, features : int
     classes : int
         0 where numbers are predicted.
+    nonzeros : float
+        In the mean of the rows.
     nonnegative : bool
         No encoded value is below 0: there are texts and categories only.
     text : bool
@@ -56,8 +70,16 @@ class Facts:
     rows: int
     features: int
     classes: int
+    nonzeros: float
     nonnegative: bool
     text: bool
+
+    @property
+    def work(self) -> float:
+        """What comparing all strengths of a certified learner with a smooth loss costs a row."""
+        models = self.classes if self.classes > 2 else 1
+        few = self.features <= FEW_FEATURES
+        return models * (PAIR * self.nonzeros**2 if few else SINGLE * self.nonzeros)
 
 
 @dataclass(frozen=True)
@@ -87,12 +109,21 @@ class Learner:
         What is searched.
     suits : callable, optional
         Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
+    cost : float, default 0
+        How many times the work of a smooth certified learner comparing it takes with few features;
+        0: so little that the number of rows does not matter.
     """
 
     task: Task
     place: str
     strength: Strength | None = None
     suits: Callable[[Facts], bool] | None = None
+    cost: float = 0.0
+
+    def work(self, facts: Facts) -> float:
+        """Return what comparing it costs a row."""
+        corners = self.cost if facts.features <= FEW_FEATURES else min(self.cost, 1.0)
+        return corners * facts.work
 
     def load(self) -> Any:
         """Return its class."""
@@ -101,17 +132,23 @@ class Learner:
 
 
 def classifier(
-    place: str, strength: Strength | None = None, suits: Callable[[Facts], bool] | None = None
+    place: str,
+    strength: Strength | None = None,
+    suits: Callable[[Facts], bool] | None = None,
+    cost: float = 0.0,
 ) -> Learner:
     """Return a learner of classes."""
-    return Learner("classification", place, strength, suits)
+    return Learner("classification", place, strength, suits, cost)
 
 
 def regressor(
-    place: str, strength: Strength | None = None, suits: Callable[[Facts], bool] | None = None
+    place: str,
+    strength: Strength | None = None,
+    suits: Callable[[Facts], bool] | None = None,
+    cost: float = 0.0,
 ) -> Learner:
     """Return a learner of numbers."""
-    return Learner("regression", place, strength, suits)
+    return Learner("regression", place, strength, suits, cost)
 
 
 def _always(facts: Facts) -> bool:  # noqa: ARG001
@@ -134,6 +171,11 @@ def _no_text(facts: Facts) -> bool:
     return not facts.text
 
 
+def _quick_corners(facts: Facts) -> bool:
+    few = facts.features <= FEW_FEATURES
+    return not few or CORNERS * facts.work * facts.rows <= MOST_WORK
+
+
 def _counts(facts: Facts) -> bool:
     return facts.nonnegative
 
@@ -141,9 +183,11 @@ def _counts(facts: Facts) -> bool:
 #: In the order in which they are preferred where they are equally good.
 LEARNERS = {
     "logistic-regression": classifier(
-        "separable.certified.logistic_regression:LogisticRegression", C, _always
+        "separable.certified.logistic_regression:LogisticRegression", C, _always, cost=1.0
     ),
-    "linear-svm": classifier("separable.certified.linear_svm:LinearSVM", C, _always),
+    "linear-svm": classifier(
+        "separable.certified.linear_svm:LinearSVM", C, _quick_corners, cost=CORNERS
+    ),
     "lda": classifier("separable.moments.lda:LDA", None, _few_features),
     "linear-gaussian-nb": classifier(
         "separable.moments.linear_gaussian_nb:LinearGaussianNB", None, _no_text
@@ -164,7 +208,9 @@ LEARNERS = {
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),
     "ridge": regressor("separable.moments.ridge:Ridge", ALPHA, _few_features),
-    "linear-svr": regressor("separable.certified.linear_svr:LinearSVR", C, _always),
+    "linear-svr": regressor(
+        "separable.certified.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
+    ),
     "bayesian-regression": regressor(
         "separable.moments.bayesian_regression:BayesianRegression", None, _few_features
     ),

@@ -14,7 +14,7 @@ from separable.cli.output import counted, file_name, naming_file, report_lines
 from separable.cli.talk import note, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -165,8 +165,9 @@ def load_model(path: str) -> Model:
     kind = getattr(model.encoder, "kind", None)
     if kind not in (None, "table", "text"):
         raise ValueError(
-            f"{path}: this {model.learner} model takes rows through a {type(model.encoder).__name__}"
-            ", which the commands do not read files for. Load it in Python with separable.load."
+            f"{path}: this {model.learner} model takes rows through a "
+            f"{type(model.encoder).__name__}, which the commands do not read files for. Load it in "
+            "Python with separable.load."
         )
     texts: Any = getattr(model.encoder, "text_encoders", {"text": model.encoder})
     for encoder in texts.values() if model.encoder is not None else ():
@@ -178,7 +179,9 @@ def load_model(path: str) -> Model:
     return model
 
 
-def tell_reports(model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0) -> None:
+def tell_reports(
+    model: Model, reports: Iterable[EncodingReport | None], first_row: int = 0
+) -> None:
     """Tell what an encoder met: what was missing, and levels that training did not have.
 
     Parameters
@@ -250,15 +253,14 @@ class _TextFeed:
     options: dict[str, Any]
 
     def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
-        import numpy as np
-
+        from separable.data.arrow_arrays import nulls, one_chunk
         from separable.features.encoding_report import ColumnReport, EncodingReport
 
         assert dataset.table is not None
         assert self.model.encoder is not None
         (name,) = self.columns
-        texts = dataset.table[name].combine_chunks()
-        missing = np.asarray(texts.is_null())
+        texts = one_chunk(dataset.table[name])
+        missing = nulls(texts)
         report = ColumnReport.of_missing("text", missing, trained=False)
         rows = self.model.encoder.encode(texts.fill_null("") if missing.any() else texts)
         return rows, EncodingReport(len(texts), (report,) if report.missing else ())
@@ -275,13 +277,14 @@ class _NumberFeed:
     def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
         import numpy as np
 
+        from separable.data.arrow_arrays import floats
         from separable.data.rows import as_rows
         from separable.data.table import CellError
 
         assert dataset.table is not None
         values = np.empty((dataset.table.num_rows, len(self.columns)))
         for place, name in enumerate(self.columns):
-            values[:, place] = dataset.table[name].to_numpy()
+            values[:, place] = floats(dataset.table[name])
             if not np.isfinite(values[:, place]).all():
                 row = int(np.flatnonzero(~np.isfinite(values[:, place]))[0])
                 raise CellError(
@@ -312,9 +315,7 @@ class _SparseFeed:
 _Feed = _TableFeed | _TextFeed | _NumberFeed | _SparseFeed
 
 
-def _feed(
-    model: Model, source: RowSource, besides: tuple[str, ...], column: str | None
-) -> _Feed:
+def _feed(model: Model, source: RowSource, besides: tuple[str, ...], column: str | None) -> _Feed:
     kind = getattr(model.encoder, "kind", None)
     if not source.is_table:
         return _sparse_feed(model, source, kind, besides)
@@ -393,7 +394,7 @@ def _number_names(model: Model, source: RowSource, besides: tuple[str, ...]) -> 
     return others
 
 
-def _by_name(rows: Rows, found: tuple[str, ...], wanted: tuple[str, ...]) -> Rows:
+def _by_name(rows: Rows, found: Sequence[str], wanted: Sequence[str]) -> Rows:
     """Return rows with the columns that are wanted; values under other names are left out."""
     import numpy as np
 

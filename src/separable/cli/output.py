@@ -95,11 +95,20 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
         yield
     except CellError as error:
         row = error.row if rows is None else int(rows[error.row])
-        raise TableError(
-            f"{file_name(source)}, data row {row + 1}, column {error.column!r}: {error.problem}"
-        ) from None
+        raise TableError(f"{_cell_name(source, row, error.column)}: {error.problem}") from None
     except TableError as error:
         raise TableError(f"{file_name(source)}: {error}") from None
+
+
+def _cell_name(source: str, row: int, column: str) -> str:
+    """Return where a value is: the line of the file if it is known for sure, else the row."""
+    from separable.cli.lines import place_of_cell
+    from separable.data.table import at_place
+
+    place = place_of_cell(source, row, column)
+    if place is None:
+        return f"{file_name(source)}: data row {row + 1}, column {column!r}"
+    return f"{at_place(file_name(source), *place)}: column {column!r}"
 
 
 def file_name(source: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from separable.data.split import stratified_split
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -75,16 +77,13 @@ def _whole_groups(groups: NDArray[np.int64], test_size: float, seed: int) -> tup
 
 
 def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
-    """Return at most so many of the chosen rows, at random; all for 0."""
-    if not most or len(chosen) <= most:
-        return chosen
+    """Return the places of at most so many of the chosen rows, at random; of all for 0."""
+    n = len(chosen)
+    if not most or n <= most:
+        return np.arange(n)
     if problem.task == "classification":
-        from separable.data.split import stratified_split
-
-        kept = stratified_split(problem.target.values[chosen], 1 - most / len(chosen), seed)[0]
-    else:
-        kept = np.sort(np.random.default_rng(seed).permutation(len(chosen))[:most])
-    return chosen[kept]
+        return stratified_split(problem.target.values[chosen], 1 - most / n, seed)[0]
+    return np.sort(np.random.default_rng(seed).permutation(n)[:most])
 
 
 def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds | None:
@@ -132,7 +131,7 @@ def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
     cuts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
     return [
         (np.sort(order[:start]), np.sort(order[start:stop]))
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+        for start, stop in pairwise(cuts.tolist())
     ]
 
 

@@ -128,9 +128,10 @@ def _format(asked: OutputFormat | None, as_json: bool, output: str | None) -> Ou
 
     if as_json and asked not in (None, "jsonl"):
         raise click.UsageError(f"--json and --output-format {asked}: give one of them.")
-    form = asked or ("jsonl" if as_json else output_format(output))
-    if as_json and form != "jsonl":
-        raise click.UsageError(f"--json, and -o {output} asks for {form}: give one of them.")
+    named = output_format(output)
+    if as_json and asked is None and named == "parquet":
+        raise click.UsageError(f"--json, and -o {output} asks for parquet: give one of them.")
+    form = asked or ("jsonl" if as_json else named)
     if form == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for a terminal: name a file with -o.")
     return form

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from separable.data.arrow_arrays import mask, number_array, one_chunk, strings
 from separable.model.probability import model_probabilities
 
 if TYPE_CHECKING:
@@ -67,18 +69,25 @@ def prediction_table(
         columns = _named("prediction", range(scores.shape[1]), scores)
     else:
         labels = model.classes.tolist()
-        codes = _class_codes(scores, len(labels))
-        columns = {"prediction": pa.array(labels).take(pa.array(codes))}
+        codes = number_array(_class_codes(scores, len(labels)))
+        columns = {"prediction": _label_array(model.classes).take(codes)}
         columns |= _named("score", labels, scores)
         chances = model_probabilities(model, scores) if probabilities else None
         if chances is not None:
             names = (f"probability_{label}" for label in labels)
-            columns |= dict(zip(names, map(pa.array, chances.T), strict=True))
+            columns |= dict(zip(names, map(number_array, chances.T), strict=True))
     if explain:
         from separable.cli.reasons import reasons
 
         columns["because"] = reasons(explanation, explain)
     return pa.table(columns)
+
+
+def _label_array(classes: NDArray[Any]) -> Any:
+    """Return the classes as an Arrow array."""
+    if classes.dtype.kind == "U":
+        return strings(tuple(classes.tolist()))
+    return mask(classes) if classes.dtype.kind == "b" else number_array(classes)
 
 
 def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
@@ -91,11 +100,10 @@ def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
 
 def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:
     """Name the columns of an array, by label where there are several."""
-    import pyarrow as pa
-
     if values.shape[1] == 1:
-        return {what: pa.array(values[:, 0])}
-    return {f"{what}_{label}": pa.array(column) for label, column in zip(labels, values.T)}  # noqa: B905
+        return {what: number_array(values[:, 0])}
+    columns = zip(labels, map(number_array, values.T), strict=True)
+    return {f"{what}_{label}": column for label, column in columns}
 
 
 def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
@@ -116,15 +124,12 @@ def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
 
 def _csv(tables: Iterable[pa.Table]) -> Iterator[bytes]:
     """Give lines of CSV; numbers in the fewest digits that give them back, nothing row by row."""
-    import pyarrow as pa
-
     first = True
     for table in tables:
         header = b""
         if first:
-            names = [pa.array([name]) for name in table.column_names]
-            header = _lines([_quoted(name) for name in names])
-        yield header + _lines([_cells(table[name].combine_chunks()) for name in table.column_names])
+            header = _lines([_quoted(strings([name])) for name in table.column_names])
+        yield header + _lines([_cells(one_chunk(table[name])) for name in table.column_names])
         first = False
 
 
@@ -150,7 +155,13 @@ def _quoted(texts: Any) -> Any:
     if not pc.any(odd).as_py():
         return texts
     inside = pc.replace_substring(texts, '"', '""')
-    return pc.if_else(odd, pc.binary_join_element_wise('"', inside, '"', ""), texts)
+    quote, nothing = (_scalar(each, texts.type) for each in ('"', ""))
+    return pc.if_else(odd, pc.binary_join_element_wise(quote, inside, quote, nothing), texts)
+
+
+def _scalar(text: str, kind: Any) -> Any:
+    """Return a text for Arrow to compute with; ``pyarrow.scalar`` would import pandas."""
+    return strings([text]).cast(kind)[0]
 
 
 def _lines(cells: list[Any]) -> bytes:
@@ -159,7 +170,7 @@ def _lines(cells: list[Any]) -> bytes:
     import pyarrow.compute as pc
 
     text = pa.large_string()
-    comma, newline, nothing = (pa.scalar(each, text) for each in (",", "\n", ""))
+    comma, newline, nothing = (_scalar(each, text) for each in (",", "\n", ""))
     columns = [pc.cast(column, text) for column in cells]
     joined = pc.binary_join_element_wise(
         *columns, comma, null_handling="replace", null_replacement=""
@@ -195,10 +206,8 @@ def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
     yield sink.taken()
 
 
-class _Sink:
+class _Sink(io.RawIOBase):
     """A file that hands on what was written to it."""
-
-    closed = False
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -213,11 +222,8 @@ class _Sink:
     def tell(self) -> int:
         return self._size
 
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    def writable(self) -> bool:
+        return True
 
     def taken(self) -> bytes:
         """Return what was written since."""

@@ -45,7 +45,8 @@ class ProblemOptions:
         By `COLUMN_KINDS`, the columns that were named.
     group, time, weight : str or None
         Columns with a part of their own.
-    folds, compare_rows, seed, threads : int
+    folds, seed, threads : int
+    compare_rows : int or None
     reading : ReadingOptions
     """
 
@@ -60,7 +61,7 @@ class ProblemOptions:
     time: str | None
     weight: str | None
     folds: int
-    compare_rows: int
+    compare_rows: int | None
     seed: int
     threads: int
     reading: ReadingOptions
@@ -114,7 +115,7 @@ class _Models(click.Choice[str]):
         super().__init__([AUTO, *sorted(LEARNERS)])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        self.choices = [AUTO, *sorted(LEARNERS)]
+        self.choices = (AUTO, *sorted(LEARNERS))
         return super().convert(value, param, ctx)
 
 
@@ -206,10 +207,9 @@ _OPTIONS = {
         click.option(
             "--compare-rows",
             type=click.IntRange(min=0),
-            default=100_000,
-            show_default=True,
             metavar="N",
-            help="Of more rows than this a random part is used for comparing; 0: all are.",
+            help="Compare on a random part of so many rows; 0: on all.  "
+            "[default: 100000, fewer where that takes long]",
         ),
     ),
 }

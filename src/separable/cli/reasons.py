@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.arrow_arrays import number_array, strings
 from separable.model.words import feature_name, shown, signed
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["reason_texts", "reasons"]
 
 
-def reasons(explanation: Explanation, n: int) -> pa.Array:
+def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
     """Return for each row its n largest contributions that are not 0, largest first.
 
     Parameters
@@ -43,20 +44,16 @@ def reasons(explanation: Explanation, n: int) -> pa.Array:
         pairs = zip(features, value.tolist(), values, strict=True)
         values = [raw(j, each) or text for j, each, text in pairs]
     terms = pa.StructArray.from_arrays(
-        [pa.array(told, pa.string()), pa.array(values, pa.string()), pa.array(part)],
+        [strings(told), strings(values), number_array(part)],
         ["feature", "value", "contribution"],
     )
     ends = np.searchsorted(row, np.arange(len(explanation) + 1))
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), terms)
+    return pa.ListArray.from_arrays(number_array(ends.astype(np.int32)), terms)
 
 
 def reason_texts(column: Any) -> Any:
     """Return lists of reasons as text: ``age 39 +0.52; city=Rome -0.3``."""
-    import pyarrow as pa
-
-    return pa.array(
-        ["; ".join(map(_text, terms)) for terms in column.to_pylist()], type=pa.string()
-    )
+    return strings("; ".join(map(_text, terms)) for terms in column.to_pylist())
 
 
 def _text(term: dict[str, Any]) -> str:

@@ -44,7 +44,15 @@ class Numbers(Target):
     )
 
     @classmethod
-    def read(cls, table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Self:
+    def read(
+        cls,
+        table: pa.Table,
+        name: str,
+        where: str,
+        kind: ColumnType | None = None,
+        *,
+        sure: bool = True,  # noqa: ARG003 # numbers are numbers
+    ) -> Self:
         """Return the numbers of a table; see `Target.read`."""
         if kind == "category":
             raise click.UsageError(

@@ -56,7 +56,7 @@ def times_of(columns: Columns, name: str, rows: Rows) -> NDArray[Any]:
     """Return when some rows are from: dates, or numbers that grow with time."""
     column = typed_column(columns, name)
     times: NDArray[Any]
-    if isinstance(column, Numbers) or isinstance(column, Dates):
+    if isinstance(column, Numbers | Dates):
         times = column.values[rows]
     elif isinstance(column, Booleans):
         raise TableError(f"--time {name}: true and false are no times. Name dates or numbers.")

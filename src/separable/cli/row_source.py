@@ -14,6 +14,9 @@ from separable.cli.talk import note
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pyarrow as pa
+
+    from separable.cli.live_input import LiveInput
     from separable.cli.options import ReadingOptions
     from separable.data.dataset import Dataset
     from separable.data.formats import Format
@@ -46,7 +49,7 @@ class RowSource:
 
         self.data, self._options = data, reading.for_read()
         asked = checked_format(self._options.pop("format", None))
-        self._live = None
+        self._live: LiveInput | None = None
         if data == "-":
             self.kind = self._of_standard_input(asked, reading)
         else:
@@ -138,10 +141,13 @@ class RowSource:
             return
         from separable.data.dataset import Dataset
 
-        for whole in self._live.datasets(self.kind, {**self._options, **options}):
+        given = {**self._options, **options}
+        wanted = given.pop("columns", None) if self.kind == "jsonl" else None
+        for whole in self._live.datasets(self.kind, given):
             assert whole.table is not None
-            for start in range(0, whole.table.num_rows, n_rows):
-                yield Dataset(whole.table.slice(start, n_rows), None, None, whole.report)
+            table = whole.table if wanted is None else _with_columns(whole.table, wanted)
+            for start in range(0, table.num_rows, n_rows):
+                yield Dataset(table.slice(start, n_rows), None, None, whole.report)
 
     def _files(self, options: dict[str, Any], progress: Any = None) -> Any:
         from separable.data.reading import checked_options, files_of
@@ -161,3 +167,14 @@ class RowSource:
                 f"{file_name(self.data)}: {counted(skipped, 'line')} left out that cannot be "
                 f"read, the first: {first}"
             )
+
+
+def _with_columns(table: pa.Table, wanted: list[str]) -> pa.Table:
+    """Return the columns that are wanted; one that no object of a block has is missing there."""
+    import pyarrow as pa
+
+    absent = pa.nulls(table.num_rows)
+    has = set(table.column_names)
+    return pa.Table.from_arrays(
+        [table[name] if name in has else absent for name in wanted], list(wanted)
+    )

@@ -74,7 +74,15 @@ class Target(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, table: pa.Table, name: str, where: str, kind: ColumnType | None = None) -> Self:
+    def read(
+        cls,
+        table: pa.Table,
+        name: str,
+        where: str,
+        kind: ColumnType | None = None,
+        *,
+        sure: bool = True,
+    ) -> Self:
         """Return the target of a table, or refuse what it cannot be.
 
         Parameters
@@ -86,6 +94,8 @@ class Target(ABC):
             The file, to begin error messages.
         kind : {"number", "category"}, optional
             What the user says it is.
+        sure : bool, default True
+            False: the task is a guess, which many different numbers refute.
         """
 
     @abstractmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.board_text import board_text, choice_text
@@ -15,6 +16,7 @@ from separable.model.top_weights import TopWeights
 from separable.model.words import number, shown
 
 if TYPE_CHECKING:
+    from separable.cli.train_table import Problem
     from separable.cli.training import Training
     from separable.model.kinds import Model
 
@@ -31,6 +33,9 @@ CHOSEN = {
     "noise_precision": "noise precision",
     "condition_number": "condition number",
 }
+
+#: So many neighbouring columns of which the same is said are one line.
+ALIKE = 8
 
 #: What is told of columns that are not learned from.
 ROLES = {
@@ -114,29 +119,48 @@ def _columns(training: Training) -> list[dict[str, Any]]:
 
 
 def _columns_text(training: Training) -> str:
-    columns = _columns(training)
-    width = max(len(shown(column["name"])) for column in columns)
     problem = training.problem
-    lines = [f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"]
-    for column in columns:
-        notes = []
-        if column["type"] == "target":
-            notes.append(problem.target.summary().text)
-        if column["type"] == "category":
-            levels = column["features"] - (column["missing"] > 0)
-            notes.append(counted(levels, "level"))
-        if column["type"] in ROLES:
-            notes.append(ROLES[column["type"]])
-        if column["type"] in ("date", "text"):
-            notes.append(counted(column["features"], "feature"))
-        if "reason" in column:
-            notes.append(shown(column["reason"], 150))
-        if column["missing"]:
-            rows = ", rows left out" if column["type"] == "target" else ""
-            notes.append(f"{column['missing']} missing{rows}")
-        line = f"  {shown(column['name']).ljust(width)}  {column['type']:<8}  {'; '.join(notes)}"
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+    told = [
+        (shown(each["name"]), each["type"], _about(problem, each)) for each in _columns(training)
+    ]
+    lines = _runs(told)
+    width = max(len(name) for name, _, _ in lines)
+    title = f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"
+    rows = [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in lines]
+    return "\n".join([title, *rows])
+
+
+def _about(problem: Problem, column: dict[str, Any]) -> str:
+    """Return what there is to say of a column."""
+    notes = []
+    if column["type"] == "target":
+        notes.append(problem.target.summary().text)
+    if column["type"] == "category":
+        levels = column["features"] - (column["missing"] > 0)
+        notes.append(counted(levels, "level"))
+    if column["type"] in ROLES:
+        notes.append(ROLES[column["type"]])
+    if column["type"] in ("date", "text"):
+        notes.append(counted(column["features"], "feature"))
+    if "reason" in column:
+        notes.append(shown(column["reason"], 150))
+    if column["missing"]:
+        rows = ", rows left out" if column["type"] == "target" else ""
+        notes.append(f"{column['missing']} missing{rows}")
+    return "; ".join(notes)
+
+
+def _runs(told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return one line for many neighbours of which the same is said."""
+    lines: list[tuple[str, str, str]] = []
+    for (kind, notes), group in groupby(told, key=lambda each: each[1:]):
+        names = [name for name, _, _ in group]
+        if len(names) < ALIKE:
+            lines += [(name, kind, notes) for name in names]
+        else:
+            more = f"; {notes}" if notes else ""
+            lines.append((f"{names[0]} ... {names[-1]}", kind, f"{len(names)} columns{more}"))
+    return lines
 
 
 def _model_text(training: Training) -> str:

@@ -1,4 +1,4 @@
-"""The table that is learned from: read, and set apart from its target and from what is no feature."""
+"""The table that is learned from: read, and set apart from what is no feature."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ def read_problem(data: str, asked: ProblemOptions) -> Problem:
     _require(asked, table, where)
     asked = _set_target_apart(asked)
     try:
-        target = kind.read(table, asked.target, where, types.get(asked.target))
+        sure = task is not None or asked.target in types
+        target = kind.read(table, asked.target, where, types.get(asked.target), sure=sure)
     except TableError as error:
-        named = asked.target in types
-        if task is not None or named or not getattr(error, "is_quantity", False):
+        if sure or not getattr(error, "is_quantity", False):
             raise
         table = _with_numbers(table, asked.target)
         target = target_class("regression").read(table, asked.target, where)
@@ -230,6 +230,6 @@ def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) ->
     )
     is_only = "are the only ones" if others else "is the only one"
     raise TableError(
-        f"{where}: there is no column to learn from: the target {asked.target!r}{others} {is_only}. "
-        "Add the columns that it is to be predicted from."
+        f"{where}: there is no column to learn from: the target {asked.target!r}{others} "
+        f"{is_only}. Add the columns that it is to be predicted from."
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.cli.comparison import compare_candidates
+from separable.cli.data_warnings import data_warnings, shared_rows
 from separable.cli.encoding import Encoded
 from separable.cli.fit_warnings import fit_warning
 from separable.cli.mixed_columns import mixed_columns
@@ -86,6 +87,7 @@ def train_model(data: str, test: str | None, test_size: float, asked: ProblemOpt
     Training
     """
     problem = read_problem(data, asked)
+    told = data_warnings(problem)
     size = 0.0 if test is not None else test_size
     train_rows, test_rows = held_out_rows(problem, size, asked.seed)
     refuse_one_class(problem, train_rows)
@@ -95,12 +97,14 @@ def train_model(data: str, test: str | None, test_size: float, asked: ProblemOpt
     constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
     held_out = None
     if test is not None:
-        held_out = _tested_on_file(problem, fitted, comparison, constant, test)
+        held_out, table = _tested_on_file(problem, fitted, comparison, constant, test)
+        told += shared_rows(problem.take(train_rows), table)
     elif len(test_rows):
         held_out = _tested(problem, fitted, comparison, constant, test_rows, len(train_rows))
+        told += shared_rows(problem.take(train_rows), problem.take(test_rows))
         del encoded
         fitted = _fit(problem, Encoded(problem, np.arange(len(problem))), comparison)
-    return _told(problem, comparison, fitted, held_out, constant)
+    return _told(problem, comparison, fitted, held_out, constant, told)
 
 
 @dataclass(frozen=True)
@@ -175,8 +179,8 @@ def _tested(
 
 def _tested_on_file(
     problem: Problem, fitted: _Fitted, comparison: Comparison, constant: Any, test: str
-) -> HeldOut:
-    """Measure on a file of its own."""
+) -> tuple[HeldOut, pa.Table]:
+    """Measure on a file of its own, and return its table too."""
     asked, where = problem.asked, file_name(test)
     types: dict[str, Any] = {
         **fitted.encoder.column_types,
@@ -193,11 +197,13 @@ def _tested_on_file(
         if asked.weight is not None:
             weight = weights_of(as_columns(table), asked.weight, truth.rows)
         places: Any = truth.rows
-        encoded = fitted.encoder.encode(table.take(places))
+        table = table.take(places)
+        encoded = fitted.encoder.encode(table)
     answers = answers_of(fitted.model, encoded)
     positive = comparison.judge.positive
     figures = evaluation(answers, truth.values, weight, positive, constant)
-    return HeldOut(figures, f"Tested on {len(truth.values)} rows of {where}")
+    held = HeldOut(figures, f"Tested on {len(truth.values)} rows of {where}")
+    return held, table.select([name for name in problem.features.column_names if name in needed])
 
 
 def _told(
@@ -206,6 +212,7 @@ def _told(
     fitted: _Fitted,
     held_out: HeldOut | None,
     constant: Any,
+    data_told: list[str],
 ) -> Training:
     """Put together what was found, in the model too."""
     asked, judge = problem.asked, comparison.judge
@@ -239,7 +246,7 @@ def _told(
             *mixed_columns(problem.features, named),
             *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
         ),
-        warnings=tuple(dict.fromkeys(fitted.warnings)),
+        warnings=tuple(dict.fromkeys([*data_told, *fitted.warnings])),
     )
 
 

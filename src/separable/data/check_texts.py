@@ -28,6 +28,9 @@ NUMBER_SHARE = 0.9
 #: Levels that are compared letter by letter; more are identifiers or text.
 MOST_LEVELS = 10_000
 
+#: Different texts that are searched for wrong letters.
+MOST_TEXTS = 100_000
+
 #: UTF-8 read as Latin-1 or Windows-1252; Windows-1252 read as Latin-1; what was lost on the way.
 MOJIBAKE = (
     "\u00c3[\u0080-\u00bf\u0152\u0153\u0178]|\u00e2\u20ac[\u009d\u00a2\u00a6\u0153\u2013-\u201d\u2122]"
@@ -116,15 +119,18 @@ def mojibake(look: Look) -> Iterator[Finding]:
     for name, column in look.of_type(Categories):
         if not column.levels:
             continue
-        found: Any = compute.match_substring_regex(strings(column.levels), MOJIBAKE)
-        odd = np.append(_as_mask(found), False)
+        some = list(column.levels[:MOST_TEXTS])
+        found: Any = compute.match_substring_regex(strings(some), MOJIBAKE)
+        odd = np.zeros(len(column.levels) + 1, bool)
+        odd[: len(some)] = _as_mask(found)
         bad = odd[column.codes]
         rows = first_rows(bad)
         if rows:
             text = column.levels[column.codes[rows[0]]]
             yield Finding(
                 "encoding", "note", (name,), rows,
-                f"{quoted(name)} has letters in {int(np.count_nonzero(bad))} rows that look like "
+                f"{quoted(name)} has letters in {int(np.count_nonzero(bad))} rows"
+                f"{' or more' * (len(some) < len(column.levels))} that look like "
                 f"another encoding (first in data row {rows[0] + 1}: {_around(text)}). Words with "
                 "them are words of their own: save the file as UTF-8 from where it comes from, or "
                 "say how it is written with --encoding.",

@@ -22,7 +22,7 @@ from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
 from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
 from separable.data.records import Records
-from separable.data.table import NotANumberError, TableError
+from separable.data.table import NotANumberError, TableError, at_place
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -281,9 +281,9 @@ class CsvReader:
             return
         for records, line in block.parts(self.layout, LOOK_BYTES):
             if records.unclosed is not None:
-                at = line + records.line_of_byte(records.unclosed)
+                where = _where(block, records, line, records.unclosed)
                 raise TableError(
-                    f"{block.name}, line {at}: a quote is opened and never closed. Close it, write "
+                    f"{where}: a quote is opened and never closed. Close it, write "
                     '"" for a quote inside a quoted value, or say quoting=False if quotes are text.'
                 )
 
@@ -337,9 +337,10 @@ class CsvReader:
             if wrong.any():
                 place = int(np.flatnonzero(wrong)[0])
                 first = "header" if dialect.header else "first line"
+                where = at_place(block.name, line + records.line_of(place))
                 raise TableError(
-                    f"{block.name}, line {line + records.line_of(place)}: expected {width} values "
-                    f"(as in the {first}), found {records.widths[place]}. Put quotes around values "
+                    f"{where}: expected {width} values (as in the {first}), found "
+                    f"{records.widths[place]}. Put quotes around values "
                     f"that contain the delimiter {delimiter_name(dialect.delimiter)}, complete or "
                     "remove the line, or leave such lines out with on_error='skip'."
                 )
@@ -370,6 +371,11 @@ class CsvReader:
 
     def _place(self, block: Block, row: int) -> tuple[int, str]:
         """Return the line and the text of a row."""
+        records, line, place = self._record(block, row)
+        return line + records.line_of(place), records.text_of(place)
+
+    def _record(self, block: Block, row: int) -> tuple[Records, int, int]:
+        """Return the records that have a row, the line on which they begin, and its place."""
         width, first = len(self.layout.names), 0
         for records, line in block.parts(self.layout, LOOK_BYTES):
             there = np.flatnonzero(~records.empty) if width > 1 else np.arange(len(records.ends))
@@ -378,14 +384,14 @@ class CsvReader:
             if width == 1 and first == 0 and block.strip[0]:  # empty lines before it are no rows
                 there = there[np.argmax(~records.empty) :]
             if row < first + len(there):
-                place = int(there[row - first])
-                return line + records.line_of(place), records.text_of(place)
+                return records, line, int(there[row - first])
             first += len(there)
         raise AssertionError("a row that is not there")
 
     def _not_of_type(self, block: Block, name: str, row: int, value: str) -> NotANumberError:
         plan = self.layout.plans[name]
-        line, _ = self._place(block, row)
+        records, line, place = self._record(block, row)
+        where = _where(block, records, line, records.start_of(place, self.layout.names.index(name)))
         remedy = (
             "Correct it, or leave it empty if it is missing."
             if plan.given
@@ -393,10 +399,15 @@ class CsvReader:
             f"file. Correct the value, or say column_types={{{name!r}: 'category'}}."
         )
         return NotANumberError(
-            f"{block.name}, line {line}, column {name!r}: {_cut(value)} is not "
-            f"{_NOUNS[plan.type]}. {remedy}",
+            f"{where}: column {name!r}: {_cut(value)} is not {_NOUNS[plan.type]}. {remedy}",
             name,
         )
+
+
+def _where(block: Block, records: Records, line: int, place: int) -> str:
+    """Return where a byte of records is that begin on the given line."""
+    at = line + records.line_of_byte(place), records.column_of_byte(place) + 1
+    return at_place(block.name, *at)
 
 
 def without_missing(texts: Any, markers: tuple[str, ...]) -> tuple[Any, Counter[str | None]]:

@@ -12,7 +12,7 @@ from separable.data.encodings import Utf8Text, line_of_byte, refuse_nul
 from separable.data.files import TableFiles, cut_off
 from separable.data.records import Records
 from separable.data.report import ColumnFound
-from separable.data.table import TableError, list_names
+from separable.data.table import TableError, at_place, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,8 +174,8 @@ class CsvFiles(TableFiles):
                     if want > LONGEST_RECORD:
                         refuse_nul(text.name, data, line, place)
                         raise TableError(
-                            f"{text.name}, line {line}: a record of more than {len(data)} bytes. A "
-                            "quote may be open that is never closed: close it, or say "
+                            f"{at_place(text.name, line)}: a record of more than {len(data)} bytes."
+                            " A quote may be open that is never closed: close it, or say "
                             "quoting=False if quotes are text."
                         )
                     want *= 2

@@ -24,7 +24,7 @@ from separable.data.dialect import (
 from separable.data.encodings import refuse_invalid_utf8
 from separable.data.missing import MISSING
 from separable.data.records import Records
-from separable.data.table import TableError, is_number, list_names
+from separable.data.table import TableError, at_place, is_number, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -212,9 +212,10 @@ def _width(name: str, records: Records, first: int, line: int, options: CsvOptio
     mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
     comment = f", or comment={mark!r} if it is a comment" if mark else ""
     raise TableError(
-        f"{name}, line {line + records.line_of(first) + 1}: {width} value(s), but the lines below "
-        f"it have {int(others[0])} (between values stands {delimiter_name(records.delimiter)}). "
-        f"The line is {start!r}. Leave it out with skip_rows=1{comment}, or correct it."
+        f"{at_place(name, line + records.line_of(first) + 1)}: {width} value(s), but the lines "
+        f"below it have {int(others[0])} (between values stands "
+        f"{delimiter_name(records.delimiter)}). The line is {start!r}. Leave it out with "
+        f"skip_rows=1{comment}, or correct it."
     )
 
 

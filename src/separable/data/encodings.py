@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import TYPE_CHECKING
 
-from separable.data.table import TableError
+from separable.data.table import TableError, at_place
 
 if TYPE_CHECKING:
     from separable.data.sources import OpenInput
@@ -93,8 +93,8 @@ class Utf8Text:
             before = piece[: getattr(error, "start", 0)].decode(self.encoding, "ignore")
             line = self._lines + before.count("\n")
             raise TableError(
-                f"{self.name}, line {line}: not valid {self.encoding} ({error}). Give the encoding "
-                "that the file is written in: encoding=..."
+                f"{at_place(self.name, line)}: not valid {self.encoding} ({error}). Give the "
+                "encoding that the file is written in: encoding=..."
             ) from None
         self._lines += data.count(b"\n")
         return data
@@ -106,6 +106,12 @@ def line_of_byte(data: bytes, place: int) -> int:
     if data.find(b"\r", 0, place) < 0:
         return lines
     return lines + data.count(b"\r", 0, place) - data.count(b"\r\n", 0, place)
+
+
+def _where(name: str, data: bytes, line: int, place: int) -> str:
+    """Return where a byte of a text is that begins with the given line of a file."""
+    start = max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
+    return at_place(name, line + line_of_byte(data, place) - 1, place - start + 1)
 
 
 def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> None:
@@ -126,10 +132,10 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> N
     except UnicodeDecodeError as error:
         place = error.start
         raise TableError(
-            f"{name}, line {line + line_of_byte(data, place) - 1}: byte {first_byte + place} "
-            f"(0x{data[place]:02x}) is not valid UTF-8. Give the encoding that the file is written "
-            "in, for example encoding='latin-1', or save it as UTF-8, for example with: iconv -f "
-            "WINDOWS-1252 -t UTF-8"
+            f"{_where(name, data, line, place)}: byte {first_byte + place} (0x{data[place]:02x}) "
+            "is not valid UTF-8. Give the encoding that the file is written in, for example "
+            "encoding='latin-1', or save it as UTF-8, for example with: iconv -f WINDOWS-1252 -t "
+            "UTF-8"
         ) from None
 
 
@@ -138,6 +144,6 @@ def refuse_nul(name: str, data: bytes, line: int, first_byte: int) -> None:
     place = data.find(b"\0")
     if place >= 0:
         raise TableError(
-            f"{name}, line {line + line_of_byte(data, place) - 1}: a NUL byte at byte "
-            f"{first_byte + place}. The file is damaged or not text: write it again as UTF-8 text."
+            f"{_where(name, data, line, place)}: a NUL byte at byte {first_byte + place}. The "
+            "file is damaged or not text: write it again as UTF-8 text."
         )

@@ -10,7 +10,7 @@ from separable.data.csv_sniff import CsvOptions
 from separable.data.dataset import Dataset, split_target
 from separable.data.progress import Progress
 from separable.data.report import ReadingReport
-from separable.data.table import TableError, list_names
+from separable.data.table import TableError, at_place, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -131,9 +131,9 @@ class TableFiles(Files):
 
 def cut_off(name: str, problem: object, rows: int, line: int | None = None) -> TableError:
     """Return the error about a file that ends too early."""
-    at = "" if line is None else f" (line {line})"
+    where = name if line is None else at_place(name, line)
     return TableError(
-        f"{name}: {problem}, after {rows} rows{at}. Get the file again, or read the rows there are "
+        f"{where}: {problem}, after {rows} rows. Get the file again, or read the rows there are "
         "with on_error='skip'."
     )
 

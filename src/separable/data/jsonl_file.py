@@ -7,6 +7,7 @@ which is slower but knows the line.
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from separable.data.dataset import chosen_columns
 from separable.data.encodings import Utf8Text, refuse_invalid_utf8
 from separable.data.files import TableFiles, cut_off
 from separable.data.report import ColumnFound
-from separable.data.table import NotANumberError, TableError, list_names
+from separable.data.table import NotANumberError, TableError, at_place, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -239,8 +240,8 @@ class JsonlFiles(TableFiles):
             key = f'"{late[0]}"'.encode()
             at = line + data[: data.find(key)].count(b"\n")
             raise TableError(
-                f"{name}, line {at}: a new column, {late[0]!r}, which the first lines do not have. "
-                "Name the columns to read: columns=[...]."
+                f"{at_place(name, at)}: a new column, {late[0]!r}, which the first lines do not "
+                "have. Name the columns to read: columns=[...]."
             )
         note += ", and were left out. Name them in columns=[...] to read them."
         if note not in self.report.notes:
@@ -294,8 +295,8 @@ class JsonlFiles(TableFiles):
             return None
         refuse_invalid_utf8(name, text, line, 0)
         raise TableError(
-            f"{name}, line {line}: {problem}. The line begins {text[:40]!r}. Correct or remove it, "
-            "or leave such lines out with on_error='skip'."
+            f"{at_place(name, line, _byte_named(problem))}: {problem}. The line begins "
+            f"{text[:40]!r}. Correct or remove it, or leave such lines out with on_error='skip'."
         )
 
     def _without_wrong(
@@ -341,7 +342,7 @@ class JsonlFiles(TableFiles):
             wrong = _first_wrong(values, plan)
             if wrong is not None and (plan.given or not retype):
                 raise NotANumberError(
-                    f"{name}, line {lines[wrong]}, column {column!r}: {values[wrong]!r} is not "
+                    f"{at_place(name, lines[wrong])}: column {column!r}: {values[wrong]!r} is not "
                     f"{plan.type}. Correct it, or say column_types={{{column!r}: 'category'}}.",
                     column,
                 )
@@ -389,6 +390,12 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
+
+
+def _byte_named(problem: str) -> int | None:
+    """Return the byte that an error about JSON names, counted from 1."""
+    named = re.search(r"\(byte (\d+)\)", problem)
+    return None if named is None else int(named[1]) + 1
 
 
 def _json_kind(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from separable.data.table import TableError
+from separable.data.table import TableError, at_place
 
 __all__ = ["LineError", "SkippedLine", "SkippedLines", "shown"]
 
@@ -38,6 +38,11 @@ class SkippedLine:
     text: str
     column: int | None = None
     kind: str = ""
+
+    @property
+    def where(self) -> str:
+        """The file, the line and the byte, as ``train.svm:3:7``."""
+        return at_place(self.source, self.line, self.column)
 
     def __str__(self) -> str:
         byte = "" if self.column is None else f", byte {self.column}"
@@ -79,7 +84,7 @@ class LineError(TableError):
         self.refused = refused
 
     def __str__(self) -> str:
-        return f"{self.refused.source}, {self.refused}{self.args[1]}"
+        return f"{self.refused.where}: {self.refused.reason}{self.args[1]}"
 
 
 def shown(text: bytes) -> str:

@@ -126,6 +126,18 @@ class Records:
         """Return the line on which a byte is, counted from 0."""
         return int(np.searchsorted(self._newlines, place))
 
+    def column_of_byte(self, place: int) -> int:
+        """Return the place of a byte on its line, counted from 0."""
+        line = self.line_of_byte(place)
+        return place - (int(self._newlines[line - 1]) + 1 if line else 0)
+
+    def start_of(self, record: int, value: int) -> int:
+        """Return the first byte of a value of a record."""
+        start, end = int(self.starts[record]), int(self.ends[record])
+        own = Records(self.data[start:end], self.delimiter, self.quoting)
+        delimiters = own._outside(np.flatnonzero(own._bytes == ord(self.delimiter)))
+        return start + (int(delimiters[value - 1]) + 1 if value else 0)
+
     def joined(self, chosen: NDArray[np.int64]) -> bytes:
         """Return the text of some records, one behind the other."""
         starts, lengths = self.starts[chosen], (self.ends - self.starts)[chosen]

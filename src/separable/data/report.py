@@ -140,7 +140,7 @@ class ReadingReport:
             lines.append(f"  {_counted(self.rows_without_target, 'row')} without a target left out")
         if self.skipped:
             lines.append(f"  {_counted(self.skipped, 'line')} left out:")
-            lines += [f"    {e.source}, {e}" for e in self.examples]
+            lines += [f"    {e.where}: {e.reason}" for e in self.examples]
             lines += ["    ..."] * (self.skipped > len(self.examples))
         return "\n".join([*lines, *(f"  Note: {note}" for note in self.notes)])
 

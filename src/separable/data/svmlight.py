@@ -9,7 +9,7 @@ from separable.data.choices import check_choice
 from separable.data.line_reader import LineReader
 from separable.data.rows import Rows
 from separable.data.sparse_batch import SparseBatch
-from separable.data.table import TableError
+from separable.data.table import TableError, at_place
 from separable.data.threads import n_threads
 
 __all__ = ["SvmlightReader"]
@@ -182,7 +182,7 @@ class SvmlightReader(LineReader):
         line = self._parser.edge_line
         if line:
             raise TableError(
-                f"{self._name}, line {line}: column {self._n_features} lies outside the "
+                f"{at_place(self._name, line)}: column {self._n_features} lies outside the "
                 f"{self._n_features} columns asked for, because the file counts columns from 0: "
                 "another line has a column 0. Give index_base=1 if that column 0 is a mistake, or "
                 "a larger n_features."

@@ -16,6 +16,7 @@ __all__ = [
     "ColumnType",
     "NotANumberError",
     "TableError",
+    "at_place",
     "did_you_mean",
     "is_number",
     "list_names",
@@ -71,6 +72,25 @@ class NotANumberError(TableError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def at_place(file: str, line: int, column: int | None = None) -> str:
+    """Return where something is in a file, as editors and compilers write it.
+
+    Parameters
+    ----------
+    file : str
+    line : int
+        Counted from 1.
+    column : int, optional
+        The byte of the line, as UTF-8, counted from 1.
+
+    Examples
+    --------
+    >>> at_place("reviews.csv", 17, 3)
+    'reviews.csv:17:3'
+    """
+    return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
 
 
 def missing_counts(table: pa.Table) -> dict[str, int]:

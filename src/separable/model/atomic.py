@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 import stat
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,16 +17,24 @@ if TYPE_CHECKING:
 
 __all__ = ["check_writable", "write_atomically"]
 
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+#: Where Linux lists the open files of a process.
+_DESCRIPTORS = Path("/proc/self/fd")
+#: What a file system without nameless files says.
+_NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS}
+
 
 def write_atomically(
     path: str | os.PathLike[str], data: bytes | Iterable[bytes | memoryview]
 ) -> None:
     """Put ``data`` at ``path``, so that a crash at any moment leaves the old file or the new one.
 
-    The bytes go to a temporary file in the same folder, which is synced and renamed; then the
-    folder is synced. On failure, be it to make the next part of the data, the temporary file is
-    removed and the old file is untouched. A link is followed, and the permissions of a file that
-    is replaced are kept.
+    The bytes go to a new file in the same folder, which is synced and only then takes the place of
+    the old one; then the folder is synced. On failure, be it to make the next part of the data, the
+    new file is removed and the old one is untouched. Where the system can, the new file has no name
+    until it is whole, so that a process that is killed leaves nothing behind; elsewhere it may
+    leave a file ``.<16 digits>.tmp``. A link is followed, and the permissions of a file that is
+    replaced are kept.
 
     Parameters
     ----------
@@ -33,14 +44,13 @@ def write_atomically(
     """
     target = Path(os.path.realpath(path))
     mode = _check_target(target)
-    with _temporary_beside(target) as (temporary, file):
-        file.writelines([data] if isinstance(data, bytes) else data)
-        file.flush()
-        os.fsync(file.fileno())
-        file.close()
+    with _new_file_beside(target) as new:
+        new.file.writelines([data] if isinstance(data, bytes) else data)
+        new.sync()
+        new.give_name()
         if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(target)
+            new.path.chmod(mode)
+        new.path.replace(target)
     _sync_folder(target.parent)
 
 
@@ -53,27 +63,71 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """
     target = Path(os.path.realpath(path))
     _check_target(target)
-    with _temporary_beside(target):
+    with _new_file_beside(target):
         pass
 
 
+@dataclass
+class _NewFile:
+    """A file that is being written; ``path`` is its name, once it has one."""
+
+    path: Path
+    file: BinaryIO
+    is_named: bool
+
+    def sync(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def give_name(self) -> None:
+        if self.is_named:
+            self.file.close()
+            return
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:  # with a folder to start from, Python follows the link in /proc to the file
+            os.link(_DESCRIPTORS / str(self.file.fileno()), self.path, src_dir_fd=folder)
+        except OSError:
+            self._copy()
+        finally:
+            os.close(folder)
+        self.file.close()
+
+    def _copy(self) -> None:
+        """Write all again into a file with a name, where the system gives it none afterwards."""
+        with os.fdopen(os.open(self.path, _CREATE, 0o666), "wb") as named:
+            self.file.seek(0)
+            shutil.copyfileobj(self.file, named)
+            named.flush()
+            os.fsync(named.fileno())
+
+
 @contextmanager
-def _temporary_beside(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Give a new open file, renamed or removed in the end; errors name the target instead of it."""
-    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+def _new_file_beside(target: Path) -> Iterator[_NewFile]:
+    """Give a new file, removed in the end unless renamed; errors name the target instead of it."""
+    path = target.parent / f".{secrets.token_hex(8)}.tmp"
     try:
-        handle = os.open(temporary, flags, 0o666)
+        handle, is_named = _open_new(path)
         try:
-            with os.fdopen(handle, "wb") as file:
-                yield temporary, file
+            with os.fdopen(handle, "wb" if is_named else "w+b") as file:
+                yield _NewFile(path, file, is_named)
         finally:  # Ctrl-C too: nothing half-written stays behind
-            temporary.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     except OSError as error:
         if error.errno is None:
             raise
         what = f"cannot be written ({error.strerror})"
         raise OSError(error.errno, what, str(target)) from error
+
+
+def _open_new(path: Path) -> tuple[int, bool]:
+    """Return a new open file in the folder of ``path``, and whether it has that name already."""
+    if hasattr(os, "O_TMPFILE") and _DESCRIPTORS.exists():
+        try:
+            return os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666), False
+        except OSError as error:
+            if error.errno not in _NO_NAMELESS:
+                raise
+    return os.open(path, _CREATE, 0o666), True
 
 
 def _check_target(target: Path) -> int | None:

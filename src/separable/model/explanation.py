@@ -34,6 +34,8 @@ class Term:
     value, weight, contribution : float
     raw : str, optional
         The value in the raw table, where an encoder changed it and the name does not say it.
+    source : str, optional
+        The raw column, where there is an encoder.
     """
 
     feature: str
@@ -41,6 +43,7 @@ class Term:
     weight: float
     contribution: float
     raw: str | None = None
+    source: str | None = None
 
     @property
     def name(self) -> str:
@@ -251,6 +254,7 @@ class Explanation:
         count = int(np.count_nonzero(parts))
         first, rest = np.split(order, [count if n is None else min(n, count)])
         score = float(one.all_scores[0, k])
+        sources = None if self.model.encoder is None else self.model.encoder.sources
         return Terms(
             label=self._label(k),
             predicted=score if self.model.classes is None else label_value(one.predicted[0]),
@@ -263,6 +267,7 @@ class Explanation:
                     float(weights[j]),
                     float(parts[j]),
                     self._raw(int(features[j]), float(values[j])),
+                    None if sources is None else sources[int(features[j])],
                 )
                 for j in first
             ),

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.metric_case import ClassCase, NumberCase
 
-__all__ = ["METRICS", "Answers", "Metric", "UndefinedMetric", "answers_from", "answers_of", "metric_named"]
+__all__ = [
+    "METRICS",
+    "Answers",
+    "Metric",
+    "UndefinedMetric",
+    "answers_from",
+    "answers_of",
+    "metric_named",
+]
 
 Task: TypeAlias = Literal["classification", "regression"]
 Needs: TypeAlias = Literal["labels", "scores", "probabilities", "numbers"]

@@ -277,7 +277,7 @@ class ClassCounts:
             or (weight <= 0).any()
             or (sums < 0).any()
             or not (threshold is None or isinstance(threshold, int | float))
-            or (threshold is not None and not np.isfinite(threshold))
+            or (threshold is not None and not abs(threshold) <= np.finfo(np.float64).max)
         ):
             raise ValueError(IMPOSSIBLE)
         classes = checked_labels(listed)
