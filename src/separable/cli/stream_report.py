@@ -47,6 +47,7 @@ class LineTable:
         self._step: Step | None = None
         self._has_loss = self._is_number = False
         self._before: Line | None = None
+        self._progress: Progress | None = None
 
     def __enter__(self) -> LineTable:
         return self
@@ -83,6 +84,7 @@ class LineTable:
 
     def reading(self, progress: Progress) -> None:
         """Show how far reading is."""
+        self._progress = progress
         if self._step is not None:
             self._step.reading(progress)
 
@@ -95,6 +97,8 @@ class LineTable:
     def _wait(self) -> None:
         shows = verbosity() >= 0 and sys.stderr.isatty()
         self._step = Step(f"Learning from {self._what}", shown=shows)
+        if self._progress is not None:
+            self._step.reading(self._progress)
 
     def _row(self, cells: Sequence[str]) -> str:
         kept = [
