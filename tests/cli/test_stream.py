@@ -375,7 +375,7 @@ def test_a_value_of_another_type_names_its_line(separable, monkeypatch):
     Path("a.csv").write_bytes(b"".join(lines))
     found = separable("train", "a.csv", "--target", "kind", "--stream", "-q")
     assert found.code == 1
-    assert "line 150001" in found.err
+    assert "a.csv:150001" in found.err
     assert "'many'" in found.err
 
 

@@ -103,7 +103,9 @@ def whole(long_file) -> bytes:
     return (long_file.parent / "whole").read_bytes()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))]
+)
 def test_killed_at_random_moments(seed, long_file, whole, tmp_path):
     draw, resume, kills = random.Random(seed), [], 0
     check = tmp_path / "c"
