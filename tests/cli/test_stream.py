@@ -323,6 +323,8 @@ def test_vowpal_wabbit_text(separable):
         (["--drop", "kind"], 2, "--drop kind: the target cannot be left out"),
         (["--set", "eta=1", "--model", "sgd-classifier"], 2, "has no such parameter"),
         (["--model", "lda", "--model", "perceptron"], 2, "name one learner"),
+        (["--bits", "4"], 2, "--bits: no column is free text"),
+        (["--features", "4"], 2, "--features is for svmlight files"),
     ],
 )
 def test_refused(args, code, told, separable):
@@ -387,6 +389,8 @@ def test_svmlight_on_standard_input_needs_its_width(separable, monkeypatch):
     found = separable("train", "-", "--stream", "--format", "svmlight", "--passes", 2)
     assert (found.code, "can be read once" in found.err) == (2, True)
     Path("a.svm").write_bytes(svmlight(50))
+    found = separable("train", "a.svm", "--stream", "--bits", 3)
+    assert (found.code, "svmlight files are numbers already" in found.err) == (2, True)
     found = separable("train", "a.svm", "--stream", "--target", "y")
     assert (found.code, "svmlight text has no named columns" in found.err) == (2, True)
 
