@@ -484,9 +484,29 @@ def test_an_error_on_standard_input_names_its_line(separable, binary, monkeypatc
     result = separable("predict", binary, "-")
     assert result.code == 1
     assert result.err.startswith("Error: standard input:4:1: column 'x': 'abc' is not a number")
-    standard_input(monkeypatch, io.BytesIO(b"x\n1\n2\n"))
+    for text in (b"x\n1\n2\n", b"x\n1"):
+        standard_input(monkeypatch, io.BytesIO(text))
+        result = separable("predict", binary, "-")
+        assert "standard input lacks 1 column that the model was trained with: 'city'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n", "the file is empty"),
+        (b"x,city\n", "only a header line, no rows"),
+        (b'{"a": 1}\n', "standard input lacks 2 columns that the model was trained with"),
+        (b'[{"a": 1},\n{"a": 2}]', "one JSON document, a list, and not JSON lines"),
+        (b"x,city\n\xff,Rome\n", "is not valid UTF-8"),
+    ],
+)
+def test_bad_standard_input(separable, binary, monkeypatch, text, told):
+    standard_input(monkeypatch, io.BytesIO(text))
     result = separable("predict", binary, "-")
-    assert "standard input lacks 1 column that the model was trained with: 'city'" in result.err
+    assert (result.code, result.out) == (1, "")
+    assert told in result.err
+    assert result.err.count("\n") == 1
 
 
 # --- models without a table encoder ---

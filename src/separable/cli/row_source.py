@@ -143,9 +143,12 @@ class RowSource:
             yield from self._files(options, progress).datasets(CHUNK_BYTES, n_rows)
             return
         from separable.data.dataset import Dataset
+        from separable.data.table import require_columns
 
         given = {**self._options, **options}
         wanted = given.pop("columns", None) if self.kind == "jsonl" else None
+        if wanted is not None and not {*self.names()} & {*wanted}:
+            require_columns(wanted, self.names(), file_name(self.data))
         for whole in self._live.datasets(self.kind, given):
             assert whole.table is not None
             table = whole.table if wanted is None else _with_columns(whole.table, wanted)
