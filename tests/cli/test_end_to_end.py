@@ -122,7 +122,7 @@ def test_newsgroups_on_their_own_test_part(trained, tmp_path):
 def test_covtype(trained):
     told = trained(data_file("covtype", "covtype.data.xz"), "c55")
     assert len(told["classes"]) == 7
-    at_least(told, "accuracy", 0.70)
+    at_least(told, "accuracy", 0.70)  # nothing is published for a random split
 
 
 @pytest.mark.long
