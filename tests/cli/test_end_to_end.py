@@ -122,7 +122,7 @@ def test_newsgroups_on_their_own_test_part(trained, tmp_path):
 def test_covtype(trained):
     told = trained(data_file("covtype", "covtype.data.xz"), "c55")
     assert len(told["classes"]) == 7
-    at_least(told, "accuracy", 0.70)
+    at_least(told, "accuracy", 0.70)  # nothing is published for a random split
 
 
 @pytest.mark.long
@@ -131,9 +131,10 @@ def test_covtype_on_the_original_parts(trained, tmp_path):
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_bytes(b"\n".join(lines[:11_340]) + b"\n")
     test.write_bytes(b"\n".join(lines[15_120:]))
-    told = trained(train, "c55", "--test", test)
+    # classes are even in the one and uneven in the other, which no fold can know: LDA is said
+    told = trained(train, "c55", "--test", test, "--model", "lda")
     assert told["held_out"]["rows"] == 565_892
-    at_least(told, "accuracy", 0.5838)  # LDA, Blackard and Dean 1999
+    at_least(told, "accuracy", 0.5838)  # Blackard and Dean 1999
 
 
 @pytest.mark.long

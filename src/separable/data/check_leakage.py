@@ -201,7 +201,7 @@ def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
             yield _suspect(each, target, severe=_is_severe(each, target))
     best = max(found, key=lambda each: (each.auc or 0, each.share))
     if best not in nearly and words_of(best.name) & AFTERWARDS and _is_strong(best, target):
-        yield _afterwards(best, target)
+        yield _afterwards(best)
 
 
 def _gives_away(each: _Alone, target: Target) -> bool:
@@ -244,7 +244,7 @@ def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
     )  # fmt: skip
 
 
-def _afterwards(each: _Alone, target: Target) -> Finding:
+def _afterwards(each: _Alone) -> Finding:
     return Finding(
         "leakage", "warning", (each.name,), (),
         f"{quoted(each.name)} is a suspect: no other column says as much of the target "
