@@ -257,8 +257,11 @@ class _Training:
             checkpoint = Checkpoint(
                 self.wishes, files, target.task, classes, announced, learner.record
             )
-            encoder = learner.stream.encoder
-            model = stream_model(learner.estimator, encoder, learner.record.examples, tells=False)
+            encoder, rows = learner.stream.encoder, learner.record.examples
+            try:
+                model = stream_model(learner.estimator, encoder, rows, tells=False)
+            except ValueError:  # sums of one class so far have no model yet
+                return
             write_checkpoint(path, model, checkpoint)
 
         learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))

@@ -211,6 +211,8 @@ class TableStream(RowStream):
         encoder: TableEncoder | None = None,
     ) -> None:
         super().__init__(source, wanted, target)
+        if wanted.features is not None:
+            raise click.UsageError("--features is for svmlight files. Leave it out.")
         self.encoder = encoder
         self.name = wanted.target or ""
         self._types: dict[str, ColumnType] = {}
@@ -280,6 +282,8 @@ class TableStream(RowStream):
         encoder = TableEncoder(scale=not self.wanted.counts, n_jobs=self.wanted.threads, **chosen)
         if self.wanted.bits is not None:
             texts = [row.column for row in encoder.guess(table) if row.type == "text"]
+            if not texts:
+                raise click.UsageError("--bits: no column is free text. Leave it out.")
             signs = not self.wanted.counts
             hashing = {"n_features": 1 << self.wanted.bits, "alternate_sign": signs}
             encoder.set_params(text=dict.fromkeys(texts, hashing) or None)
@@ -354,6 +358,10 @@ class SparseStream(RowStream):
         self._width = n_features
         named: dict[str, Any] = {"--target": wanted.target, "--weight": wanted.weight}
         named |= {f"--{kind}": names for kind, names in wanted.columns.items()}
+        if source.format == "vw" and wanted.features is not None:
+            raise click.UsageError("--features is for svmlight files. Use --bits.")
+        if source.format == "svmlight" and wanted.bits is not None:
+            raise click.UsageError("--bits: the columns of svmlight files are numbers already.")
         odd = next((option for option, given in named.items() if given), None)
         if odd is not None:
             raise click.UsageError(
