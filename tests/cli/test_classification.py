@@ -10,10 +10,10 @@ from separable.data import read
 from separable.data.table import TableError
 
 
-def target(values, kind=None):
+def target(values, kind=None, sure=True):
     text = "y\n" + "".join(f'"{value}"\n' for value in values)
     table = read(io.BytesIO(text.encode()), column_types={"y": "category"}).table
-    return Classes.read(table, "y", "data.csv", kind)
+    return Classes.read(table, "y", "data.csv", kind, sure=sure)
 
 
 def test_text_labels_and_missing_ones():
@@ -69,8 +69,8 @@ def test_what_can_be_classes(values):
     assert len(target(values).counts()) == len(set(values))
 
 
-def test_a_quantity_is_for_the_regressors_there_are(regressors):
-    remedy = "predict the number itself with .*--model plane or --model descent"
+def test_a_quantity_is_for_regressors():
+    remedy = r"predict the number itself \(--model ridge, or another regressor\)"
     with pytest.raises(
         TableError, match=f"classifier: {remedy}, name a column of classes, or group"
     ):
@@ -79,19 +79,15 @@ def test_a_quantity_is_for_the_regressors_there_are(regressors):
         target([f"id{i}" for i in range(30)])
 
 
-def test_held_out_figures():
+def test_many_numbers_are_classes_only_where_these_are_asked_for():
+    values = [i % 150 for i in range(6000)]
+    assert len(target(values).counts()) == 150
+    with pytest.raises(TableError, match="looks like a quantity: 150 different values"):
+        target(values, sure=False)
+    assert len(target([f"n{v}" for v in values], sure=False).counts()) == 150
+
+
+def test_the_constant_answer_is_the_most_common_class_by_weight():
     found = target(list("aaabbcca"))
-    held = found.held_out(np.arange(4), np.arange(4, 8), np.array(list("bccb")))
-    assert held.values == {
-        "rows": 4,
-        "correct": 3,
-        "accuracy": 0.75,
-        "constant": "a",
-        "constant_correct": 1,
-        "constant_accuracy": 0.25,
-    }
-    assert held.text.splitlines() == [
-        "Held out 4 of 8 rows, each class in proportion:",
-        "  accuracy  0.7500  (3 of 4 right)",
-        "  always a  0.2500  (1 of 4 right): the best constant answer",
-    ]
+    assert found.constant(np.arange(4), None) == "a"
+    assert found.constant(np.arange(4), np.array([1.0, 1, 1, 5])) == "b"

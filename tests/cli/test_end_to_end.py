@@ -71,7 +71,6 @@ def test_sms_spam(trained):
     at_least(told, "accuracy", 0.986)  # tf-idf and LinearSVC in ten folds
 
 
-@pytest.mark.long
 def test_mushroom(trained):
     told = trained(data_file("mushroom", "agaricus-lepiota.data.gz"), "c1")
     assert set(types(told).values()) == {"target", "category", "dropped"}
@@ -85,7 +84,6 @@ def test_california_housing(trained):
     at_least(told, "r2", 0.6078)  # least squares, Pace and Barry
 
 
-@pytest.mark.long
 def test_adult_on_its_own_test_file(trained, tmp_path):
     # its first line is a comment, and its labels end with a full stop
     lines = gzip.decompress(data_file("adult", "adult.test.gz").read_bytes()).decode().split("\n")
@@ -105,7 +103,6 @@ def test_imdb_on_its_own_test_part(trained, tmp_path):
     at_least(told, "accuracy", 0.8916)  # the SVM of pairs, Wang and Manning 2012
 
 
-@pytest.mark.long
 def test_imdb_rating_is_a_suspect(separable):
     result = separable("check", data_file("imdb", "imdb.parquet"), "--target", "label",
                        "--fail-on", "warning")  # fmt: skip

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 from typing import get_args
 
-import numpy as np
 import pytest
 
-from separable.cli.learners import DEFAULT_LEARNERS, LEARNERS, Task, new_learner, options_for
+from separable.cli.learners import (
+    LEARNERS,
+    Facts,
+    Task,
+    learners_of,
+    names_of,
+    new_learner,
+)
 from separable.cli.target import TARGETS, Target, target_class
-from separable.cli.train import _learners_help
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -24,33 +29,52 @@ def test_the_seed_goes_to_those_that_take_one(regressors):
     assert not hasattr(new_learner("plane", 3), "random_state")
 
 
-def test_every_task_has_a_default():
-    assert set(DEFAULT_LEARNERS) == set(get_args(Task))
-    for task, name in DEFAULT_LEARNERS.items():
-        assert LEARNERS[name].task == task
+def facts(**given) -> Facts:
+    usual = {"rows": 1000, "features": 20, "classes": 2, "nonzeros": 20.0}
+    return Facts(**{**usual, "nonnegative": False, "text": False, **given})
 
 
-def test_too_few_rows_for_folds_are_learned_without_search():
-    few, enough = np.array(["a", "b", "b"]), np.array(["a", "b", "b", "a"])
-    assert type(new_learner("logistic-regression-cv", 3, few)).__name__ == "LogisticRegression"
-    assert type(new_learner("linear-svm-cv", 3, few)).__name__ == "LinearSVM"
-    assert type(new_learner("linear-svm-cv", 3, enough)).__name__ == "LinearSVMCV"
+@pytest.mark.parametrize("task", get_args(Task))
+def test_some_learner_suits_any_data(task):
+    kinds = [
+        facts(),
+        facts(rows=10**7),
+        facts(features=10**6, nonzeros=100.0, text=True, nonnegative=True),
+        facts(rows=5, features=5000, nonzeros=5000.0),
+    ]
+    for each in kinds:
+        assert learners_of(task, each)
 
 
-def test_options_and_help_tell_the_tasks_apart(regressors):
-    assert "--model plane or --model descent" in options_for("regression")
-    assert "perceptron" not in options_for("regression")
-    assert options_for("classification").startswith("--model averaged-perceptron or --model")
-    told = _learners_help()
-    assert "for classification averaged-perceptron, batch-perceptron, " in told
-    assert "; for regression " in told
+def test_who_takes_part_in_auto():
+    table = learners_of("classification", facts())
+    text = {"features": 100_000, "nonzeros": 50.0, "text": True, "nonnegative": True}
+    texts = learners_of("classification", facts(**text))
+    assert table[0] == texts[0] == "logistic-regression"
+    assert "lda" in table
+    assert "multinomial-nb" not in table
+    assert "lda" not in texts
+    assert {"multinomial-nb", "complement-nb", "linear-svm"} <= set(texts)
+    assert "linear-svm" not in learners_of("classification", facts(rows=10**6))
+    for names in (table, texts):
+        assert not {"voted-perceptron", "batch-perceptron", "perceptron"} & set(names)
+    assert learners_of("regression", facts(classes=0))[0] == "ridge"
+    assert "ridge" not in learners_of("regression", facts(classes=0, features=5000))
 
 
-def test_one_task_needs_no_word(monkeypatch):
-    for name in [name for name, learner in LEARNERS.items() if learner.task == "regression"]:
-        monkeypatch.delitem(LEARNERS, name)
-    assert _learners_help() == "The learner."
-    assert options_for("regression") == ""
+def test_a_strength_is_a_parameter_of_its_learner():
+    for name, learner in LEARNERS.items():
+        if learner.strength is not None:
+            for value in learner.strength.grid:
+                made = new_learner(name, **{learner.strength.name: value})
+                made._check_parameters()
+
+
+def test_a_learner_is_one_entry(regressors):
+    """Help, the choice of --model and the names of a task follow from it."""
+    assert {"plane", "descent"} <= set(names_of("regression"))
+    assert "plane" not in names_of("classification")
+    assert "plane" not in learners_of("regression", facts())  # only by its name
 
 
 def test_every_task_has_a_target():

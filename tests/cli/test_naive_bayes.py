@@ -24,7 +24,8 @@ def write_counts(sign: int = 1) -> str:
 
 @pytest.mark.parametrize("learner", ["multinomial-nb", "complement-nb"])
 def test_counts_are_taken_as_they_are(separable, learner):
-    result = separable("train", write_counts(), "--target", "y", "--model", learner)
+    args = ["train", write_counts(), "--target", "y", "--model", learner]
+    result = separable(*args, "--set", "alpha=1")
     assert result.code == 0
     assert "adds up counts, so numbers are taken as they are, not standardised" in result.err
     model = load("mail.safetensors")
@@ -51,9 +52,8 @@ def test_a_negative_number_is_named_with_ways_out(separable):
 
 
 def test_bernoulli_sees_numbers_above_their_mean(separable):
-    result = separable(
-        "train", write_counts(-1), "--target", "y", "--model", "bernoulli-nb", "--json"
-    )
+    args = ["train", write_counts(-1), "--target", "y", "--model", "bernoulli-nb", "--json"]
+    result = separable(*args, "--set", "alpha=1")
     assert result.code == 0
     (note,) = json.loads(result.out)["notes"]
     assert note.startswith("Of each number BernoulliNB sees only whether it is above its mean")

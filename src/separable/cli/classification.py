@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from separable.cli.learners import options_for
 from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
 from separable.data.columns import Categories, as_columns
 from separable.data.split import stratified_split
@@ -178,8 +177,7 @@ def _refuse_quantity(
     if different <= (min(most, MANY_NUMBERS) if numbers and not sure else most):
         return
     looks = "a quantity" if numbers else "an identifier or free text"
-    regressors = options_for("regression") if numbers else ""
-    predict = f"predict the number itself with {regressors}, " if regressors else ""
+    predict = "predict the number itself (--model ridge, or another regressor), " if numbers else ""
     raise (QuantityError if numbers else TableError)(
         f"{what} looks like {looks}: {different} different values in {rows} rows. This learner is "
         f"a classifier: {predict}name a column of classes, or group the values into a few."

@@ -25,7 +25,6 @@ __all__ = [
     "learners_of",
     "names_of",
     "new_learner",
-    "options_for",
     "regressor",
 ]
 
@@ -253,8 +252,3 @@ def learners_of(task: Task, facts: Facts) -> list[str]:
         for name, learner in LEARNERS.items()
         if learner.task == task and learner.suits is not None and learner.suits(facts)
     ]
-
-
-def options_for(task: Task) -> str:
-    """Return what to type for the learners of a task, with "or" between, or ''."""
-    return " or ".join(f"--model {name}" for name in names_of(task))

@@ -116,6 +116,9 @@ class _Models(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         self.choices = (AUTO, *sorted(LEARNERS))
+        plain = str(value).removesuffix("-cv")
+        if plain != value and plain in LEARNERS:
+            self.fail(f"{plain} searches its strength by itself: name that.", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows, Target
     from separable.data.table import ColumnType
 
-__all__ = ["Problem", "read_problem"]
+__all__ = ["Problem", "read_problem", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,23 @@ class Problem:
 
     def take(self, chosen: Rows) -> pa.Table:
         """Return the features of some rows of the target."""
-        import pyarrow as pa
-
-        places: Any = pa.array(self.target.rows[chosen])
-        return (
-            self.features if len(chosen) == self.features.num_rows else self.features.take(places)
-        )
+        if len(chosen) == self.features.num_rows:
+            return self.features
+        return rows_of(self.features, self.target.rows[chosen])
 
     def weight_of(self, chosen: Rows) -> NDArray[np.float64] | None:
         """Return the weights of some rows of the target."""
         return None if self.weight is None else self.weight[chosen]
+
+
+def rows_of(table: pa.Table, rows: Rows) -> pa.Table:
+    """Return some rows of a table; `pyarrow.array` of NumPy's would import pandas."""
+    import pyarrow as pa
+
+    whole = np.ascontiguousarray(rows, dtype=np.int64)
+    buffers: Any = [None, pa.py_buffer(whole)]  # type: ignore[arg-type]  # an array is a buffer
+    places: Any = pa.Array.from_buffers(pa.int64(), len(whole), buffers)
+    return table.take(places)
 
 
 def read_problem(data: str, asked: ProblemOptions) -> Problem:

@@ -19,13 +19,15 @@ from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.row_columns import weights_of
 from separable.cli.tables import table_of
 from separable.cli.talk import step
-from separable.cli.train_table import read_problem
+from separable.cli.train_table import read_problem, rows_of
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
 from separable.model.metrics import answers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -196,8 +198,7 @@ def _tested_on_file(
         weight = None
         if asked.weight is not None:
             weight = weights_of(as_columns(table), asked.weight, truth.rows)
-        places: Any = truth.rows
-        table = table.take(places)
+        table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)
     answers = answers_of(fitted.model, encoded)
     positive = comparison.judge.positive
@@ -231,7 +232,10 @@ def _told(
         "leaderboard": _kept_board(comparison),
     }
     model = replace(
-        fitted.model, encoder=fitted.encoder, evidence={**fitted.model.evidence, "train": told}
+        fitted.model,
+        encoder=fitted.encoder.set_params(n_jobs=None),
+        parameters=_without_threads(fitted.model.parameters),
+        evidence={**fitted.model.evidence, "train": told},
     )
     named = {name for names in asked.columns.values() for name in names}
     return Training(
@@ -248,6 +252,11 @@ def _told(
         ),
         warnings=tuple(dict.fromkeys([*data_told, *fitted.warnings])),
     )
+
+
+def _without_threads(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a learner was asked for; how many threads there were does not matter."""
+    return {name: None if name == "n_jobs" else value for name, value in parameters.items()}
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricScorer", "metric_scorer"]
 
+#: A score that no other reaches.
+LARGE = 1e300
+
 
 @dataclass(frozen=True, eq=False)
 class MetricScorer:
@@ -60,7 +63,10 @@ class MetricScorer:
         """Return the score of an estimator, or of its answers, on some rows."""
         asked: Asked = getattr(estimator, "answers", None) or ask(estimator, X)
         asked = spread(asked, self.classes)
-        answers = Answers(asked.predictions, asked.decision, asked.probabilities, asked.classes)
+        scores = asked.decision
+        if scores is not None and self.classes is not None:  # -inf: a class that was not learned
+            scores = np.nan_to_num(scores, nan=np.nan, neginf=-LARGE, posinf=LARGE)
+        answers = Answers(asked.predictions, scores, asked.probabilities, asked.classes)
         value = self.metric(np.asarray(y), answers, weight=sample_weight, positive=self.positive)
         return self.sign * float(value)
 
