@@ -26,8 +26,10 @@ from separable.cli.stream_learning import Checkpoints, StreamLearner
 from separable.cli.stream_model import stream_model
 from separable.cli.stream_options import Every
 from separable.cli.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream_rows import SparseStream, TableStream, Wanted
+from separable.cli.stream_rows import Wanted
 from separable.cli.stream_source import Source
+from separable.cli.stream_sparse import SparseStream
+from separable.cli.stream_tables import TableStream
 from separable.cli.stream_target import Labels, Quantities
 from separable.cli.talk import note, say
 
