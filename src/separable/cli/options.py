@@ -113,7 +113,9 @@ class ReadingOptions:
         if given.pop("skip_bad_lines"):
             given["on_error"] = "skip"
         given["missing"] = list(self.missing) or None
-        return {name: value for name, value in given.items() if value not in (None, 0)}
+        if not self.skip_rows:
+            del given["skip_rows"]
+        return {name: value for name, value in given.items() if value is not None}
 
 
 _READING = (
