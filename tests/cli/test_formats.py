@@ -90,6 +90,18 @@ def test_quotes_that_are_text(tmp_path, monkeypatch, capsys):
     assert predicted.count("\n") == 41
 
 
+def test_the_next_command_reads_the_file_the_same_way(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("#\nlow;no\n" + "1;yes\n2;no\n-;yes\n" * 9)
+    given = ["--delimiter", ";", "--no-header", "--missing", "-", "--skip-rows", "1"]
+    typed = "--delimiter ';' --no-header --missing - --skip-rows 1"
+    assert f" {typed}\n" in told(capsys, "check", "rows.csv", "--target", "c2", *given)
+    train = ["train", "rows.csv", "--target", "c2", "--category", "c1", "--model", "lda", *given]
+    out = told(capsys, *train)
+    assert f"  separable predict rows.safetensors rows.csv {typed}\n" in out
+    assert f"  separable explain rows.safetensors rows.csv --row 1 {typed}\n" in out
+
+
 @pytest.mark.native
 def test_sparse_rows_are_refused(tmp_path, capsys):
     path = tmp_path / "rows.svm"
