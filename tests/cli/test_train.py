@@ -155,7 +155,7 @@ def test_the_default_searches_and_proves(separable):
     assert "Compared by 5 folds of 258 rows, encoded once:" in result.out
     assert re.search(r"certificate: relative gap at most \S+ in each of 3 one-vs-rest", result.out)
     svm = separable("train", PENGUINS, "--target", "species", "--model", "linear-svm")
-    assert re.search(r"\n  1  linear-svm  C \S+ +0\.9\d+ \+- 0\.\d+ ", svm.out)
+    assert re.search(r"\n  1\*  linear-svm  C \S+ +0\.9\d+ \+- 0\.\d+ ", svm.out)
 
 
 def test_the_edge_of_the_grid_is_told(separable):

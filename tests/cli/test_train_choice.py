@@ -228,3 +228,18 @@ def test_all_learners_failing_is_an_error(separable):
     result = separable(*args, "--model", "complement-nb")
     assert result.code == 1
     assert "No learner could be validated. multinomial-nb: " in result.err
+
+
+def test_of_equals_the_preferred_is_taken(separable):
+    """Within the standard error of the best, the first named wins; beyond it the best does."""
+    names = ["averaged-perceptron", "lda", "linear-gaussian-nb"]
+    for order in (names, names[::-1]):
+        models = [arg for name in order for arg in ("--model", name)]
+        found = told(separable(*SPECIES, *models))
+        board = found["leaderboard"]["learners"]
+        alike = [
+            each["learner"]
+            for each in board
+            if abs(each["difference"]) <= each["difference_error"]
+        ]
+        assert found["chosen"]["name"] == min(alike, key=order.index)

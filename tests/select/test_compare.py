@@ -179,3 +179,13 @@ def test_the_classes_that_a_fold_lacks():
     folds = [(np.arange(1, 28), np.array([28, 29, 0])), (np.arange(2, 30), np.array([0, 1]))]
     board = compare({"logistic": LogisticRegression()}, X, y, cv=folds, scoring="log_loss")
     assert np.isfinite(board.best.scores).all()
+
+
+def test_the_preferred_of_those_as_good_as_the_best(cancer):
+    X, y = cancer
+    given = {"lda": LDA(), "logistic": LogisticRegression(C=0.1), "svm": LinearSVM(C=0.1)}
+    board = compare(given, X, y, cv=FOLDS)
+    alike = {board.best.name, *(each.name for each in board.as_good())}
+    for name in given:
+        assert (board.preferred([name]).name == name) == (name in alike)
+    assert board.preferred([]) is board.best

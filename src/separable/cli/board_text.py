@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from separable.model.metrics import METRICS
@@ -19,8 +20,8 @@ __all__ = ["board_text", "choice_text", "figure", "settings_text", "with_error"]
 REASON = 100
 
 
-def board_text(comparison: Comparison) -> str:
-    """Return the learners from best to worst, each with its strength, score and time."""
+def board_text(comparison: Comparison, *, marked: bool = False) -> str:
+    """Return the learners from best to worst; marked: with a star at the one that is taken."""
     board = comparison.board
     assert board is not None
     lines: list[tuple[str, ...]] = [
@@ -30,7 +31,7 @@ def board_text(comparison: Comparison) -> str:
         if each.failed is None:
             lines.append(
                 (
-                    str(rank),
+                    f"{rank}{'*' * (marked and each is comparison.taken)}",
                     each.name,
                     settings_text(each.params),
                     with_error(board.metric, each.mean, each.standard_error),
@@ -51,7 +52,8 @@ def _title(comparison: Comparison, board: Leaderboard) -> str:
     if comparison.rows < comparison.of_rows:
         of = f"{comparison.rows} of {comparison.of_rows} rows, chosen at random"
     less = "" if board.greater_is_better else "; less is better"
-    return f"Compared by {board.n_folds} folds of {of}, encoded once{less}:"
+    title = f"Compared by {board.n_folds} folds of {of}, encoded once{less}:"
+    return fill(title, 80, subsequent_indent="  ", break_long_words=False)
 
 
 def choice_text(comparison: Comparison) -> str:
@@ -59,19 +61,29 @@ def choice_text(comparison: Comparison) -> str:
     name, board = comparison.candidate.name, comparison.board
     if board is None:
         return f"Taken: {name}. There are too few rows to compare learners or strengths."
-    best = board.best
-    with_ = f" with {settings_text(best.params)}" if best.params else ""
-    why = f"the best mean {board.metric}"
-    if len(board) == 1:
-        why = f"the best mean {board.metric} of its strengths" if best.params else ""
+    taken = board[name]
+    with_ = f" with {settings_text(taken.params)}" if taken.params else ""
+    why = _why(board, taken)
     lines = [f"Taken: {name}{with_}{': ' * bool(why)}{why}."]
-    alike = [each.name for each in board.as_good()]
+    alike = [each.name for each in board.as_good() if each is not taken]
     if alike:
-        lines.append(f"  Not worse by more than the standard error: {', '.join(alike)}.")
-    edge = _edge(best)
+        lines.append(f"  Others not worse by more than the standard error: {', '.join(alike)}.")
+    edge = _edge(taken)
     if edge:
         lines.append(f"  {edge}")
     return "\n".join(lines)
+
+
+def _why(board: Leaderboard, taken: Standing) -> str:
+    """Say why a learner was taken."""
+    if len(board) == 1:
+        return f"the best mean {board.metric} of its strengths" if taken.params else ""
+    if taken is board.best:
+        return f"the best mean {board.metric}"
+    return (
+        f"its {board.metric} is within the standard error of\n  that of {board.best.name}, and it "
+        "is preferred where there is no more between them"
+    )
 
 
 def _edge(best: Standing) -> str:

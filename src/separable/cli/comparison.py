@@ -100,7 +100,9 @@ class Comparison:
     ----------
     judge : Judge
     candidate : Candidate
-        The best.
+        The one that is taken: of those not worse than the best by more than the standard error of
+        the difference, the first in order of preference, which is that of `LEARNERS` or in which
+        they were named.
     params : mapping of str to object
         What the search chose for it.
     board : Leaderboard or None
@@ -117,9 +119,9 @@ class Comparison:
     of_rows: int
 
     @property
-    def best(self) -> Standing | None:
+    def taken(self) -> Standing | None:
         """How the one that is taken did."""
-        return None if self.board is None else self.board.best
+        return None if self.board is None else self.board[self.candidate.name]
 
 
 def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
@@ -139,8 +141,9 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     if folds is None:
         return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
     board = _board(problem, encoded, candidates, judge, part, folds)
-    best = next(each for each in candidates if each.name == board.best.name)
-    return Comparison(judge, best, board.best.params, board, len(part), len(chosen))
+    taken = board.preferred([each.name for each in candidates])
+    candidate = next(each for each in candidates if each.name == taken.name)
+    return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
 
 
 def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:

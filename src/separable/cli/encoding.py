@@ -62,7 +62,7 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         rows=rows.n_rows,
         features=rows.n_features,
         classes=classes,
-        nonzeros=np.count_nonzero(rows.values) / rows.n_rows,
+        nonzeros=float(np.count_nonzero(rows.values)) / rows.n_rows,
         nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
         text=any(row.type == "text" for row in encoder.columns_),
     )

@@ -34,7 +34,7 @@ Task: TypeAlias = Literal["classification", "regression"]
 AUTO = "auto"
 
 #: Learners that hold a matrix of features x features take part in auto up to so many features.
-MANY_FEATURES = 2000
+MANY_FEATURES = 600
 
 #: Up to so many features certified learners solve systems of them.
 FEW_FEATURES = 512
@@ -47,6 +47,13 @@ PAIR, SINGLE = 1.0, 12.0
 #: up to so much work, which is about ten seconds.
 CORNERS = 20.0
 MOST_WORK = 5e7
+
+#: No row costs less than one of so many non-zeros does.
+LEAST_NONZEROS = 20.0
+
+#: Least squares takes part in auto up to so many features: beyond, ridge regression does as well,
+#: and columns that depend on each other cost much time.
+EXACT_FEATURES = 64
 
 
 @dataclass(frozen=True)
@@ -77,8 +84,9 @@ class Facts:
     def work(self) -> float:
         """What comparing all strengths of a certified learner with a smooth loss costs a row."""
         models = self.classes if self.classes > 2 else 1
-        few = self.features <= FEW_FEATURES
-        return models * (PAIR * self.nonzeros**2 if few else SINGLE * self.nonzeros)
+        if self.features > FEW_FEATURES:
+            return models * SINGLE * self.nonzeros
+        return models * PAIR * max(self.nonzeros, LEAST_NONZEROS) ** 2
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def _many_features(facts: Facts) -> bool:
 
 
 def _more_rows_than_features(facts: Facts) -> bool:
-    return _few_features(facts) and facts.features < facts.rows
+    return facts.features <= EXACT_FEATURES and facts.features < facts.rows
 
 
 def _no_text(facts: Facts) -> bool:

@@ -78,7 +78,7 @@ def training_text(training: Training, path: str) -> str:
     """Return what was found as text for a terminal."""
     sections = [_columns_text(training)]
     if training.comparison.board is not None:
-        sections.append(board_text(training.comparison))
+        sections.append(board_text(training.comparison, marked=True))
     sections += [
         choice_text(training.comparison),
         _held_out_text(training),
