@@ -1,4 +1,4 @@
-"""Cold start of the command: a new process each time, as a shell starts it."""
+"""Cold start of the commands: a new process each time, as a shell starts it."""
 
 from __future__ import annotations
 
@@ -27,37 +27,58 @@ __all__ = ["run_cold_start"]
 
 HELP_SECONDS = 0.2
 PREDICT_SECONDS = 0.6
-#: Packages that predicting must not import.
+#: Packages that commands which use a model must not import.
 HEAVY = ("sklearn", "scipy", "pandas", "polars", "matplotlib")
+#: What they are compared with.
+BARE = {
+    "python -c pass": [sys.executable, "-c", "pass"],
+    "python -c 'import numpy'": [sys.executable, "-c", "import numpy"],
+}
 
 
 def run_cold_start(settings: Settings) -> Section:
-    """Time ``separable --help`` and ``separable predict`` of one row beside a bare Python."""
+    """Time help and the commands that use a model, on one row, beside a bare Python."""
     program = find_program()
     with tempfile.TemporaryDirectory() as folder:
-        model, one_row = make_model(program, Path(folder))
-        commands = {
-            "separable --help": ([*program, "--help"], HELP_SECONDS),
-            "separable predict, one row": ([*program, "predict", model, one_row], PREDICT_SECONDS),
-            "python -c pass": ([sys.executable, "-c", "pass"], None),
-            "python -c 'import numpy'": ([sys.executable, "-c", "import numpy"], None),
-        }
+        commands = _commands(program, *make_model(program, Path(folder)))
         for command, _ in commands.values():  # once untimed: byte code and file cache
             _start(command)
+        imported = {name: heavy_imports(command) for name, (command, _) in commands.items()}
         runs = [_prepare(command) for command, _ in commands.values()]
+        commands |= {name: (command, None) for name, command in BARE.items()}
+        runs += [_prepare(command) for command in BARE.values()]
         times = interleave(runs, settings.starts)
-        imported = heavy_imports(commands["separable predict, one row"][0])
+        processor = {name: processor_seconds(command) for name, (command, _) in commands.items()}
     section = Section()
-    bare = median(wall for wall, _ in times[2])
-    for (name, (_, target)), run in zip(commands.items(), times, strict=True):
-        walls = [wall for wall, _ in run]
-        heavy = imported if "predict" in name else []
-        section.add(_line(name, walls, bare, target, heavy, settings), {"seconds": walls})
-    cells = [[line.what, line.ours, line.target or "-"] for line in section.lines]
+    walls = {n: [wall for wall, _ in run] for n, run in zip(commands, times, strict=True)}
+    bare = median(walls["python -c pass"])
+    for name, (_, target) in commands.items():
+        line = _line(name, walls[name], bare, target, imported.get(name, []), settings)
+        section.add(line, {"seconds": walls[name], "processor_seconds": processor[name]})
+    cells = [
+        [line.what, line.ours, show_seconds(processor[line.what]), str(line.target or "-")]
+        for line in section.lines
+    ]
     print("Cold start, medians of new processes\n")
-    print(markdown_table(("command", "median", "target in s"), [list(map(str, c)) for c in cells]))
-    print(f"\npredict imports, of {', '.join(HEAVY)}: {', '.join(imported) or 'none'}\n")
+    headings = ("command", "median", "processor, one run", "target in s")
+    print(markdown_table(headings, cells))
+    found = sorted({name for names in imported.values() for name in names})
+    print(f"\nThey import, of {', '.join(HEAVY)}: {', '.join(found) or 'none'}\n")
     return section
+
+
+def _commands(
+    program: list[str], model: str, one_row: str, labelled: str
+) -> dict[str, tuple[list[str], float | None]]:
+    """Return what is timed, each with its target."""
+    return {
+        "separable --help": ([*program, "--help"], HELP_SECONDS),
+        "separable train --help": ([*program, "train", "--help"], HELP_SECONDS),
+        "separable predict, one row": ([*program, "predict", model, one_row], PREDICT_SECONDS),
+        "separable explain, one row": ([*program, "explain", model, one_row], None),
+        "separable evaluate, 200 rows": ([*program, "evaluate", model, labelled], None),
+        "separable inspect": ([*program, "inspect", model], None),
+    }
 
 
 def find_program() -> list[str]:
@@ -66,8 +87,8 @@ def find_program() -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "separable.cli"]
 
 
-def make_model(program: list[str], folder: Path) -> tuple[str, str]:
-    """Train a small model with the command and return its file and that of one row."""
+def make_model(program: list[str], folder: Path) -> tuple[str, str, str]:
+    """Train a small model with the command; return its file, one of one row, and its table."""
     rng = np.random.default_rng(0)
     rows = [
         f"{a:.3f},{b:.3f},{'red' if a > 0 else 'blue'},{'yes' if a + b > 0 else 'no'}"
@@ -81,7 +102,16 @@ def make_model(program: list[str], folder: Path) -> tuple[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MissingDataError(f"`separable train` failed: {done.stderr.strip()[-300:]}")
-    return str(model), str(one_row)
+    return str(model), str(one_row), str(table)
+
+
+def processor_seconds(command: list[str]) -> float:
+    """Return the processor time of one run, which other work on the machine hardly changes."""
+    before = os.times()
+    _start(command)
+    after = os.times()
+    spent = after.children_user + after.children_system
+    return spent - before.children_user - before.children_system
 
 
 def heavy_imports(command: list[str]) -> list[str]:

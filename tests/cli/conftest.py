@@ -96,10 +96,12 @@ def no_new_files(monkeypatch) -> None:
     """No temporary file can be made, as in a folder without write permission."""
     opened = os.open
 
-    def refuse(path, *args, **kwargs):
-        if str(path).endswith(".tmp"):
+    nameless = getattr(os, "O_TMPFILE", 0)
+
+    def refuse(path, flags, *args, **kwargs):
+        if str(path).endswith(".tmp") or (nameless and flags & nameless == nameless):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        return opened(path, *args, **kwargs)
+        return opened(path, flags, *args, **kwargs)
 
     monkeypatch.setattr(os, "open", refuse)
 

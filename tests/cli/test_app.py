@@ -16,20 +16,6 @@ from separable.cli.app import COMMANDS, app
 from separable.cli.options import talk_options
 from separable.datasets import PENGUINS
 
-HEAVY = ("numpy", "pyarrow", "scipy", "sklearn", "pandas", "polars", "matplotlib", "msgspec")
-
-
-def modules_after(*args: object) -> set[str]:
-    """Run a command line in a new process and return the modules it ends with."""
-    script = (
-        "import sys; from separable.cli.app import run; code = run(sys.argv[1:]);"
-        "print('MODULES', *sys.modules, file=sys.stderr); sys.exit(code)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, args)], check=True, capture_output=True, text=True
-    )
-    return set(done.stderr.rpartition("MODULES")[2].split())
-
 
 def test_help_lists_every_command_and_starts_with_examples(separable):
     result = separable("--help")
@@ -39,37 +25,8 @@ def test_help_lists_every_command_and_starts_with_examples(separable):
         assert f"\n  {name}" in result.out.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_each_command(separable, command):
-    result = separable(command, "--help")
-    assert (result.code, result.err) == (0, "")
-    assert f"Usage: separable {command}" in result.out
-
-
 def test_version(separable):
     assert separable("--version").out == f"separable, version {package.__version__}\n"
-
-
-@pytest.mark.parametrize("args", [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)])
-def test_help_imports_nothing_heavy(args):
-    assert modules_after(*args).isdisjoint(HEAVY)
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["predict", "MODEL", PENGUINS],
-        ["predict", "MODEL", PENGUINS, "--json"],
-        ["explain", "MODEL"],
-        ["explain", "MODEL", "--json"],
-        ["explain", "MODEL", PENGUINS, "--row", 4],
-        ["explain", "MODEL", PENGUINS, "--row", 4, "--json"],
-    ],
-)
-def test_predict_and_explain_import_no_training_library(args, penguins_model):
-    loaded = modules_after(*(penguins_model if arg == "MODEL" else arg for arg in args))
-    assert "separable.features.table_encoder" in loaded
-    assert loaded.isdisjoint({"sklearn", "scipy", "pandas", "polars", "matplotlib"})
 
 
 @pytest.mark.parametrize(
@@ -158,9 +115,10 @@ def test_ctrl_c_ends_quietly(penguins_model):
         "class Slow:\n"
         "    class buffer:\n"
         "        @staticmethod\n"
-        "        def read(size):\n"
+        "        def read(size=-1):\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "            threading.Event().wait(60)\n"
+        "        read1 = read\n"
         "sys.stdin = Slow\n"
         "runpy.run_module('separable.cli', run_name='__main__')\n"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 
@@ -12,9 +13,9 @@ def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
     commands = [line for line in result.out.splitlines() if line.startswith("$ separable ")]
     named = [command.split()[2] for command in commands]
     assert named == ["train", "explain", "predict", "explain"]
-    assert "Held out 86 of 344 rows" in result.out
+    assert "held out" in result.out.lower()
     assert result.out.index("prediction,score_Adelie") > result.out.index("$ separable predict")
-    assert "five.csv, data row 3: LogisticRegression predicts Gentoo" in result.out
+    assert re.search(r"five\.csv, data row 3: \w+ predicts Gentoo", result.out)
     assert list(tmp_path.iterdir()) == []
     assert Path.cwd() == tmp_path
 

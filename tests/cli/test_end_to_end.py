@@ -71,7 +71,6 @@ def test_sms_spam(trained):
     at_least(told, "accuracy", 0.986)  # tf-idf and LinearSVC in ten folds
 
 
-@pytest.mark.long
 def test_mushroom(trained):
     told = trained(data_file("mushroom", "agaricus-lepiota.data.gz"), "c1")
     assert set(types(told).values()) == {"target", "category", "dropped"}
@@ -85,7 +84,6 @@ def test_california_housing(trained):
     at_least(told, "r2", 0.6078)  # least squares, Pace and Barry
 
 
-@pytest.mark.long
 def test_adult_on_its_own_test_file(trained, tmp_path):
     # its first line is a comment, and its labels end with a full stop
     lines = gzip.decompress(data_file("adult", "adult.test.gz").read_bytes()).decode().split("\n")
@@ -105,7 +103,6 @@ def test_imdb_on_its_own_test_part(trained, tmp_path):
     at_least(told, "accuracy", 0.8916)  # the SVM of pairs, Wang and Manning 2012
 
 
-@pytest.mark.long
 def test_imdb_rating_is_a_suspect(separable):
     result = separable("check", data_file("imdb", "imdb.parquet"), "--target", "label",
                        "--fail-on", "warning")  # fmt: skip
@@ -125,7 +122,7 @@ def test_newsgroups_on_their_own_test_part(trained, tmp_path):
 def test_covtype(trained):
     told = trained(data_file("covtype", "covtype.data.xz"), "c55")
     assert len(told["classes"]) == 7
-    at_least(told, "accuracy", 0.70)
+    at_least(told, "accuracy", 0.70)  # nothing is published for a random split
 
 
 @pytest.mark.long
@@ -134,9 +131,10 @@ def test_covtype_on_the_original_parts(trained, tmp_path):
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_bytes(b"\n".join(lines[:11_340]) + b"\n")
     test.write_bytes(b"\n".join(lines[15_120:]))
-    told = trained(train, "c55", "--test", test)
+    # classes are even in the one and uneven in the other, which no fold can know: LDA is said
+    told = trained(train, "c55", "--test", test, "--model", "lda")
     assert told["held_out"]["rows"] == 565_892
-    at_least(told, "accuracy", 0.5838)  # LDA, Blackard and Dean 1999
+    at_least(told, "accuracy", 0.5838)  # Blackard and Dean 1999
 
 
 @pytest.mark.long

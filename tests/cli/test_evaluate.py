@@ -60,7 +60,7 @@ def test_weights(separable):
     assert told["rows"] == np.count_nonzero(WEIGHT)
     table(weight=[*WEIGHT[:-1], -1])
     result = separable(*args)
-    assert result.err == "Error: d.csv, data row 300, column 'w': -1 is no weight. " + (
+    assert result.err == "Error: d.csv:301:12: column 'w': -1 is no weight. " + (
         "Write a number >= 0.\n"
     )
 
@@ -153,7 +153,7 @@ def test_numbers(separable):
     assert model.evaluate(X[:, None], y).figures["mae"] == told["mae"]
     table(np.where(np.arange(300) == 9, "abc", y.astype(str)))
     result = separable("evaluate", "m.safetensors", "d.csv")
-    assert result.err.startswith("Error: d.csv, line 11, column 'y': 'abc' is not a number")
+    assert result.err.startswith("Error: d.csv:11:7: column 'y': 'abc' is not a number")
 
 
 @pytest.mark.parametrize(

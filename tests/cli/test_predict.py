@@ -483,10 +483,30 @@ def test_an_error_on_standard_input_names_its_line(separable, binary, monkeypatc
     standard_input(monkeypatch, OnePiece([text[:14], text[14:21], text[21:]], []))
     result = separable("predict", binary, "-")
     assert result.code == 1
-    assert result.err.startswith("Error: standard input, line 4, column 'x': 'abc' is not a number")
-    standard_input(monkeypatch, io.BytesIO(b"x\n1\n2\n"))
+    assert result.err.startswith("Error: standard input:4:1: column 'x': 'abc' is not a number")
+    for text in (b"x\n1\n2\n", b"x\n1"):
+        standard_input(monkeypatch, io.BytesIO(text))
+        result = separable("predict", binary, "-")
+        assert "standard input lacks 1 column that the model was trained with: 'city'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n", "the file is empty"),
+        (b"x,city\n", "only a header line, no rows"),
+        (b'{"a": 1}\n', "standard input lacks 2 columns that the model was trained with"),
+        (b'[{"a": 1},\n{"a": 2}]', "one JSON document, a list, and not JSON lines"),
+        (b"x,city\n\xff,Rome\n", "is not valid UTF-8"),
+    ],
+)
+def test_bad_standard_input(separable, binary, monkeypatch, text, told):
+    standard_input(monkeypatch, io.BytesIO(text))
     result = separable("predict", binary, "-")
-    assert "standard input lacks 1 column that the model was trained with: 'city'" in result.err
+    assert (result.code, result.out) == (1, "")
+    assert told in result.err
+    assert result.err.count("\n") == 1
 
 
 # --- models without a table encoder ---
@@ -537,9 +557,7 @@ def test_plain_numbers_by_name(separable):
     assert "e.csv has no column 'c'" in result.err
     Path("f.csv").write_text("a,b,c\n1,2,3\n1,,3\n")
     result = separable("predict", "m.st", "f.csv")
-    assert result.err.startswith(
-        "Error: f.csv, data row 2, column 'b': it is missing or not finite"
-    )
+    assert result.err.startswith("Error: f.csv:3:3: column 'b': it is missing or not finite")
 
 
 def test_svmlight(separable, plain):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import signal
@@ -102,7 +103,9 @@ def whole(long_file) -> bytes:
     return (long_file.parent / "whole").read_bytes()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))]
+)
 def test_killed_at_random_moments(seed, long_file, whole, tmp_path):
     draw, resume, kills = random.Random(seed), [], 0
     check = tmp_path / "c"
@@ -157,6 +160,30 @@ def test_ctrl_c_without_a_checkpoint(long_file, tmp_path):
     assert child.returncode == 130
     assert b"nothing was saved" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_standard_input_that_is_given_again(separable, monkeypatch):
+    text = table_text(300)
+    Path("a.csv").write_bytes(text)
+    assert separable(*ARGS, "-o", "whole").code == 0
+    args = ["train", "-", *ARGS[2:], "-o", "m"]
+    calls = 0
+    write = Checkpoints.at
+
+    def killed(self, row):
+        nonlocal calls
+        write(self, row)
+        calls += 1
+        if calls == 60:
+            raise KilledError("killed")
+
+    monkeypatch.setattr(Checkpoints, "at", killed)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    found = separable(*args, "--checkpoint", "c", "--every", 1)
+    assert "killed" in found.err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert separable(*args, "--resume", "c", "--checkpoint", "d").code == 0
+    assert np.array_equal(load("m").weights, load("whole").weights)
 
 
 def checkpoint(separable, monkeypatch) -> None:

@@ -262,9 +262,9 @@ def test_a_slip_among_numbers_is_told_and_can_be_meant(separable, cells, told):
     result = separable(*args)
     assert result.code == 0
     assert result.err.count("\n") == 1
-    assert result.err.startswith(f"Note: a b: taken as text because {told}. Write numbers")
-    assert result.err.endswith("keep it as a category with --category 'a b'.\n")
-    assert json.loads(separable(*args, "--json").out)["notes"][0] in result.err
+    assert result.err.startswith(f"Warning: 'a b' is taken as text because {told}. Write numbers")
+    assert result.err.endswith("keep it as a category. (--category 'a b')\n")
+    assert json.loads(separable(*args, "--json").out)["warnings"][0] in result.err
     assert separable(*args, "--category", "a b").err == ""
     assert separable(*args, "--drop", "a b").err == ""
 

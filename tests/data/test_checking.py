@@ -357,6 +357,8 @@ def test_dates_that_are_texts_or_numbers():
     assert found_in(day=[f"{d:%d %b %Y}" for d in days]).kind == "date as text"
     assert found_in(day=[int(f"{d:%Y%m%d}") for d in days]).kind == "date as a number"
     assert not check(clean() | {"day": [d.isoformat() for d in days]}, "bought")
+    all_different = [f"{dt.date(2020, 1, 1) + dt.timedelta(day):%d/%m/%Y}" for day in range(N)]
+    assert found_in(day=all_different).kind == "date as text"
 
 
 def test_one_level_in_two_spellings():

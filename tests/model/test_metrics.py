@@ -10,8 +10,9 @@ import pytest
 import sklearn.metrics as sk
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
-from separable import LinearModel
+from separable import LDA, LinearModel
 from separable.model.metrics import METRICS, Answers, UndefinedMetric, answers_of, metric_named
 
 CLASSES = {
@@ -173,6 +174,13 @@ def test_scores_of_two_classes_are_the_second_ones():
     assert METRICS["roc_auc"]([0, 1, 1], answers, positive=0) == 1.0
     assert METRICS["roc_auc"]([1, 1, 0], answers) == 0.0
     assert METRICS["average_precision"]([0, 1, 1], answers, positive=0) == 1.0
+
+
+def test_scores_of_many_classes_may_be_shifted_from_row_to_row():
+    X, y = load_iris(return_X_y=True)
+    model = LDA().fit(X, y).model_
+    expected = sk.roc_auc_score(y, model.predict_proba(X), multi_class="ovr")
+    assert model.evaluate(X, y).figures["roc_auc"] == pytest.approx(expected)
 
 
 def test_probability_zero_is_clipped_as_scikit_learn_does():

@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from separable import VotedModel, VotedPerceptron, load
 from separable.data.rows import Rows, as_rows
 from separable.model.file import ModelFileError
 from separable.model.voters import Voters
 from tests.model.test_file_hostile import parts, refused, sealed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.native
 
@@ -203,3 +207,16 @@ def test_hostile_state(tmp_path: Any, good: bytes, change: Change) -> None:
         return
     with pytest.raises(ValueError, match="training state does not fit the model"):
         VotedPerceptron.from_model(model)
+
+
+def test_top_weights_need_no_room_for_columns_without_weights(tmp_path: Path) -> None:
+    X, y = csr_array(np.array([[0, 1.0, 0, 2, 0], [0, 0, 0, 1, 3]])), [0, 1]
+    model = VotedPerceptron(shuffle=False).fit(X, y).model_
+    groups = model.top_weights(3).to_dict()
+    assert groups == model.mean_model().top_weights(3).to_dict()
+    assert {each["feature"] for group in groups for each in group["weights"]} <= {"x1", "x3", "x4"}
+    model.save(tmp_path / "m")
+    document, tensors = parts((tmp_path / "m").read_bytes())
+    document["voted"]["n_features"] = 2**31  # the mean would have 16 GB
+    (tmp_path / "wide").write_bytes(sealed(document, tensors))
+    assert load(tmp_path / "wide").top_weights(3).to_dict() == groups

@@ -82,7 +82,8 @@ class _LazyGroup(Examples, click.Group):
         "separable train --help  # all there is to say to one command",
     ),
     epilog="Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 bad data "
-    "or model or a file that is not there, 2 wrong usage, 3 --fail-under missed, 130 Ctrl-C.",
+    "or model or a file that is not there, 2 wrong usage, 3 --fail-under or the like missed, 130 "
+    "Ctrl-C.",
 )
 @click.version_option(__version__, prog_name="separable")
 def app() -> None:

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["ColumnName", "FileName", "completed"]
+__all__ = ["ColumnName", "FigureName", "FileName", "completed"]
 
 #: So much of a file is read to find the names of its columns.
 HEADER_BYTES = 1 << 16
@@ -21,12 +21,15 @@ def completed(param: click.Parameter) -> click.ParamType[Any]:
     Parameters
     ----------
     param : click.Parameter
-        Arguments and options with the metavar ``FILE`` are files, those with ``COL`` columns.
+        Arguments and options with the metavar ``FILE`` are files, those with ``COL`` columns and
+        those with ``FIGURE=X`` figures of an evaluation.
     """
     if param.type is not click.STRING:
         return param.type
     if isinstance(param, click.Argument) or param.metavar == "FILE":
         return FileName()
+    if param.metavar == "FIGURE=X":
+        return FigureName()
     return ColumnName() if param.metavar == "COL" else param.type
 
 
@@ -43,6 +46,23 @@ class FileName(type(click.STRING)):  # type: ignore[misc] # its class has no pub
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
+
+
+class FigureName(type(click.STRING)):  # type: ignore[misc]
+    """The name of a figure, and a number to come."""
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Return the figures that begin so."""
+        from click.shell_completion import CompletionItem
+
+        from separable.model.metrics import METRICS
+
+        return [CompletionItem(f"{name}=") for name in METRICS if name.startswith(incomplete)]
 
 
 class ColumnName(type(click.STRING)):  # type: ignore[misc]

@@ -18,9 +18,6 @@ __all__ = ["data_warnings", "shared_rows"]
 #: Notes of `separable.data.check` that matter to a trained model as much as its warnings do.
 MATTER = ("imbalance",)
 
-#: Told by other means.
-TOLD = ("mixed types",)
-
 #: From this share of the rows tested on, those that were learned from are told.
 SHARED = 0.01
 
@@ -45,7 +42,7 @@ def data_warnings(problem: Problem) -> list[str]:
     return [
         " ".join([each.text, *_remedy(each)])
         for each in found
-        if (each.severity == "warning" or each.kind in MATTER) and each.kind not in TOLD
+        if each.severity == "warning" or each.kind in MATTER
     ]
 
 

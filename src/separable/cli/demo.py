@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shlex
-import tempfile
-from pathlib import Path
-
 import click
 
 from separable.cli.help import command
@@ -55,6 +50,9 @@ def demo(as_json: bool) -> None:
 
     Everything happens in a temporary folder, which is removed at the end.
     """
+    import contextlib
+    import tempfile
+
     flags = ["--json"] * as_json + [{-1: "-q", 0: "", 1: "-v"}[verbosity()]]
     with tempfile.TemporaryDirectory(prefix="separable-demo-") as folder, contextlib.chdir(folder):
         _write_files()
@@ -67,6 +65,8 @@ def demo(as_json: bool) -> None:
 
 def _run(title: str, line: str, *, talk: bool) -> None:
     """Show a command line and run it; what is shown goes to standard error where it is talk."""
+    import shlex
+
     from separable.cli.app import invoke
 
     if not talk or verbosity() >= 0:
@@ -80,6 +80,8 @@ def _run(title: str, line: str, *, talk: bool) -> None:
 
 
 def _write_files() -> None:
+    from pathlib import Path
+
     from separable.datasets import PENGUINS
 
     text = PENGUINS.read_text(encoding="utf-8")

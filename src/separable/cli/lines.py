@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+
+from separable.data.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from separable.cli.options import ReadingOptions
+    from separable.data.dialect import Dialect
     from separable.data.report import ReadingReport
     from separable.data.sources import Input
 
@@ -32,25 +36,54 @@ class _Read:
     reading: ReadingOptions
 
     def place(self, row: int, column: str) -> tuple[int, int | None] | None:
-        """Return line and byte of a value, both counted from 1, if each row is one line."""
-        before = self.reading.skip_rows + self._has_header
-        line, count, found = before + row, 0, b""
-        for lines in self._parts():
-            if lines.count(b"\r") != lines.count(b"\r\n"):
-                return None
-            here = lines.count(b"\n") + (not lines.endswith(b"\n"))
-            if count <= line < count + here:
-                found = lines.split(b"\n", line - count + 1)[line - count]
-            count += here
-        if count != before + self.report.rows:  # values over several lines, or empty lines
-            return None
-        return line + 1, self._byte(found, column)
+        """Return line and byte of a value, both counted from 1."""
+        if self.reading.comment or self.report.skipped:
+            return None  # not each record is a row
+        dialect = self.report.dialect
+        if dialect is None:
+            return self._line_of_object(row)
+        names: list[str] = []
+        for records, line in self._records(dialect):
+            there = np.flatnonzero(~records.empty)
+            if dialect.header and not names and len(there):
+                names, there = _names(records, int(there[0])), there[1:]
+            if row >= len(there):
+                row -= len(there)
+                continue
+            if len(names) == 1 or records.widths[there[row]] == 1:
+                return None  # an empty line may be a row
+            number = names.index(column) if names else int(column.removeprefix("c")) - 1
+            start = records.start_of(int(there[row]), number)
+            return line + records.line_of_byte(start), records.column_of_byte(start) + 1
+        return None
 
-    @property
-    def _has_header(self) -> bool:
-        return self.report.dialect is not None and self.report.dialect.header
+    def _line_of_object(self, row: int) -> tuple[int, None] | None:
+        """Return the line of an object of JSON lines."""
+        line = 1
+        for text in self._texts():
+            for each in text.split(b"\n")[:-1]:
+                if each.strip():
+                    if not row:
+                        return line, None
+                    row -= 1
+                line += 1
+        return None
 
-    def _parts(self) -> Iterator[bytes]:
+    def _records(self, dialect: Dialect) -> Iterator[tuple[Records, int]]:
+        """Give the records of the file some at a time, with the line on which each part begins."""
+        line, skip, rest = 1, self.reading.skip_rows, b""
+        for text in self._texts():
+            while skip and text:
+                _, _, text = text.partition(b"\n")
+                line, skip = line + 1, skip - 1
+            rest += text
+            whole = Records(rest, dialect.delimiter, dialect.quoting).complete
+            if whole:
+                records = Records(rest[:whole], dialect.delimiter, dialect.quoting)
+                yield records, line
+                line, rest = line + records.n_lines, rest[whole:]
+
+    def _texts(self) -> Iterator[bytes]:
         """Give the text of the file, some whole lines at a time."""
         from separable.data.encodings import Utf8Text
 
@@ -62,16 +95,20 @@ class _Read:
                 if newline:
                     yield lines + newline
         if rest:
-            yield rest
+            yield rest + b"\n"
 
-    def _byte(self, line: bytes, column: str) -> int | None:
-        from separable.data.records import Records
 
-        dialect, names = self.report.dialect, [each.name for each in self.report.columns]
-        if dialect is None or column not in names:
-            return None
-        records = Records(line, dialect.delimiter, dialect.quoting)
-        return records.start_of(0, names.index(column)) + 1
+def _names(records: Records, place: int) -> list[str]:
+    """Return the names that a header line has."""
+    import csv
+
+    start, end = int(records.starts[place]), int(records.ends[place])
+    text = bytes(records.data[start:end]).decode()
+    if records.quoting:
+        (cells,) = csv.reader([text], delimiter=records.delimiter)
+    else:
+        cells = text.strip("\r\n").split(records.delimiter)
+    return [cell.strip() for cell in cells]
 
 
 def remember_lines(
@@ -89,7 +126,7 @@ def remember_lines(
     reading : ReadingOptions
     """
     context = click.get_current_context(silent=True)
-    is_text = report.format in ("csv", "jsonl") and not reading.comment and not report.skipped
+    is_text = report.format in ("csv", "jsonl")
     if context is None or len(inputs) > 1 or not inputs[0].again or not is_text:
         return
     context.meta.setdefault(READ, {})[data] = _Read(inputs[0], report, reading)
@@ -98,7 +135,7 @@ def remember_lines(
 def place_of_cell(data: str, row: int, column: str) -> tuple[int, int | None] | None:
     """Return the line of a value and the byte on it, both counted from 1.
 
-    The file is read a second time for it.
+    The file is read a second time for it, up to that line.
 
     Parameters
     ----------
@@ -111,11 +148,11 @@ def place_of_cell(data: str, row: int, column: str) -> tuple[int, int | None] | 
     Returns
     -------
     (int, int or None) or None
-        None where it is not known for sure, as where values have several lines.
+        None where it is not known for sure, as where lines were left out.
     """
     context = click.get_current_context(silent=True)
     read = None if context is None else context.meta.get(READ, {}).get(data)
     try:
         return None if read is None else read.place(row, column)
-    except (OSError, ValueError):  # the file has changed since
+    except (OSError, ValueError, IndexError):  # the file has changed since
         return None

@@ -65,10 +65,11 @@ class LiveInput:
 
     def wait_for_rows(self, lines: int) -> None:
         """Wait until there are so many lines with something in them, or the end."""
-        while not self._ended and self._count() < lines:
+        while not self._ended and not self._has(lines):
             self._fill()
         end = self._data.rfind(b"\n", 0, START_BYTES) + 1
-        self._start = self._data[:end] or self._data
+        all_there = self._ended and len(self._data) <= START_BYTES
+        self._start = self._data if all_there or not end else self._data[:end]
 
     def peeked(self, kind: Format, options: dict[str, Any]) -> Dataset:
         """Return the first rows, without taking them."""
@@ -84,6 +85,8 @@ class LiveInput:
             As those of `separable.data.read`.
         """
         prefix, line, dialect = b"", 0, None
+        if not self._start.strip():
+            _read(self._start, kind, options)  # refuses it as it does an empty file
         while True:
             block = self._block(dialect)
             if not block:
@@ -115,8 +118,9 @@ class LiveInput:
     def _fill(self) -> None:
         """Wait for some bytes, and take all that come at once."""
         pieces, size = [self._data], 0
+        read = getattr(self._stream, "read1", self._stream.read)  # what is there, not all
         while True:
-            piece = self._stream.read1(PIECE_BYTES)
+            piece = read(PIECE_BYTES)
             self._ended = not piece
             pieces.append(piece)
             size += len(piece)
@@ -124,10 +128,17 @@ class LiveInput:
                 break
         self._data = b"".join(pieces)
 
-    def _count(self) -> int:
-        return len(self._lines(self._data[: self._data.rfind(b"\n") + 1], self._skip_rows))
+    def _has(self, lines: int) -> bool:
+        """Whether there are so many lines with something in them; the first bytes may tell."""
+        return any(
+            len(self._lines(self._data[: self._data.rfind(b"\n", 0, size) + 1], self._skip_rows))
+            >= lines
+            for size in (PIECE_BYTES, len(self._data))
+        )
 
     def _has_rows(self, block: bytes, *, first: bool) -> bool:
+        if self._comment is None and not (first and self._skip_rows):
+            return bool(block.strip())
         return bool(self._lines(block, self._skip_rows if first else 0))
 
     def _lines(self, text: bytes, skip: int) -> list[bytes]:
@@ -204,7 +215,7 @@ def _counting_lines(before: int) -> Iterator[None]:
     try:
         yield
     except TableError as error:
-        there = rf"(?<={NAME}, line )\d+"
+        there = rf"(?<={NAME}:)\d+"
         told = re.sub(there, lambda line: str(int(line[0]) + before), str(error))
         if isinstance(error, NotANumberError):
             raise NotANumberError(told, error.column) from None

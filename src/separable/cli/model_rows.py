@@ -1,7 +1,6 @@
 """Rows of a file for a model, some at a time: what predict, evaluate and explain go through.
 
-How a model takes rows depends on what it was trained on: a table through its encoder, a column of
-texts, or numbers, be they columns of a table, svmlight or Vowpal Wabbit text.
+How a model takes rows depends on what it was trained on: see `separable.cli.feeds`.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from separable.cli.feeds import feed_of
 from separable.cli.output import counted, file_name, naming_file, report_lines
 from separable.cli.talk import note, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class ModelRows:
         self.model, self.source, self.doing = model, source, doing
         self.data = source.data
         self._besides = dict(besides or {})
-        self.feed = _feed(model, self.source, tuple(self._besides), column)
+        self.feed = feed_of(model, source, tuple(self._besides), column)
 
     @property
     def raw_columns(self) -> tuple[str, ...]:
@@ -227,184 +227,3 @@ def _one_row(dataset: Dataset, place: int) -> Dataset:
     table = None if dataset.table is None else dataset.table.slice(place, 1)
     rows = None if dataset.rows is None else dataset.rows.slice(place, place + 1)
     return replace(dataset, table=table, rows=rows, y=None, weights=None)
-
-
-@dataclass(frozen=True)
-class _TableFeed:
-    """Tables for a model with a table encoder."""
-
-    model: Model
-    columns: Mapping[str, ColumnType]
-    options: dict[str, Any]
-
-    def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
-        from separable.features.table_encoder import TableEncoder
-
-        assert isinstance(self.model.encoder, TableEncoder)
-        return self.model.encoder.encode_with_report(dataset.table)
-
-
-@dataclass(frozen=True)
-class _TextFeed:
-    """A column of texts for a model with a text encoder."""
-
-    model: Model
-    columns: Mapping[str, ColumnType]
-    options: dict[str, Any]
-
-    def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
-        from separable.data.arrow_arrays import nulls, one_chunk
-        from separable.features.encoding_report import ColumnReport, EncodingReport
-
-        assert dataset.table is not None
-        assert self.model.encoder is not None
-        (name,) = self.columns
-        texts = one_chunk(dataset.table[name])
-        missing = nulls(texts)
-        report = ColumnReport.of_missing("text", missing, trained=False)
-        rows = self.model.encoder.encode(texts.fill_null("") if missing.any() else texts)
-        return rows, EncodingReport(len(texts), (report,) if report.missing else ())
-
-
-@dataclass(frozen=True)
-class _NumberFeed:
-    """Columns of numbers for a model without an encoder."""
-
-    model: Model
-    columns: Mapping[str, ColumnType]
-    options: dict[str, Any]
-
-    def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
-        import numpy as np
-
-        from separable.data.arrow_arrays import floats
-        from separable.data.rows import as_rows
-        from separable.data.table import CellError
-
-        assert dataset.table is not None
-        values = np.empty((dataset.table.num_rows, len(self.columns)))
-        for place, name in enumerate(self.columns):
-            values[:, place] = floats(dataset.table[name])
-            if not np.isfinite(values[:, place]).all():
-                row = int(np.flatnonzero(~np.isfinite(values[:, place]))[0])
-                raise CellError(
-                    name,
-                    row,
-                    "it is missing or not finite, and this model, which has no encoder, takes "
-                    "nothing but numbers. Fill it.",
-                )
-        return as_rows(values), None
-
-
-@dataclass(frozen=True)
-class _SparseFeed:
-    """Sparse text for a model without an encoder."""
-
-    model: Model
-    columns: Mapping[str, ColumnType]
-    options: dict[str, Any]
-
-    def rows(self, dataset: Dataset) -> tuple[Rows, EncodingReport | None]:
-        assert dataset.rows is not None
-        names = self.model.feature_names
-        if dataset.feature_names is None or names is None:
-            return dataset.rows, None
-        return _by_name(dataset.rows, dataset.feature_names, names), None
-
-
-_Feed = _TableFeed | _TextFeed | _NumberFeed | _SparseFeed
-
-
-def _feed(model: Model, source: RowSource, besides: tuple[str, ...], column: str | None) -> _Feed:
-    kind = getattr(model.encoder, "kind", None)
-    if not source.is_table:
-        return _sparse_feed(model, source, kind, besides)
-    if kind != "text" and column is not None:
-        from click import UsageError
-
-        raise UsageError("--column names the texts for a model of nothing but texts.")
-    if kind == "table":
-        from separable.features.table_encoder import TableEncoder
-
-        assert isinstance(model.encoder, TableEncoder)
-        return _TableFeed(model, model.encoder.column_types, {})
-    if kind == "text":
-        return _TextFeed(model, {_text_name(source, besides, column): "category"}, {})
-    return _NumberFeed(model, dict.fromkeys(_number_names(model, source, besides), "number"), {})
-
-
-def _sparse_feed(
-    model: Model, source: RowSource, kind: str | None, besides: tuple[str, ...]
-) -> _SparseFeed:
-    from separable.data.table import TableError
-
-    if kind is not None or besides:
-        needed = "the model needs" if kind is not None else f"{besides[0]!r} would be one of"
-        raise TableError(
-            f"{file_name(source.data)}: {source.kind} text has no named columns, which {needed}. "
-            "Give a table: CSV, JSON lines or Parquet."
-        )
-    if source.kind == "vw" and model.feature_names is not None:
-        return _SparseFeed(model, {}, {})
-    told: Any = model.evidence.get("train") or {}
-    options: dict[str, Any] = {"n_features": model.n_features}
-    if source.kind == "svmlight":
-        options |= {"index_base": told.get("index_base", "auto"), "labels": _labels(model)}
-    return _SparseFeed(model, {}, options)
-
-
-def _labels(model: Model) -> str:
-    if model.classes is not None and model.classes.dtype.kind == "U":
-        return "text"
-    return "auto"
-
-
-def _text_name(source: RowSource, besides: tuple[str, ...], column: str | None) -> str:
-    from separable.data.table import TableError, list_names, require_columns
-
-    names = source.names()
-    if column is not None:
-        require_columns([column], names, file_name(source.data))
-        return column
-    others = [name for name in names if name not in besides]
-    if len(others) != 1 and "text" not in others:
-        raise TableError(
-            f"{file_name(source.data)}: the model takes one column of texts, and there are "
-            f"{len(others)}: {list_names(others, 10)}. Name it with --column."
-        )
-    return others[0] if len(others) == 1 else "text"
-
-
-def _number_names(model: Model, source: RowSource, besides: tuple[str, ...]) -> list[str]:
-    """Return the columns for the features, by name where the model and the file have the names."""
-    from separable.data.table import TableError, list_names, require_columns
-
-    names, where = source.names(), file_name(source.data)
-    if model.feature_names is not None:
-        require_columns(model.feature_names, names, where)
-        return list(model.feature_names)
-    others = [name for name in names if name not in besides]
-    if len(others) != model.n_features:
-        raise TableError(
-            f"{where}: this {model.learner} model takes {model.n_features} numbers a row and does "
-            f"not name them, so the columns are taken in their order; there are {len(others)}: "
-            f"{list_names(others, 10)}. Leave columns out, or set them apart with --keep."
-        )
-    note(f"The model does not name its features: columns are taken in the order of {where}.")
-    return others
-
-
-def _by_name(rows: Rows, found: Sequence[str], wanted: Sequence[str]) -> Rows:
-    """Return rows with the columns that are wanted; values under other names are left out."""
-    import numpy as np
-
-    from separable.data.rows import Rows as RowsClass
-
-    assert rows.indices is not None
-    assert rows.indptr is not None
-    place = {name: number for number, name in enumerate(wanted)}
-    places = np.array([place.get(name, -1) for name in found], dtype=np.int64)
-    new = places[rows.indices]
-    keep = new >= 0
-    starts = np.concatenate([[0], np.cumsum(keep)])[rows.indptr]
-    return RowsClass(rows.values[keep], len(wanted), new[keep], starts.astype(np.int64))

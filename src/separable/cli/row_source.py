@@ -47,7 +47,7 @@ class RowSource:
         from separable.data.formats import checked_format, formats_of
         from separable.data.sources import inputs_of
 
-        self.data, self._options = data, reading.for_read()
+        self.data, self._reading, self._options = data, reading, reading.for_read()
         asked = checked_format(self._options.pop("format", None))
         self._live: LiveInput | None = None
         if data == "-":
@@ -121,6 +121,7 @@ class RowSource:
             As those of `separable.data.read`, besides what the user said.
         progress : callable, optional
         """
+        from separable.cli.lines import remember_lines
         from separable.data.table import NotANumberError, TableError
 
         reports: list[ReadingReport] = []
@@ -128,6 +129,8 @@ class RowSource:
             for dataset in self._datasets(n_rows, options, progress):
                 if not reports or reports[-1] is not dataset.report:
                     reports.append(dataset.report)
+                    if self._live is None:
+                        remember_lines(self.data, self._inputs, dataset.report, self._reading)
                 yield dataset
         except NotANumberError:
             raise
@@ -140,9 +143,12 @@ class RowSource:
             yield from self._files(options, progress).datasets(CHUNK_BYTES, n_rows)
             return
         from separable.data.dataset import Dataset
+        from separable.data.table import require_columns
 
         given = {**self._options, **options}
         wanted = given.pop("columns", None) if self.kind == "jsonl" else None
+        if wanted is not None and not {*self.names()} & {*wanted}:
+            require_columns(wanted, self.names(), file_name(self.data))
         for whole in self._live.datasets(self.kind, given):
             assert whole.table is not None
             table = whole.table if wanted is None else _with_columns(whole.table, wanted)

@@ -26,8 +26,10 @@ from separable.cli.stream_learning import Checkpoints, StreamLearner
 from separable.cli.stream_model import stream_model
 from separable.cli.stream_options import Every
 from separable.cli.stream_report import LineTable, stream_dict, stream_text, trained
-from separable.cli.stream_rows import SparseStream, TableStream, Wanted
+from separable.cli.stream_rows import Wanted
 from separable.cli.stream_source import Source
+from separable.cli.stream_sparse import SparseStream
+from separable.cli.stream_tables import TableStream
 from separable.cli.stream_target import Labels, Quantities
 from separable.cli.talk import note, say
 
@@ -257,8 +259,11 @@ class _Training:
             checkpoint = Checkpoint(
                 self.wishes, files, target.task, classes, announced, learner.record
             )
-            encoder = learner.stream.encoder
-            model = stream_model(learner.estimator, encoder, learner.record.examples, tells=False)
+            encoder, rows = learner.stream.encoder, learner.record.examples
+            try:
+                model = stream_model(learner.estimator, encoder, rows, tells=False)
+            except ValueError:  # sums of one class so far have no model yet
+                return
             write_checkpoint(path, model, checkpoint)
 
         learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))

@@ -61,26 +61,25 @@ class StreamOptions:
 _OPTIONS = (
     click.option("--stream", is_flag=True,
                  help="Learn from DATA as a stream, in bounded memory: each row is a test before "
-                 "it is learned from, and nothing is held out."),
+                 "it is learned from, and nothing is held out. The options below go with it."),
     click.option("--passes", type=click.IntRange(min=1), metavar="N",
-                 help="With --stream: read DATA so many times.  [default: 1]"),
+                 help="Read DATA so many times.  [default: 1]"),
     click.option("--classes", metavar="A,B,...",
-                 help="With --stream: all classes of the target.  [default: those of the first "
-                 "rows]"),
+                 help="All classes of the target.  [default: those of the first rows]"),
     click.option("--encode-rows", type=click.IntRange(min=1), metavar="N",
-                 help="With --stream: columns are encoded by what the first N rows (at most "
-                 "16 MB) hold.  [default: 100000]"),
+                 help="The first N rows, or 16 MB of them, say how columns are encoded."
+                 "  [default: 100000]"),
     click.option("--bits", type=click.IntRange(1, 31), metavar="N",
-                 help="With --stream: hash texts, and the features of Vowpal Wabbit text, into "
-                 "2^N columns.  [default: 18 for the latter, words for the former]"),
+                 help="Hash texts, or the features of Vowpal Wabbit text, into 2^N columns."
+                 "  [default: words for the former, 18 for the latter]"),
     click.option("--features", type=click.IntRange(min=1), metavar="N",
-                 help="With --stream: how many columns an svmlight file has.  [default: counted]"),
+                 help="How many columns an svmlight file has.  [default: counted]"),
     click.option("--checkpoint", metavar="FILE",
-                 help="With --stream: save from time to time what is needed to go on."),
+                 help="Save from time to time, and at Ctrl-C, what is needed to go on."),
     click.option("--every", type=_EveryType(), metavar="N|Ns",
-                 help="Save a checkpoint after N rows, or every N seconds.  [default: 60s]"),
+                 help="After how many rows or seconds.  [default: 60s]"),
     click.option("--resume", metavar="FILE",
-                 help="With --stream: go on from a checkpoint, to the same model, bit for bit."),
+                 help="Go on from a checkpoint, to the same model, bit for bit."),
 )  # fmt: skip
 
 

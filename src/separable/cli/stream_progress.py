@@ -1,7 +1,7 @@
 """Progressive validation: each row is a test before it is learned from.
 
 Rows are learned from up to a cut and then to the next. Between two cuts they are first predicted,
-then learned from, so the weights that predict a row are at most 1 / 32 of the examples old, and at
+then learned from, so the weights that predict a row are at most 1 / 16 of the examples old, and at
 most `PIECE`. The loss that online learners sum up by themselves is that of the weights right before
 each row. Where cuts are depends on the count of examples alone, so any chunking gives the same.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
 
-__all__ = ["PIECE", "Gauge", "Line", "Record", "is_mark", "next_cut"]
+__all__ = ["PIECE", "SHARE", "Gauge", "Line", "Record", "is_mark", "next_cut"]
 
 #: At most so many rows, and at most this share of those before, are predicted by the same weights.
-PIECE = 1 << 13
-SHARE = 32
+PIECE = 1 << 14
+SHARE = 16
 #: So many levels that the first rows did not have are told of a column.
 EXAMPLES = 3
 
@@ -37,8 +37,8 @@ def next_cut(examples: int) -> int:
 
     At 1, 2, 4, 8, ... examples, one before each of these, and often enough in between.
 
-    >>> [next_cut(n) for n in (0, 1, 2, 3, 4, 62, 63, 64, 100, 500, 511, 10**6)]
-    [1, 2, 3, 4, 5, 63, 64, 66, 103, 511, 512, 1008192]
+    >>> [next_cut(n) for n in (0, 1, 2, 3, 4, 31, 32, 62, 63, 64, 100, 500, 511, 10**6)]
+    [1, 2, 3, 4, 5, 32, 34, 63, 64, 68, 106, 511, 512, 1016384]
     """
     power = 1 << examples.bit_length()
     mark = power if examples == power - 1 else power - 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import MEAN_WEIGHTS, counted, file_name
-from separable.cli.stream_progress import PIECE
+from separable.cli.stream_progress import PIECE, SHARE
 from separable.cli.talk import Step, say, verbosity
 from separable.model.linear_model import LinearModel
 from separable.model.top_weights import TopWeights
@@ -47,6 +47,7 @@ class LineTable:
         self._step: Step | None = None
         self._has_loss = self._is_number = False
         self._before: Line | None = None
+        self._progress: Progress | None = None
 
     def __enter__(self) -> LineTable:
         return self
@@ -83,6 +84,7 @@ class LineTable:
 
     def reading(self, progress: Progress) -> None:
         """Show how far reading is."""
+        self._progress = progress
         if self._step is not None:
             self._step.reading(progress)
 
@@ -95,6 +97,8 @@ class LineTable:
     def _wait(self) -> None:
         shows = verbosity() >= 0 and sys.stderr.isatty()
         self._step = Step(f"Learning from {self._what}", shown=shows)
+        if self._progress is not None:
+            self._step.reading(self._progress)
 
     def _row(self, cells: Sequence[str]) -> str:
         kept = [
@@ -269,8 +273,8 @@ def stream_text(run: StreamRun, path: str) -> str:
         _tail_text(run),
         f"{run.model.learner} with {counted(run.model.n_features, 'feature')}{_passes_text(run)}",
         f"Most telling features{mean}\n{TopWeights(groups[:most])}{more}",
-        f"Saved {path}. Next:\n  separable evaluate {model} {data}\n"
-        f"  separable update {model} {data}",
+        f"Saved {path}. Next:\n  separable explain {model}\n"
+        f"  separable evaluate {model} {data}\n  separable update {model} {data}",
     ]
     return "\n\n".join(sections)
 
@@ -329,13 +333,13 @@ def _tail_text(run: StreamRun) -> str:
     tail = told["stream"]["tail"]
     figure = "rmse" if told["task"] == "regression" else "accuracy"
     of_what = "root mean squared error" if figure == "rmse" else figure
-    age = f"by weights at most {PIECE} rows old" if run.gauge else "by the sums of earlier rows"
     rows = [("", "the model", f"always {shown(_value(tail['constant']))}")]
     rows.append((of_what, _cell(tail[figure]), _cell(tail[f"constant_{figure}"])))
     if tail["mean_loss"] is not None:
         rows.append((f"{run.gauge}", _cell(tail["mean_loss"]), ""))
     title = (
-        f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned from, {age}:"
+        f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned from, by "
+        f"weights at most {min(PIECE, tail['last'] // SHARE)} rows old:"
     )
     return "\n".join([title, aligned(rows)])
 

@@ -58,12 +58,15 @@ class Source:
         return all(one.again for one in self.inputs)
 
     def prints(self) -> list[dict[str, Any]]:
-        """Return what shows whether the files are still the same: size, and hash of the start."""
+        """Return what shows whether the files are still the same: size, and hash of the start.
+
+        Of what can be read only once, as standard input, nothing is known before.
+        """
         return [
             {
                 "name": Path(one.name).name,
                 "bytes": one.size,
-                "start": hashlib.sha256(one.head()).hexdigest()[:16],
+                "start": hashlib.sha256(one.head()).hexdigest()[:16] if one.again else None,
             }
             for one in self.inputs
         ]
@@ -82,7 +85,7 @@ class Source:
         """
         options = checked_options(column_types=column_types, n_features=n_features, **self._options)
         try:
-            files = files_of(self.inputs, None, self.format, options, self.progress)
+            files = files_of(self.inputs, None, self.format, options, self._tell)
             self.report = files.report
             yield from files.datasets(CHUNK_BYTES, None)
         except NotANumberError:
@@ -91,6 +94,10 @@ class Source:
             raise TableError(in_options(str(error))) from None
         finally:
             self._note()
+
+    def _tell(self, progress: Progress) -> None:
+        if self.progress is not None:
+            self.progress(progress)
 
     def _note(self) -> None:
         """Keep what a reading found; the same is found by each."""

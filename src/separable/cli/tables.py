@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from separable.cli.lines import remember_lines
 from separable.cli.options import ReadingOptions
 from separable.cli.output import file_name
 from separable.cli.talk import note, step
@@ -69,6 +68,8 @@ def table_of(
         raise  # whoever asked for the type has a remedy of its own
     except TableError as error:
         raise TableError(in_options(str(error))) from None
+    from separable.cli.lines import remember_lines
+
     remember_lines(data, inputs, dataset.report, reading)
     for told in dataset.report.notes:
         note(told)

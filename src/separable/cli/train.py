@@ -24,6 +24,7 @@ __all__ = ["train"]
         "separable train houses.csv --target price --metric mae",
         "separable train visits.csv --target paid --group customer --model logistic-regression",
         "separable train sales.csv --target units --time day --drop id",
+        "separable train 'logs/*.csv' --target clicked --stream --checkpoint clicks.part",
     ),
 )
 @click.argument("data", metavar="DATA")

@@ -12,7 +12,6 @@ from separable.cli.comparison import compare_candidates
 from separable.cli.data_warnings import data_warnings, shared_rows
 from separable.cli.encoding import Encoded
 from separable.cli.fit_warnings import fit_warning
-from separable.cli.mixed_columns import mixed_columns
 from separable.cli.number_use import notes_on_numbers
 from separable.cli.output import file_name, naming_file
 from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
@@ -237,7 +236,6 @@ def _told(
         parameters=_without_threads(fitted.model.parameters),
         evidence={**fitted.model.evidence, "train": told},
     )
-    named = {name for names in asked.columns.values() for name in names}
     return Training(
         problem=problem,
         comparison=comparison,
@@ -247,7 +245,6 @@ def _told(
         model=model,
         notes=(
             *problem.notes,
-            *mixed_columns(problem.features, named),
             *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
         ),
         warnings=tuple(dict.fromkeys([*data_told, *fitted.warnings])),

@@ -197,7 +197,9 @@ class _Update:
     # --- what can go on, and from what ---
 
     def _stream(self) -> RowStream:
-        from separable.cli.stream_rows import SparseStream, TableStream, Wanted
+        from separable.cli.stream_rows import Wanted
+        from separable.cli.stream_sparse import SparseStream
+        from separable.cli.stream_tables import TableStream
         from separable.features.table_encoder import TableEncoder
 
         encoder, source, where = self.model.encoder, self.source, file_name(self.data)

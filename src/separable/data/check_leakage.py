@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.data.check_look import numbers_in
 from separable.data.check_single import words_of
-from separable.data.columns import Categories, Numbers
+from separable.data.columns import Numbers
 from separable.data.findings import Finding, quoted
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def leakage(look: Look) -> Iterator[Finding]:
 
 def _is_recoded(look: Look, name: str, rows: NDArray[np.int64]) -> bool:
     """Whether each value of a column goes with one value of the target, and the reverse."""
-    assert look.target is not None
-    y = look.target.codes[rows]
-    column = look.typed(name)
-    if isinstance(column, Categories) and not len(column.levels):
+    target = look.target
+    assert target is not None
+    y = target.codes[rows]
+    codes, n_values = look.codes(name), len(np.unique(y))
+    if n_values < 2 or int(codes.max()) + 1 < n_values:
         return False
-    codes = look.codes(name)[np.searchsorted(look.sample, rows)]
-    n_values = len(np.unique(y))
-    if n_values < 2 or len(np.unique(codes)) != n_values:
+    codes = codes[target.codes[look.sample] >= 0]
+    if len(np.unique(codes)) != n_values:
         return False
     if 2 * n_values > len(y):  # a number that is different in each row: it must be the same number
         return _is_same_number(look, name, rows)
@@ -201,7 +201,7 @@ def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
             yield _suspect(each, target, severe=_is_severe(each, target))
     best = max(found, key=lambda each: (each.auc or 0, each.share))
     if best not in nearly and words_of(best.name) & AFTERWARDS and _is_strong(best, target):
-        yield _afterwards(best, target)
+        yield _afterwards(best)
 
 
 def _gives_away(each: _Alone, target: Target) -> bool:
@@ -244,14 +244,19 @@ def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
     )  # fmt: skip
 
 
-def _afterwards(each: _Alone, target: Target) -> Finding:
+def _afterwards(each: _Alone) -> Finding:
     return Finding(
         "leakage", "warning", (each.name,), (),
-        f"{quoted(each.name)} is a suspect: no other column says more of the target (alone, "
-        f"{_told(each, target)}), and by its name it may be known only when the target is. If so, "
-        "leave it out.",
+        f"{quoted(each.name)} is a suspect: no other column says as much of the target "
+        f"({_strength(each)} alone), and by its name it may be known only when the target is. If "
+        "so, leave it out.",
         {"drop": (each.name,)},
     )  # fmt: skip
+
+
+def _strength(each: _Alone) -> str:
+    """Return how much a column says, in two words."""
+    return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.share:.0%} of the error"
 
 
 def _alone(look: Look, name: str) -> _Alone | None:
@@ -267,7 +272,7 @@ def _alone(look: Look, name: str) -> _Alone | None:
             return None
     else:
         groups = _binned(values[rows])
-    half = np.random.default_rng(0).permutation(len(rows)) < len(rows) // 2
+    half = look.half[there]
     if target.task == "regression":
         assert target.values is not None
         return _Alone(name, *2 * (_explained(groups, target.values[rows], half),))

@@ -101,6 +101,12 @@ class Look:
         return np.sort(rng.choice(self.n_rows, SAMPLE, replace=False))
 
     @cached_property
+    def half(self) -> NDArray[np.bool_]:
+        """One half of the sample, at random: what is fitted on it is measured on the other."""
+        n = len(self.sample)
+        return np.random.default_rng(0).permutation(n) < n // 2
+
+    @cached_property
     def row_hashes(self) -> Hashes:
         """A hash of each row's features."""
         return row_hashes((self.typed(name) for name in self.names), self.n_rows)

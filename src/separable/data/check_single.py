@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.data.check_look import first_rows, is_free_text, is_there
+from separable.data.check_texts import are_dates, are_mostly_numbers
 from separable.data.columns import Categories, Numbers
 from separable.data.findings import Finding, listed, quoted
 
@@ -105,7 +106,8 @@ def identifiers(look: Look) -> Iterator[Finding]:
                 )  # fmt: skip
             continue
         there = int(np.count_nonzero(column.codes >= 0))
-        if there >= FEWEST and len(column.levels) >= DIFFERENT * there and not is_free_text(column):
+        different = there >= FEWEST and len(column.levels) >= DIFFERENT * there
+        if different and not _says_more(column):
             yield Finding(
                 "identifier", "note", (name,), (),
                 f"{quoted(name)} is different in nearly every row ({len(column.levels)} texts in "
@@ -113,6 +115,12 @@ def identifiers(look: Look) -> Iterator[Finding]:
                 "be learned from it.",
                 {"drop": (name,)},
             )  # fmt: skip
+
+
+def _says_more(column: Categories) -> bool:
+    """Whether texts that are all different are more than names of rows."""
+    levels = column.levels
+    return is_free_text(column) or are_dates(levels) or are_mostly_numbers(levels)
 
 
 def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:

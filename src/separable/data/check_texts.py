@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from separable.data.check_look import Look
 
-__all__ = ["dates_as_texts", "mixed_types", "mojibake", "spellings"]
+__all__ = [
+    "are_dates",
+    "are_mostly_numbers",
+    "dates_as_texts",
+    "mixed_types",
+    "mojibake",
+    "spellings",
+]
 
 #: From this share on, the numbers among the values of a column are not there by chance.
 NUMBER_SHARE = 0.9
@@ -54,7 +61,7 @@ def mixed_types(look: Look) -> Iterator[Finding]:
             continue
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         total = int(counts.sum())
-        if not total or not _mostly_numbers(column.levels):
+        if not total or not are_mostly_numbers(column.levels):
             continue
         alike = np.array([is_number(level.replace(",", "")) for level in column.levels], bool)
         if counts[alike].sum() < NUMBER_SHARE * total:
@@ -65,7 +72,7 @@ def mixed_types(look: Look) -> Iterator[Finding]:
             yield _mixed(name, column, int(np.count_nonzero(odd[column.codes])), total, rows)
 
 
-def _mostly_numbers(levels: tuple[str, ...]) -> bool:
+def are_mostly_numbers(levels: tuple[str, ...]) -> bool:
     """Whether a look at some levels says so: free text is passed over quickly."""
     some = levels[:: max(1, len(levels) // 200)]
     return sum(is_number(level.replace(",", "")) for level in some) * 3 >= len(some)
@@ -153,15 +160,19 @@ def _around(text: str) -> str:
 def dates_as_texts(look: Look) -> Iterator[Finding]:
     """Find dates that are written in another way than ISO 8601."""
     for name, column in look.of_type(Categories):
-        some = column.levels[:: max(1, len(column.levels) // 100)][:100]
-        if len(some) < 3 or name in look.asked:
-            continue
-        for pattern in DATES:
-            if all(re.fullmatch(pattern, level) for level in some):
-                yield Finding(
-                    "date as text", "note", (name,), (),
-                    f"{quoted(name)} holds dates ({quoted(some[0])}) that are taken as categories, "
-                    "because day and month cannot be told apart with certainty. Write them as "
-                    "2024-01-31 to have them taken as dates.",
-                )  # fmt: skip
-                break
+        if name not in look.asked and are_dates(column.levels):
+            yield Finding(
+                "date as text", "note", (name,), (),
+                f"{quoted(name)} holds dates ({quoted(column.levels[0])}) that are taken as "
+                "categories, because day and month cannot be told apart with certainty. Write them "
+                "as 2024-01-31 to have them taken as dates.",
+            )  # fmt: skip
+
+
+def are_dates(levels: tuple[str, ...]) -> bool:
+    """Whether texts, by a look at some, are dates in one of the ways of `DATES`."""
+    some = levels[:: max(1, len(levels) // 100)]
+    patterns = (pattern for pattern in DATES if re.fullmatch(pattern, levels[0])) if some else ()
+    return len(some) > 2 and any(
+        all(re.fullmatch(pattern, level) for level in some) for pattern in patterns
+    )

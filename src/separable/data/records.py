@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Records:
         """Where quoted parts open and close, and one that never closes."""
         quotes = np.flatnonzero(self._bytes == QUOTE) if self.quoting else np.empty(0, np.int64)
         before = np.where(quotes > 0, self._bytes[quotes - 1], LF) if len(quotes) else quotes
-        starts = np.isin(before, (ord(self.delimiter), LF, CR))
+        starts = _among(before, ord(self.delimiter), LF, CR)
         if np.all(starts[::2] | (before[::2] == QUOTE)):  # no quote that is only a character
             unclosed = int(quotes[-1]) if len(quotes) % 2 else None
             closed = len(quotes) - len(quotes) % 2
@@ -90,8 +90,7 @@ class Records:
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """Which records are empty lines."""
-        found: NDArray[np.bool_] = np.isin(self._bytes[self.starts], (LF, CR))
-        return found
+        return _among(self._bytes[self.starts], LF, CR)
 
     @cached_property
     def widths(self) -> NDArray[np.int64]:
@@ -114,7 +113,7 @@ class Records:
         """Count closing quotes behind which the value goes on, which seldom is meant so."""
         closes = self._spans[1]
         behind = self._bytes[np.minimum(closes + 1, len(self._bytes) - 1)]
-        ends = np.isin(behind, (ord(self.delimiter), LF, CR, QUOTE))
+        ends = _among(behind, ord(self.delimiter), LF, CR, QUOTE)
         return int(np.count_nonzero(~ends & (closes + 1 < len(self._bytes))))
 
     @property
@@ -158,6 +157,14 @@ class Records:
         text = bytes(self.data[start : min(end, start + 4 * limit)]).decode("utf-8", "replace")
         text = text.rstrip("\r\n")
         return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _among(values: NDArray[Any], *wanted: int) -> NDArray[np.bool_]:
+    """Return which values are among a few; `numpy.isin` is slower and imports masked arrays."""
+    found: NDArray[np.bool_] = values == wanted[0]
+    for each in wanted[1:]:
+        found |= values == each
+    return found
 
 
 def _spans_one_by_one(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from separable._core import native
-from separable.data.lazy_texts import is_texts
+from separable.data.lazy_texts import DeferredTexts, is_texts
 from separable.data.rows import Rows, as_rows
+from separable.data.strings import pack_strings
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from separable.features.encoder import Tensors, Values
 
 __all__ = ["DictEncoder"]
+
+#: Up to so many names of a file are made when it is read.
+FEW = 1 << 12
 
 
 class DictEncoder(Transformer):
@@ -80,9 +84,8 @@ class DictEncoder(Transformer):
         DictEncoder
             Itself.
         """
-        for name in ("_numbers", "_levels"):
-            if hasattr(self, name):
-                delattr(self, name)
+        for name in ("_saved", "_numbers", "_levels"):
+            self.__dict__.pop(name, None)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Iterable[Mapping[Any, Any]], y: Any = None) -> Self:  # noqa: ARG002
@@ -142,20 +145,24 @@ class DictEncoder(Transformer):
         return str(key) if text is None else f"{key}{self.separator}{text}"
 
     def _fitted(self) -> Self:
-        if not hasattr(self, "_numbers"):
+        if not self.__sklearn_is_fitted__():
             raise self._not_fitted()
         if self._names is None:
             self._settle()
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_numbers")
+        return "_numbers" in self.__dict__ or "_saved" in self.__dict__
 
     # --- what it learned ---
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of the numbers out."""
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        saved = self.__dict__.get("_saved")
+        return self._sorted_names() if saved is None else saved.later(self._sorted_names)
+
+    def _sorted_names(self) -> tuple[str, ...]:
         names = self._fitted()._names
         assert names is not None
         return names
@@ -166,11 +173,15 @@ class DictEncoder(Transformer):
         return self._fitted()._vocabulary
 
     @property
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> Sequence[str]:
         """For each number out, the feature it came from."""
+        saved = self.__dict__.get("_saved")
+        return self._sources() if saved is None else saved.later(self._sources)
+
+    def _sources(self) -> tuple[str, ...]:
         source = {self._name(key, None): str(key) for key in self._fitted()._numbers}
         source |= {self._name(k, t): str(k) for k, texts in self._levels.items() for t in texts}
-        return tuple(source[name] for name in self.feature_names)
+        return tuple(source[name] for name in self._sorted_names())
 
     @property
     def unseen_(self) -> dict[str, dict[str, Any]]:
@@ -191,7 +202,7 @@ class DictEncoder(Transformer):
         Rows
             In CSR, its columns ascending and without explicit zeros.
         """
-        n_features = len(self.feature_names)
+        n_features = len(self._sorted_names())
         parts: Any = native.dict_rows(_records(data), self._number_places, self._level_places)
         values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
@@ -271,15 +282,59 @@ class DictEncoder(Transformer):
         texts = all(map(is_texts, parts))
         if not texts or not isinstance(separator, str) or not isinstance(sparse, bool):
             raise ValueError("The saved DictEncoder is damaged: wrong parts.")
-        numbers, features, found = (tuple(map(str, part or ())) for part in parts)
-        if len(features) != len(found) or not len(numbers) + len(found):
+        saved = _Saved(*cast("list[Sequence[str]]", parts))
+        if len(saved.features) != len(saved.texts) or not saved.count:
             raise ValueError("The saved DictEncoder is damaged: features and texts differ.")
-        levels: dict[Any, dict[str, None]] = {}
-        for feature, text in zip(features, found, strict=True):
-            levels.setdefault(feature, {})[text] = None
         encoder = cls(separator=separator, sparse=sparse)
-        encoder._learned(dict.fromkeys(numbers), levels)
+        encoder.__dict__["_saved"] = saved
+        if saved.count <= FEW or not saved.surely_differ(separator):
+            encoder._restore(check=False)
         return encoder
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_numbers", "_levels", "_names", "_unseen") and "_saved" in self.__dict__:
+            self._restore()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _restore(self, check: bool = True) -> None:
+        """Make what a file holds ready for use."""
+        saved: _Saved = self.__dict__.pop("_saved")
+        self._learned(*saved.learned())
+        if check and len(self._sorted_names()) != saved.count:
+            raise ValueError("The saved DictEncoder is damaged: a name is there twice.")
+
+
+class _Saved:
+    """What a file holds, not yet taken apart: of many names hardly any may ever be asked for.
+
+    Parameters
+    ----------
+    numbers, features, texts : sequence of str
+        The features that are numbers; and for each level its feature and its text.
+    """
+
+    def __init__(
+        self, numbers: Sequence[str], features: Sequence[str], texts: Sequence[str]
+    ) -> None:
+        self.numbers, self.features, self.texts = numbers, features, texts
+        self.count = len(numbers) + len(texts)
+
+    def surely_differ(self, separator: str) -> bool:
+        """Whether different features and texts have different names, seen without making them."""
+        utf8 = [pack_strings(part)[0].tobytes() for part in (self.numbers, self.features)]
+        return separator != "" and not any(separator.encode() in each for each in utf8)
+
+    def learned(self) -> tuple[dict[Any, None], dict[Any, dict[str, None]]]:
+        """Return features that are numbers, and the texts of the others."""
+        levels: dict[Any, dict[str, None]] = {}
+        for feature, text in zip(self.features, self.texts, strict=True):
+            levels.setdefault(feature, {})[text] = None
+        return dict.fromkeys(self.numbers), levels
+
+    def later(self, make: Callable[[], tuple[str, ...]]) -> Sequence[str]:
+        """Return as many texts as there are names, made when they are asked for."""
+        return DeferredTexts(self.count, make)
 
 
 def _records(X: Any) -> list[Any]:

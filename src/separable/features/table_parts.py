@@ -318,7 +318,11 @@ def _plain_settings(settings: Any) -> Any:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
         if isinstance(value, plain)
-        or (isinstance(value, (list, tuple)) and all(isinstance(each, plain) for each in value))
+        or (
+            isinstance(value, (list, tuple))
+            and len(value) <= FEW  # the terms of a long vocabulary are among the tensors
+            and all(isinstance(each, plain) for each in value)
+        )
     }
 
 

@@ -29,6 +29,8 @@ _ANALYZERS = ("word", "char", "char_wb")
 
 #: A longer pattern is refused: one in a file that nobody looked at may take minutes to compile.
 LONGEST_PATTERN = 1000
+#: More stop words are refused, for the same reason.
+MOST_STOP_WORDS = 1 << 17
 
 
 def _wrong(name: str, what: str, value: object) -> ValueError:
@@ -142,6 +144,11 @@ def stop_words_of(words: Any) -> tuple[str, ...]:
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise _wrong("stop_words", "'english', a list of words or None", words)
     words = set(words)
+    if len(words) > MOST_STOP_WORDS:
+        raise ValueError(
+            f"The 'stop_words' parameter of TextEncoder has {len(words)} words, more than "
+            f"{MOST_STOP_WORDS}. Leave frequent words out with max_df instead."
+        )
     if not all(isinstance(word, str) for word in words):
         raise _wrong("stop_words", "'english', a list of words or None", sorted(words, key=repr))
     return tuple(sorted(words))

@@ -9,6 +9,7 @@ import numpy as np
 from separable.data.lazy_texts import is_texts
 from separable.data.strings import unpack_strings
 from separable.features.text_hashing import TextHashing
+from separable.features.text_params import MOST_STOP_WORDS
 from separable.features.text_plan import TextPlan
 from separable.features.text_vocabulary import TextVocabulary
 
@@ -99,6 +100,7 @@ def _params(tensors: Tensors, values: Values) -> dict[str, Any]:
     stop_words = tensors.get("stop_words")
     _check(is_texts(stop_words), "'stop_words' must be texts")
     assert stop_words is not None
+    _check(len(stop_words) <= MOST_STOP_WORDS, "too many stop words")
     params["stop_words"] = [str(word) for word in stop_words] or None
     for name in ("token_pattern", "strip_accents", "analyzer", "dtype"):
         _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")

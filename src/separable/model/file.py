@@ -89,7 +89,11 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
         voted=_voted_record(model),
         threshold=model.threshold,
     )
-    write_atomically(path, container_chunks(document.to_json(), tensors))
+    try:
+        chunks = container_chunks(document.to_json(), tensors)
+    except ValueError as error:
+        raise ValueError(f"Cannot save the {model.learner} model: {error}") from error
+    write_atomically(path, chunks)
 
 
 def load(path: str | os.PathLike[str]) -> Model:

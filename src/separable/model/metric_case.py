@@ -87,8 +87,14 @@ class ClassCase:
         return np.flatnonzero(self.support > 0)
 
     def score_of(self, place: int) -> NDArray[np.float64] | None:
-        """Return how much each row looks like a class, in any unit, or None."""
-        values = self.scores if self.scores is not None else self.probabilities
+        """Return how much each row looks like a class, in any unit, or None.
+
+        Of three classes and more these are the probabilities where there are any: a score alone may
+        be shifted from row to row, as those of discriminant analysis are.
+        """
+        values = self.scores
+        if values is None or (values.ndim == 2 and self.probabilities is not None):
+            values = self.probabilities
         if values is None:
             return None
         if values.ndim == 2:

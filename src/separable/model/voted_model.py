@@ -6,12 +6,13 @@ the one before plus a multiple of a training row, and those rows are what is kep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
+from separable.data.rows import Rows
 from separable.model.arrays import checked_classes, checked_names
 from separable.model.checks import check_score_count, check_words, names_of_features
 from separable.model.inputs import model_rows
@@ -21,6 +22,7 @@ from separable.model.probability import classes_of
 from separable.model.scores import linear_scores, refuse_overflow
 from separable.model.vote_shares import mean_weights, shared_votes
 from separable.model.voters import Voters, check_steps, checked_mistaken
+from separable.model.words import feature_name
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable._core import native
-    from separable.data.rows import Rows
     from separable.features.encoder import Encoder
     from separable.model.evaluation import Evaluation
     from separable.model.explanation import Explanation
@@ -232,7 +233,19 @@ class VotedModel:
         -------
         TopWeights
         """
-        return self.mean_model().top_weights(n)
+        return self._of_columns_in_use().mean_model().top_weights(n)
+
+    def _of_columns_in_use(self) -> VotedModel:
+        """Return the model without the columns that no mistaken row has, whose weights are 0."""
+        rows, names = self.mistaken, self.feature_names
+        if rows.indices is None or rows.indptr is None or self.voters.base_weights is not None:
+            return self
+        used, places = np.unique(rows.indices, return_inverse=True)
+        if not len(used):
+            used = np.zeros(1, np.intp)
+        kept = Rows(rows.values, len(used), places.astype(rows.indptr.dtype), rows.indptr)
+        names = tuple(feature_name(names, int(column)) for column in used)
+        return replace(self, mistaken=kept, feature_names=names, encoder=None)
 
     def merge(self, *others: object, weights: object = None) -> NoReturn:
         """Refuse: there is no vote of two runs that is the vote of one."""
