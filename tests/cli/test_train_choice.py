@@ -238,8 +238,6 @@ def test_of_equals_the_preferred_is_taken(separable):
         found = told(separable(*SPECIES, *models))
         board = found["leaderboard"]["learners"]
         alike = [
-            each["learner"]
-            for each in board
-            if abs(each["difference"]) <= each["difference_error"]
+            each["learner"] for each in board if abs(each["difference"]) <= each["difference_error"]
         ]
         assert found["chosen"]["name"] == min(alike, key=order.index)

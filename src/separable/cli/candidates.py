@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "candidates_for", "checked_settings"]
 
-#: The relative gap that certified learners are asked for while they are compared.
-COMPARE_TOL = 1e-4
+#: The relative gap that certified learners are asked for while they are compared: those with a
+#: smooth loss, and those with corners.
+COMPARE_TOL, CORNERS_TOL = 1e-4, 1e-3
 
 #: Parameters with an option of their own, or that a command has no use for.
 ELSEWHERE = {
@@ -66,9 +67,10 @@ class Candidate:
         """Return the learner that stands for it on folds: as exact as comparing needs."""
         from separable.certified.estimator import CertifiedEstimator
 
-        certified = issubclass(LEARNERS[self.name].load(), CertifiedEstimator)
-        quick = {"tol": COMPARE_TOL} if certified and "tol" not in self.given else {}
-        return self.learner(**quick)
+        learner = LEARNERS[self.name]
+        if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
+            return self.learner()
+        return self.learner(tol=COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL)
 
 
 def checked_settings(asked: ProblemOptions) -> dict[str, Any]:

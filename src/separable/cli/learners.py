@@ -98,6 +98,8 @@ class Strength:
 
 
 C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+#: The hinge is done with smaller ones than the logistic loss, and large ones take long.
+HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
 ALPHA = Strength("alpha", (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
 SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
@@ -193,7 +195,7 @@ LEARNERS = {
         "separable.certified.logistic_regression:LogisticRegression", C, _always, cost=1.0
     ),
     "linear-svm": classifier(
-        "separable.certified.linear_svm:LinearSVM", C, _quick_corners, cost=CORNERS
+        "separable.certified.linear_svm:LinearSVM", HINGE_C, _quick_corners, cost=CORNERS
     ),
     "lda": classifier("separable.moments.lda:LDA", None, _few_features),
     "linear-gaussian-nb": classifier(
