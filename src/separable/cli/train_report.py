@@ -165,7 +165,8 @@ def _runs(told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 
 def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
-    again = "trained" if training.held_out is None else "trained again"
+    held_out = training.held_out
+    again = "trained" if held_out is None or held_out.own_file else "trained again"
     lines = [
         f"{model.learner}, {again} on all {len(training.problem)} rows with "
         f"{counted(model.n_features, 'feature')}:",

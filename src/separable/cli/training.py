@@ -50,10 +50,13 @@ class HeldOut:
     figures : Evaluation
     how : str
         Which rows these are, in words.
+    own_file : bool, default False
+        They are of a file of their own, so that the model was trained once.
     """
 
     figures: Evaluation
     how: str
+    own_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -202,7 +205,8 @@ def _tested_on_file(
     answers = answers_of(fitted.model, encoded)
     positive = comparison.judge.positive
     figures = evaluation(answers, truth.values, weight, positive, constant)
-    held = HeldOut(figures, f"Tested on {len(truth.values)} rows of {where}")
+    told = f"Tested on {len(truth.values)} rows of {where}"
+    held = HeldOut(figures, told, own_file=True)
     return held, table.select([name for name in problem.features.column_names if name in needed])
 
 
