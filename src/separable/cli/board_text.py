@@ -52,7 +52,12 @@ def _title(comparison: Comparison, board: Leaderboard) -> str:
     if comparison.rows < comparison.of_rows:
         of = f"{comparison.rows} of {comparison.of_rows} rows, chosen at random"
     less = "" if board.greater_is_better else "; less is better"
-    title = f"Compared by {board.n_folds} folds of {of}, encoded once{less}:"
+    chooses = comparison.judge.chooses
+    searched = any(len(each.tried) > 1 for each in board)
+    by = f"; strengths by {METRICS[chooses].text}, where there are probabilities" if chooses else ""
+    title = (
+        f"Compared by {board.n_folds} folds of {of}, encoded once{less}{by if searched else ''}:"
+    )
     return fill(title, 80, subsequent_indent="  ", break_long_words=False)
 
 
@@ -77,7 +82,7 @@ def choice_text(comparison: Comparison) -> str:
 def _why(board: Leaderboard, taken: Standing) -> str:
     """Say why a learner was taken."""
     if len(board) == 1:
-        return f"the best mean {board.metric} of its strengths" if taken.params else ""
+        return "the best of its strengths" if taken.params else ""
     if taken is board.best:
         return f"the best mean {board.metric}"
     return (

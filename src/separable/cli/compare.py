@@ -82,12 +82,13 @@ def _comparison(data: str, asked: ProblemOptions) -> tuple[Comparison, tuple[str
 
 
 def _as_dict(comparison: Comparison) -> dict[str, Any]:
-    assert comparison.board is not None
+    board = comparison.board_dict()
+    assert board is not None
     return {
         "rows": comparison.of_rows,
         "compared_rows": comparison.rows,
         "positive": comparison.judge.positive,
-        **comparison.board.to_dict(),
+        **board,
     }
 
 

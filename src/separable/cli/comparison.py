@@ -15,7 +15,7 @@ from separable.cli.number_use import refuse_negative
 from separable.cli.output import naming_file
 from separable.cli.parts import folds_of, part_of
 from separable.cli.talk import detail, step
-from separable.model.metrics import metric_named
+from separable.model.metrics import METRICS, metric_named
 from separable.model.words import shown
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ LEAST_ROWS = 5000
 #: Without --metric.
 DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
 
+#: Without --metric, among strengths: the accuracy often hardly depends on them, and a strength that
+#: happens to be best for it may give probabilities that are far too sure.
+CHOOSES = "log_loss"
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -54,10 +58,13 @@ class Judge:
     metric : Metric
     positive : object
         None: means over the classes.
+    chooses : str or None
+        The metric that chooses among the strengths of a learner that gives probabilities.
     """
 
     metric: Metric
     positive: Any = None
+    chooses: str | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Judge:
@@ -68,7 +75,8 @@ class Judge:
             metric = metric_named(name, problem.task)
         except ValueError as error:
             raise click.UsageError(f"--metric {name}: {error}") from None
-        return cls(metric, _positive(problem))
+        by_default = asked.metric is None and problem.task == "classification"
+        return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
 
 def _positive(problem: Problem) -> Any:
@@ -117,6 +125,12 @@ class Comparison:
     board: Leaderboard | None
     rows: int
     of_rows: int
+
+    def board_dict(self) -> dict[str, Any] | None:
+        """Return the leaderboard as JSON values."""
+        if self.board is None:
+            return None
+        return {**self.board.to_dict(), "strengths_by": self.judge.chooses}
 
     @property
     def taken(self) -> Standing | None:
@@ -178,6 +192,7 @@ def _board(
     given: dict[str, Any] = {
         "cv": folds,
         "scorer": scorer,
+        "chooser": MetricScorer(METRICS[judge.chooses], classes) if judge.chooses else None,
         "sample_weight": weight,
         "score_weight": weight,
     }

@@ -50,7 +50,6 @@ NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
 def training_dict(training: Training) -> dict[str, Any]:
     """Return what was found as plain JSON values."""
     model, problem, comparison = training.model, training.problem, training.comparison
-    board = comparison.board
     return {
         "learner": model.learner,
         "task": problem.task,
@@ -63,7 +62,7 @@ def training_dict(training: Training) -> dict[str, Any]:
         "metric": comparison.judge.metric.name,
         "positive": comparison.judge.positive,
         "compared_rows": comparison.rows,
-        "leaderboard": None if board is None else board.to_dict(),
+        "leaderboard": comparison.board_dict(),
         "chosen": {"name": comparison.candidate.name, "params": dict(comparison.params)},
         "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
         **training.trained.values,
