@@ -47,6 +47,7 @@ PAIR, SINGLE = 1.0, 12.0
 #: up to so much work, which is about ten seconds.
 CORNERS = 20.0
 MOST_WORK = 5e7
+MOST_WORK_MANY = 3e8
 
 #: No row costs less than one of so many non-zeros does.
 LEAST_NONZEROS = 20.0
@@ -181,8 +182,9 @@ def _no_text(facts: Facts) -> bool:
 
 
 def _quick_corners(facts: Facts) -> bool:
-    few = facts.features <= FEW_FEATURES
-    return not few or CORNERS * facts.work * facts.rows <= MOST_WORK
+    if facts.features > FEW_FEATURES:
+        return facts.work * facts.rows <= MOST_WORK_MANY
+    return CORNERS * facts.work * facts.rows <= MOST_WORK
 
 
 def _counts(facts: Facts) -> bool:
