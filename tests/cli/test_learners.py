@@ -67,7 +67,7 @@ def test_who_takes_part_in_auto():
 def test_a_strength_is_a_parameter_of_its_learner():
     for name, learner in LEARNERS.items():
         if learner.strength is not None:
-            for value in learner.strength.grid:
+            for value in learner.strength.grid(100):
                 made = new_learner(name, **{learner.strength.name: value})
                 made._check_parameters()
 

@@ -148,7 +148,7 @@ def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
     name = _learner(asked)
     problem = read_problem(data, asked)
     encoded = Encoded(problem, np.arange(len(problem)))
-    comparison = compare_candidates(problem, encoded)
+    comparison = compare_candidates(problem, encoded, by_metric_alone=True)
     if comparison.board is None:
         raise TableError(f"{file_name(data)}: {len(problem)} rows are too few for folds.")
     return PathFound(
