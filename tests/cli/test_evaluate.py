@@ -61,7 +61,7 @@ def test_weights(separable):
     table(weight=[*WEIGHT[:-1], -1])
     result = separable(*args)
     assert result.err == "Error: d.csv:301:12: column 'w': -1 is no weight. " + (
-        "Write a number >= 0.\n"
+        "Weights are finite numbers >= 0; 0 leaves a row out.\n"
     )
 
 

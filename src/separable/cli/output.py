@@ -20,6 +20,7 @@ __all__ = [
     "MEAN_WEIGHTS",
     "check_output",
     "counted",
+    "data_name",
     "file_name",
     "json_bytes",
     "naming_file",
@@ -114,6 +115,11 @@ def _cell_name(source: str, row: int, column: str) -> str:
 def file_name(source: str) -> str:
     """Return what to call a source in a message."""
     return "standard input" if source == "-" else source
+
+
+def data_name(source: str) -> str:
+    """Return what a model remembers its data as: the name without folders."""
+    return file_name(source).rpartition("/")[2]
 
 
 def report_lines(report: EncodingReport, first_row: int = 0) -> list[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.cli.output import naming_file
-from separable.data.table import CellError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from separable.cli.model_rows import Part
     from separable.model.kinds import Model
 
-__all__ = ["class_labels", "truth_of", "weights_of"]
+__all__ = ["class_labels", "truth_of", "weights_of_part"]
 
 
 def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -77,29 +76,27 @@ def _number(text: str) -> Any:
     return text if value != value else value  # NaN is a text like any other
 
 
-def weights_of(part: Part, weight: str | None, data: str) -> NDArray[np.float64] | None:
-    """Return the weight of each row: a column, or what sparse text says.
+def weights_of_part(
+    part: Part, there: NDArray[np.bool_], weight: str | None, data: str
+) -> NDArray[np.float64]:
+    """Return the weights of the rows whose truth is known.
 
     Parameters
     ----------
     part : Part
+    there : ndarray of bool
+        Which rows these are.
     weight : str or None
-        The column, of numbers.
+        The column, of numbers; None: what sparse text says, else 1.
     data : str
         The file, for messages.
     """
+    rows = np.flatnonzero(there)
     if weight is None:
-        return part.weights
-    from separable.data.columns import Numbers, as_columns
+        return np.ones(len(rows)) if part.weights is None else part.weights[rows]
+    from separable.cli.row_columns import weights_of
+    from separable.data.columns import as_columns
 
     assert part.table is not None
-    column = as_columns(part.table.select([weight]))[weight]
-    assert isinstance(column, Numbers)
-    bad = np.flatnonzero(~(column.values >= 0) | np.isinf(column.values))
-    if len(bad):
-        row = int(bad[0])
-        with naming_file(data, range(part.first_row, part.first_row + part.rows.n_rows)):
-            raise CellError(
-                weight, row, f"{column.values[row]:g} is no weight. Write a number >= 0."
-            )
-    return column.values
+    with naming_file(data, rows + part.first_row):
+        return weights_of(as_columns(part.table.select([weight])), weight, rows)
