@@ -231,6 +231,8 @@ def trained(
             "unseen": record.unseen,
         },
     }
+    if learner.stream.source.format == "svmlight":
+        told["index_base"] = learner.stream.source.index_base
     evidence = {**model.evidence, "train": told}
     if "progressive" in evidence:  # of the first pass, in which rows are new
         evidence["progressive"] = {

@@ -96,7 +96,8 @@ class _Update:
         self.trained = remembered(self.model)
         self.target_name = target or self.trained.get("target")
         self.weight_name = weight or self.trained.get("weight")
-        self.source: Source = Source(data, reading)
+        base = self.trained.get("index_base", "auto")
+        self.source: Source = Source(data, reading, base)
         self.told: dict[str, Any] = {}
         self._right = self._tested = 0.0
 
