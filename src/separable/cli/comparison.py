@@ -12,9 +12,11 @@ from separable.cli.candidates import Candidate, candidates_for, checked_settings
 from separable.cli.encoding import Encoded, facts_of
 from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
-from separable.cli.output import naming_file
+from separable.cli.output import file_name, naming_file
 from separable.cli.parts import folds_of, part_of
 from separable.cli.talk import detail, step
+from separable.cli.train_table import read_problem
+from separable.data.table import TableError
 from separable.model.metrics import METRICS, metric_named
 from separable.model.words import shown
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from separable.model.metrics import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_candidates", "rows_to_compare"]
+__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
 #: Without --compare-rows: at most so many rows, at most so much work (about half a minute on two
 #: cores), and at least so many rows.
@@ -158,6 +160,19 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
     return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
+
+
+def compare_all_rows(data: str, asked: ProblemOptions) -> tuple[Encoded, Comparison]:
+    """Compare on all rows of a file, refused where they are too few."""
+    problem = read_problem(data, asked)
+    encoded = Encoded(problem, np.arange(len(problem)))
+    comparison = compare_candidates(problem, encoded)
+    if comparison.board is None:
+        raise TableError(
+            f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "
+            "all rows, some are held out and some learned from."
+        )
+    return encoded, comparison
 
 
 def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import ColumnReport, EncodingReport
 
 __all__ = [
-    "MEAN_WEIGHTS",
+    "check_csv_output",
     "check_output",
     "counted",
+    "csv_bytes",
     "data_name",
     "file_name",
     "json_bytes",
@@ -27,9 +28,6 @@ __all__ = [
     "report_lines",
     "write_data",
 ]
-
-#: Said above the weights of a model that votes.
-MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
 
 
 def counted(number: Any, noun: str) -> str:
@@ -42,6 +40,18 @@ def json_bytes(value: Any) -> bytes:
     import msgspec
 
     return msgspec.json.encode(value) + b"\n"
+
+
+def csv_bytes(titles: list[str], lines: Iterable[list[Any]]) -> bytes:
+    """Return a few lines as CSV, None as nothing."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(lines)
+    return text.getvalue().encode()
 
 
 def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
@@ -77,6 +87,14 @@ def check_output(output: str, **inputs: str) -> None:
         if both and path.samefile(source):
             raise click.UsageError(f"-o {output} would overwrite the {what}.")
     check_writable(path)
+
+
+def check_csv_output(output: str | None, data: str, *, as_json: bool) -> None:
+    """Refuse -o and --json together, and what `check_output` refuses."""
+    if output is not None and as_json:
+        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
+    if output is not None and output != "-":
+        check_output(output, data=data)
 
 
 @contextmanager
