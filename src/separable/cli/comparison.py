@@ -9,16 +9,16 @@ import click
 import numpy as np
 
 from separable.cli.candidates import Candidate, candidates_for, checked_settings
-from separable.cli.encoding import Encoded, facts_of
+from separable.cli.encoded_rows import Encoded, facts_of
 from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
 from separable.cli.output import file_name, naming_file
-from separable.cli.parts import folds_of, part_of
+from separable.cli.problem import read_problem
+from separable.cli.splits import folds_of, part_of
 from separable.cli.talk import detail, step
-from separable.cli.train_table import read_problem
+from separable.cli.truth import positive_class
 from separable.data.table import TableError
 from separable.model.metrics import METRICS, metric_named
-from separable.model.words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.learners import Facts
-    from separable.cli.parts import Folds
+    from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
+    from separable.cli.splits import Folds
     from separable.cli.target import Rows
-    from separable.cli.train_table import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table_encoder import TableEncoder
     from separable.model.metrics import Metric
@@ -90,13 +90,7 @@ def _positive(problem: Problem) -> Any:
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
-        found = [label for label in classes.tolist() if str(label) == given]
-        if not found:
-            known = ", ".join(shown(label) for label in classes.tolist()[:20])
-            raise click.UsageError(
-                f"--positive {given}: there is no such class. There are {known}."
-            )
-        return found[0]
+        return positive_class(classes, given)
     if len(classes) != 2:
         return None
     return classes[0 if counts[0] < counts[1] else 1].item()

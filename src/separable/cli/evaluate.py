@@ -185,21 +185,12 @@ def _positive(model: Model, positive: str | None) -> Any:
         if positive is not None:
             raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
         return None
-    labels = model.classes.tolist()
     if positive is None:
         told = remembered(model).get("positive")
-        return told if told in labels else None
-    from separable.cli.truth import class_labels
-    from separable.data.table import did_you_mean, list_names
+        return told if told in model.classes.tolist() else None
+    from separable.cli.truth import positive_class
 
-    label = class_labels(model, [positive])[0]
-    if label not in labels:
-        texts = [str(each) for each in labels]
-        raise click.UsageError(
-            f"--positive {positive}: the model has no such class{did_you_mean(positive, texts)}. "
-            f"It has {list_names(texts, 10)}."
-        )
-    return labels[labels.index(label)]
+    return positive_class(model.classes, positive)
 
 
 def _constant(model: Model) -> Any:

@@ -121,7 +121,7 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
 
 def _cell_name(source: str, row: int, column: str) -> str:
     """Return where a value is: the line of the file if it is known for sure, else the row."""
-    from separable.cli.lines import place_of_cell
+    from separable.cli.row_lines import place_of_cell
     from separable.data.table import at_place
 
     place = place_of_cell(source, row, column)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from separable.cli.candidates import Candidate
     from separable.cli.comparison import Comparison
-    from separable.cli.encoding import Encoded
+    from separable.cli.encoded_rows import Encoded
     from separable.cli.problem_options import ProblemOptions
 
     Floats = NDArray[np.float64]

@@ -19,10 +19,10 @@ from separable.model.words import table as aligned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.stream import StreamRun
     from separable.cli.stream_learning import StreamLearner
     from separable.cli.stream_progress import Line, Record
     from separable.cli.stream_target import StreamTarget
+    from separable.cli.stream_training import StreamRun
     from separable.data.progress import Progress
     from separable.model.kinds import Model
 

@@ -1,4 +1,7 @@
-"""Where a stream comes from: files of any size, globs, standard input, in chunks."""
+"""Where the rows of a stream come from: files of any size, globs, standard input, in chunks.
+
+They can be read in several passes, and known again when a checkpoint goes on.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from separable.data.table import missing_counts
 from separable.model.words import number, shown
 
 if TYPE_CHECKING:
-    from separable.cli.train_table import Problem
+    from separable.cli.problem import Problem
     from separable.cli.training import Training
     from separable.model.kinds import Model
 

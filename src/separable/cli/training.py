@@ -10,15 +10,15 @@ import numpy as np
 
 from separable.cli.comparison import compare_candidates
 from separable.cli.data_warnings import data_warnings, shared_rows
-from separable.cli.encoding import Encoded
+from separable.cli.encoded_rows import Encoded
 from separable.cli.fit_warnings import fit_warning
 from separable.cli.number_use import notes_on_numbers
 from separable.cli.output import data_name, file_name, naming_file
-from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
+from separable.cli.problem import read_problem, rows_of
 from separable.cli.row_columns import refuse_no_weight, weights_of
+from separable.cli.splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.tables import table_of
 from separable.cli.talk import step
-from separable.cli.train_table import read_problem, rows_of
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.comparison import Comparison
+    from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
     from separable.cli.target import Finding, Rows
-    from separable.cli.train_table import Problem
     from separable.features.table_encoder import TableEncoder
     from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from separable.cli.output import naming_file
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from separable.cli.model_rows import Part
     from separable.model.kinds import Model
 
-__all__ = ["class_labels", "truth_of", "weights_of_part"]
+__all__ = ["class_labels", "positive_class", "truth_of", "weights_of_part"]
 
 
 def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -45,7 +46,8 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     column = as_columns(part.table.select([target]))[target]
     if isinstance(column, Categories):
         there = column.codes >= 0
-        levels = class_labels(model, list(column.levels))
+        assert model.classes is not None
+        levels = class_labels(model.classes, list(column.levels))
         if len(levels) == 0:
             return np.empty(0, dtype=object), there
         return levels[column.codes[there]], there
@@ -53,10 +55,8 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     return column.values[there], there
 
 
-def class_labels(model: Model, texts: list[str]) -> NDArray[Any]:
-    """Return texts as the labels of a model; one that cannot be such a label stays a text."""
-    assert model.classes is not None
-    classes = model.classes
+def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
+    """Return texts as labels like some classes; one that cannot be such a label stays a text."""
     if classes.dtype.kind == "U":
         return np.array(texts, dtype=np.str_)
     by_text = {str(label): label for label in classes.tolist()}
@@ -65,6 +65,21 @@ def class_labels(model: Model, texts: list[str]) -> NDArray[Any]:
     found = np.empty(len(texts), dtype=object)
     found[:] = [by_text.get(text, _number(text)) for text in texts]
     return found
+
+
+def positive_class(classes: NDArray[Any], given: str) -> Any:
+    """Return the class that --positive names, or refuse it."""
+    from separable.data.table import did_you_mean, list_names
+
+    labels = classes.tolist()
+    label = class_labels(classes, [given])[0]
+    if label in labels:
+        return labels[labels.index(label)]
+    texts = [str(each) for each in labels]
+    raise click.UsageError(
+        f"--positive {given}: there is no such class{did_you_mean(given, texts)}. There are "
+        f"{list_names(texts, 10)}."
+    )
 
 
 def _number(text: str) -> Any:

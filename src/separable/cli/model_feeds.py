@@ -1,4 +1,4 @@
-"""How a model takes the rows of a file: which columns it reads, and what it makes of them.
+"""How a model is fed with the rows of a file: which columns are read, and what becomes of them.
 
 A table goes through the encoder, texts are one column of it, numbers are columns or sparse text.
 """
