@@ -103,7 +103,7 @@ def test_set_in_auto_leaves_out_who_lacks_it(separable):
         (["--model", "ridge-cv"], "ridge searches its strength by itself: name that."),
         (["--task", "regression"], "--task regression: logistic-regression is for classification."),
         (["--metric", "rmse"], "--metric rmse: 'rmse' is not a metric of classification."),
-        (["--positive", "Emu"], "--positive Emu: there is no such class. There are Adelie"),
+        (["--positive", "Emu"], "--positive Emu: there is no such class. There are 'Adelie'"),
         (["--folds", "1"], "--folds"),
     ],
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from separable.model.evaluation_text import figure, is_share
 from separable.model.metrics import METRICS
-from separable.model.words import number, shown
+from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from separable.cli.comparison import Comparison
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["board_text", "choice_text", "figure", "settings_text", "with_error"]
+__all__ = ["board_text", "choice_text", "rows_text", "settings_text", "with_error"]
 
 #: Why a learner failed is shown up to so many characters.
 REASON = 100
@@ -44,13 +45,11 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
         for each in board
         if each.failed is not None
     ]
-    return "\n".join([_title(comparison, board), _columns(lines), *failed])
+    return "\n".join([_title(comparison, board), table(lines, left=3), *failed])
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:
-    of = f"{comparison.rows} rows"
-    if comparison.rows < comparison.of_rows:
-        of = f"{comparison.rows} of {comparison.of_rows} rows, chosen at random"
+    of = rows_text(comparison.rows, comparison.of_rows)
     less = "" if board.greater_is_better else "; less is better"
     chooses = comparison.judge.chooses
     searched = any(len(each.tried) > 1 for each in board)
@@ -103,21 +102,17 @@ def _edge(best: Standing) -> str:
     return f"It is the {edge} {name} that was tried."
 
 
+def rows_text(rows: int, of_rows: int) -> str:
+    """Return in words on which rows was compared."""
+    return f"{rows} of {of_rows} rows, chosen at random" if rows < of_rows else f"{rows} rows"
+
+
 def settings_text(params: Mapping[str, Any]) -> str:
     """Return parameters in words: C 0.1."""
     return ", ".join(
         f"{name} {number(value) if isinstance(value, float) else value}"
         for name, value in params.items()
     )
-
-
-def figure(metric: str, value: float) -> str:
-    """Return a figure with four digits behind the point where it has no unit."""
-    return f"{value:.4f}" if _is_bare(metric) and abs(value) < 1e4 else number(value)
-
-
-def _is_bare(metric: str) -> bool:
-    return METRICS[metric].task == "classification" or metric == "r2"
 
 
 def with_error(metric: str, value: float, error: float) -> str:
@@ -128,7 +123,7 @@ def with_error(metric: str, value: float, error: float) -> str:
 
 
 def _short(metric: str, value: float) -> str:
-    return figure(metric, value) if _is_bare(metric) else f"{value:.3g}"
+    return figure(metric, value) if is_share(metric) else f"{value:.3g}"
 
 
 def _difference(metric: str, each: Standing) -> str:
@@ -143,16 +138,3 @@ def _difference(metric: str, each: Standing) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-
-
-def _columns(lines: list[tuple[str, ...]]) -> str:
-    """Return lines in columns: three to the left, the others to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  "
-        + "  ".join(
-            cell.ljust(width) if place < 3 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

@@ -9,14 +9,16 @@ import click
 import numpy as np
 
 from separable.cli.candidates import COMPARE_ROWS, Candidate, candidates_for, checked_settings
-from separable.cli.encoding import Encoded, facts_of
+from separable.cli.encoded_rows import Encoded, facts_of
 from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
-from separable.cli.output import naming_file
-from separable.cli.parts import folds_of, part_of
+from separable.cli.output import file_name, naming_file
+from separable.cli.problem import read_problem
+from separable.cli.splits import folds_of, part_of
 from separable.cli.talk import detail, step
+from separable.cli.truth import positive_class
+from separable.data.table import TableError
 from separable.model.metrics import METRICS, metric_named
-from separable.model.words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,16 +26,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.learners import Facts
-    from separable.cli.parts import Folds
+    from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
+    from separable.cli.splits import Folds
     from separable.cli.target import Rows
-    from separable.cli.train_table import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table_encoder import TableEncoder
     from separable.model.metrics import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_candidates", "rows_to_compare"]
+__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
 #: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
 #: many rows.
@@ -87,13 +89,7 @@ def _positive(problem: Problem) -> Any:
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
-        found = [label for label in classes.tolist() if str(label) == given]
-        if not found:
-            known = ", ".join(shown(label) for label in classes.tolist()[:20])
-            raise click.UsageError(
-                f"--positive {given}: there is no such class. There are {known}."
-            )
-        return found[0]
+        return positive_class(classes, given)
     if len(classes) != 2:
         return None
     return classes[0 if counts[0] < counts[1] else 1].item()
@@ -159,6 +155,21 @@ def compare_candidates(
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
     return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
+
+
+def compare_all_rows(
+    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+) -> tuple[Encoded, Comparison]:
+    """Compare on all rows of a file, refused where they are too few."""
+    problem = read_problem(data, asked)
+    encoded = Encoded(problem, np.arange(len(problem)))
+    comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
+    if comparison.board is None:
+        raise TableError(
+            f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "
+            "all rows, some are held out and some learned from."
+        )
+    return encoded, comparison
 
 
 def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:

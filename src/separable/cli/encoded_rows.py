@@ -12,8 +12,8 @@ from separable.cli.talk import step
 from separable.features.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
+    from separable.cli.problem import Problem
     from separable.cli.target import Rows as Places
-    from separable.cli.train_table import Problem
     from separable.data.rows import Rows
 
 __all__ = ["Encoded", "facts_of"]
