@@ -61,7 +61,7 @@ def test_weights(separable):
     table(weight=[*WEIGHT[:-1], -1])
     result = separable(*args)
     assert result.err == "Error: d.csv:301:12: column 'w': -1 is no weight. " + (
-        "Write a number >= 0.\n"
+        "Weights are finite numbers >= 0; 0 leaves a row out.\n"
     )
 
 
@@ -169,7 +169,7 @@ def test_numbers(separable):
         (["--fail-under", "accuracy"], 2, "write a figure and a number: accuracy=0.9."),
         (["--fail-under", "accuracy=nan"], 2, "write a figure and a number"),
         (["--fail-under", "r2=0.5"], 2, "r2 is a figure of regression, and the model does class"),
-        (["--positive", "maybe"], 2, "--positive maybe: the model has no such class. It has 'no'"),
+        (["--positive", "maybe"], 2, "--positive maybe: there is no such class. There are 'no'"),
         (["--weight", "absent"], 1, "d.csv has no column 'absent'"),
         (["--target", "absent"], 1, "d.csv has no column 'absent'"),
     ],

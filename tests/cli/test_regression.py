@@ -305,7 +305,7 @@ def test_dependent_columns_are_named_but_levels_of_a_category_are_no_news(separa
 def test_what_a_learner_chose_by_itself_is_told(separable):
     args = ["train", PENGUINS, "--target", "body_mass_g", "--model"]
     told = separable(*args, "ridge").out
-    assert re.search(r"\n  1  ridge +alpha \S+ ", told)
+    assert re.search(r"\n  1\*  ridge +alpha \S+ ", told)
     assert re.search(r"\n  condition number [0-9.]+\n", told)
     told = separable(*args, "bayesian-regression").out
     assert re.search(r"\n  alpha [0-9.e-]+, noise precision [0-9.e-]+, condition", told)

@@ -103,7 +103,7 @@ def test_set_in_auto_leaves_out_who_lacks_it(separable):
         (["--model", "ridge-cv"], "ridge searches its strength by itself: name that."),
         (["--task", "regression"], "--task regression: logistic-regression is for classification."),
         (["--metric", "rmse"], "--metric rmse: 'rmse' is not a metric of classification."),
-        (["--positive", "Emu"], "--positive Emu: there is no such class. There are Adelie"),
+        (["--positive", "Emu"], "--positive Emu: there is no such class. There are 'Adelie'"),
         (["--folds", "1"], "--folds"),
     ],
 )
@@ -184,7 +184,7 @@ def test_hard_learners_get_fewer_rows():
 
     usual = {"nonnegative": False, "text": False}
     wide = Facts(10**6, 54, 7, 54.0, **usual)
-    grid = {"C": LEARNERS["logistic-regression"].strength.grid}
+    grid = {"C": LEARNERS["logistic-regression"].strength.values}
     logistic = Candidate("logistic-regression", grid=grid)
     assert LEAST_ROWS < rows_to_compare([logistic], wide) < COMPARE_ROWS
     assert rows_to_compare([Candidate("linear-svm", grid=grid)], wide) == LEAST_ROWS
@@ -228,3 +228,16 @@ def test_all_learners_failing_is_an_error(separable):
     result = separable(*args, "--model", "complement-nb")
     assert result.code == 1
     assert "No learner could be validated. multinomial-nb: " in result.err
+
+
+def test_of_equals_the_preferred_is_taken(separable):
+    """Within the standard error of the best, the first named wins; beyond it the best does."""
+    names = ["averaged-perceptron", "lda", "linear-gaussian-nb"]
+    for order in (names, names[::-1]):
+        models = [arg for name in order for arg in ("--model", name)]
+        found = told(separable(*SPECIES, *models))
+        board = found["leaderboard"]["learners"]
+        alike = [
+            each["learner"] for each in board if abs(each["difference"]) <= each["difference_error"]
+        ]
+        assert found["chosen"]["name"] == min(alike, key=order.index)

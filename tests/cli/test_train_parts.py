@@ -12,9 +12,9 @@ from sklearn.metrics import accuracy_score
 
 from separable import load
 from separable.cli.options import ReadingOptions
-from separable.cli.parts import folds_of, forward_folds, held_out_rows
+from separable.cli.problem import read_problem
 from separable.cli.problem_options import ProblemOptions
-from separable.cli.train_table import read_problem
+from separable.cli.splits import folds_of, forward_folds, held_out_rows
 
 FAST = ("--model", "logistic-regression", "--set", "C=1")
 

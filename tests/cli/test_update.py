@@ -169,3 +169,22 @@ def test_a_model_made_in_python(separable):
     assert separable("update", "m", "a.svm").code == 0
     found = separable("update", "m", "a.svm", "-o", "-")
     assert found.code == 2
+
+
+def test_svmlight_columns_are_counted_as_in_training(separable):
+    rows = [[2.0 * (i % 2) + 0.1 * (i % 3), i % 5, (i * 7 % 11) / 11] for i in range(60)]
+    lines = [f"{i % 2} 0:{a} 1:{b} 2:{c}" for i, (a, b, c) in enumerate(rows)]
+    Path("from0.svm").write_text("\n".join(lines) + "\n")
+    sparse = [f"{i % 2} 1:{b} 2:{c}" for i, (_, b, c) in enumerate(rows)]
+    Path("no0.svm").write_text("\n".join(sparse) + "\n")
+    Path("zeros.svm").write_text(
+        "\n".join(line.replace(" 1:", " 0:0 1:") for line in sparse) + "\n"
+    )
+    assert separable("train", "from0.svm", "--stream", "-o", "m.safetensors").code == 0
+    answers = [separable("predict", "m.safetensors", name).out for name in ("no0.svm", "zeros.svm")]
+    assert answers[0] == answers[1] != ""
+    for name in ("no0", "zeros"):
+        args = ["m.safetensors", f"{name}.svm", "-o", f"{name}.safetensors"]
+        assert separable("update", *args).code == 0
+    weights = [load(f"{name}.safetensors").weights for name in ("no0", "zeros")]
+    np.testing.assert_array_equal(*weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
 
@@ -18,7 +18,10 @@ from separable import (
     Perceptron,
     Ridge,
 )
+from separable.fitting.metric_scorer import MetricScorer
+from separable.model.metrics import METRICS
 from separable.select import Leaderboard, compare
+from separable.select.comparing import standings_of
 from tests.select.doubles import fitted
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -179,3 +182,31 @@ def test_the_classes_that_a_fold_lacks():
     folds = [(np.arange(1, 28), np.array([28, 29, 0])), (np.arange(2, 30), np.array([0, 1]))]
     board = compare({"logistic": LogisticRegression()}, X, y, cv=folds, scoring="log_loss")
     assert np.isfinite(board.best.scores).all()
+
+
+def test_the_preferred_of_those_as_good_as_the_best(cancer):
+    X, y = cancer
+    given = {"lda": LDA(), "logistic": LogisticRegression(C=0.1), "svm": LinearSVM(C=0.1)}
+    board = compare(given, X, y, cv=FOLDS)
+    alike = {board.best.name, *(each.name for each in board.as_good())}
+    for name in given:
+        assert (board.preferred([name]).name == name) == (name in alike)
+    assert board.preferred([]) is board.best
+
+
+def test_another_score_may_choose_among_parameters():
+    X, y = load_iris(return_X_y=True)
+    grid = {"C": [0.01, 1.0, 100.0, 1e4]}
+    cv = list(FOLDS.split(X, y))
+    loss = MetricScorer(METRICS["log_loss"], np.unique(y))
+    given = {"cv": cv, "scorer": MetricScorer(METRICS["accuracy"], np.unique(y)), "chooser": loss}
+    learners = {"logistic": (LogisticRegression(), grid), "svm": (LinearSVM(), grid)}
+    logistic, svm = standings_of(learners, X, y, **given)
+    by_hand = [
+        np.mean(cross_val_score(LogisticRegression(C=C), X, y, cv=cv, scoring="neg_log_loss"))
+        for C in grid["C"]
+    ]
+    assert logistic.params["C"] == grid["C"][int(np.argmax(by_hand))]
+    expected = cross_val_score(LogisticRegression(**logistic.params), X, y, cv=cv)
+    np.testing.assert_allclose(logistic.scores, expected)
+    assert svm.params["C"] == compare({"svm": learners["svm"]}, X, y, cv=cv).best.params["C"]

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedKFold
 
+from separable import RidgeCV
 from separable.cli.learners import LEARNERS
 from separable.moments.estimator import MomentEstimator
 from separable.select import cross_validate, leave_one_out
@@ -18,7 +19,7 @@ MOMENT_LEARNERS = [
     found
     for found in (learner.load() for learner in LEARNERS.values())
     if issubclass(found, MomentEstimator)
-]
+] + [RidgeCV]
 
 
 def counts(n=48, classes=3):

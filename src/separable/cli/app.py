@@ -16,7 +16,7 @@ import click
 from separable import __version__
 from separable.cli.help import Examples
 from separable.cli.options import DEBUG
-from separable.cli.streams import close_output, colour, flush_output, warnings_in_one_line
+from separable.cli.standard_streams import close_output, colour, flush_output, warnings_in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from separable.model.evaluation_text import figure, is_share
 from separable.model.metrics import METRICS
-from separable.model.words import number, shown
+from separable.model.words import number, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,14 +15,14 @@ if TYPE_CHECKING:
     from separable.cli.comparison import Comparison
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["board_text", "choice_text", "figure", "settings_text", "with_error"]
+__all__ = ["board_text", "choice_text", "rows_text", "settings_text", "with_error"]
 
 #: Why a learner failed is shown up to so many characters.
 REASON = 100
 
 
-def board_text(comparison: Comparison) -> str:
-    """Return the learners from best to worst, each with its strength, score and time."""
+def board_text(comparison: Comparison, *, marked: bool = False) -> str:
+    """Return the learners from best to worst; marked: with a star at the one that is taken."""
     board = comparison.board
     assert board is not None
     lines: list[tuple[str, ...]] = [
@@ -30,7 +32,7 @@ def board_text(comparison: Comparison) -> str:
         if each.failed is None:
             lines.append(
                 (
-                    str(rank),
+                    f"{rank}{'*' * (marked and each is comparison.taken)}",
                     each.name,
                     settings_text(each.params),
                     with_error(board.metric, each.mean, each.standard_error),
@@ -43,15 +45,19 @@ def board_text(comparison: Comparison) -> str:
         for each in board
         if each.failed is not None
     ]
-    return "\n".join([_title(comparison, board), _columns(lines), *failed])
+    return "\n".join([_title(comparison, board), table(lines, left=3), *failed])
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:
-    of = f"{comparison.rows} rows"
-    if comparison.rows < comparison.of_rows:
-        of = f"{comparison.rows} of {comparison.of_rows} rows, chosen at random"
+    of = rows_text(comparison.rows, comparison.of_rows)
     less = "" if board.greater_is_better else "; less is better"
-    return f"Compared by {board.n_folds} folds of {of}, encoded once{less}:"
+    chooses = comparison.judge.chooses
+    searched = any(len(each.tried) > 1 for each in board)
+    by = f"; strengths by {METRICS[chooses].text}, where there are probabilities" if chooses else ""
+    title = (
+        f"Compared by {board.n_folds} folds of {of}, encoded once{less}{by if searched else ''}:"
+    )
+    return fill(title, 80, subsequent_indent="  ", break_long_words=False)
 
 
 def choice_text(comparison: Comparison) -> str:
@@ -59,19 +65,29 @@ def choice_text(comparison: Comparison) -> str:
     name, board = comparison.candidate.name, comparison.board
     if board is None:
         return f"Taken: {name}. There are too few rows to compare learners or strengths."
-    best = board.best
-    with_ = f" with {settings_text(best.params)}" if best.params else ""
-    why = f"the best mean {board.metric}"
-    if len(board) == 1:
-        why = f"the best mean {board.metric} of its strengths" if best.params else ""
+    taken = board[name]
+    with_ = f" with {settings_text(taken.params)}" if taken.params else ""
+    why = _why(board, taken)
     lines = [f"Taken: {name}{with_}{': ' * bool(why)}{why}."]
-    alike = [each.name for each in board.as_good()]
+    alike = [each.name for each in board.as_good() if each is not taken]
     if alike:
-        lines.append(f"  Not worse by more than the standard error: {', '.join(alike)}.")
-    edge = _edge(best)
+        lines.append(f"  Others not worse by more than the standard error: {', '.join(alike)}.")
+    edge = _edge(taken)
     if edge:
         lines.append(f"  {edge}")
     return "\n".join(lines)
+
+
+def _why(board: Leaderboard, taken: Standing) -> str:
+    """Say why a learner was taken."""
+    if len(board) == 1:
+        return "the best of its strengths" if taken.params else ""
+    if taken is board.best:
+        return f"the best mean {board.metric}"
+    return (
+        f"its {board.metric} is within the standard error of\n  that of {board.best.name}, and it "
+        "is preferred where there is no more between them"
+    )
 
 
 def _edge(best: Standing) -> str:
@@ -86,21 +102,17 @@ def _edge(best: Standing) -> str:
     return f"It is the {edge} {name} that was tried."
 
 
+def rows_text(rows: int, of_rows: int) -> str:
+    """Return in words on which rows was compared."""
+    return f"{rows} of {of_rows} rows, chosen at random" if rows < of_rows else f"{rows} rows"
+
+
 def settings_text(params: Mapping[str, Any]) -> str:
     """Return parameters in words: C 0.1."""
     return ", ".join(
         f"{name} {number(value) if isinstance(value, float) else value}"
         for name, value in params.items()
     )
-
-
-def figure(metric: str, value: float) -> str:
-    """Return a figure with four digits behind the point where it has no unit."""
-    return f"{value:.4f}" if _is_bare(metric) and abs(value) < 1e4 else number(value)
-
-
-def _is_bare(metric: str) -> bool:
-    return METRICS[metric].task == "classification" or metric == "r2"
 
 
 def with_error(metric: str, value: float, error: float) -> str:
@@ -111,7 +123,7 @@ def with_error(metric: str, value: float, error: float) -> str:
 
 
 def _short(metric: str, value: float) -> str:
-    return figure(metric, value) if _is_bare(metric) else f"{value:.3g}"
+    return figure(metric, value) if is_share(metric) else f"{value:.3g}"
 
 
 def _difference(metric: str, each: Standing) -> str:
@@ -126,16 +138,3 @@ def _difference(metric: str, each: Standing) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-
-
-def _columns(lines: list[tuple[str, ...]]) -> str:
-    """Return lines in columns: three to the left, the others to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  "
-        + "  ".join(
-            cell.ljust(width) if place < 3 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

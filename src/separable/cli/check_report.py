@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.output import counted, file_name, naming_file
+from separable.cli.report_text import column_lines
 from separable.cli.tables import table_of
 from separable.cli.talk import step
 from separable.data.checking import check
@@ -124,15 +125,13 @@ def _columns_text(found: Checked, data: str) -> str:
     if findings.n_sampled < findings.n_rows:
         sampled = f"; columns compared in a sample of {findings.n_sampled}"
     lines = [f"{file_name(data)}: {counted(findings.n_rows, 'row')}{sampled}"]
-    columns = found.columns[:LISTED]
-    width = max((len(shown(column["name"])) for column in columns), default=0)
-    for column in columns:
+    told = []
+    for column in found.columns[:LISTED]:
         why = "" if column["why"] == "asked for" else shown(column["why"], 60)
         lost = f"{column['missing']} missing" if column["missing"] else ""
-        told = "; ".join(filter(None, (why, lost)))
-        lines.append(
-            f"  {shown(column['name']).ljust(width)}  {column['type']:<8}  {told}".rstrip()
-        )
+        notes = "; ".join(filter(None, (why, lost)))
+        told.append((shown(column["name"]), column["type"], notes))
+    lines += column_lines(told)
     if len(found.columns) > LISTED:
         lines.append(f"  ... and {len(found.columns) - LISTED} more columns")
     return "\n".join(lines)

@@ -22,15 +22,13 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows
     from separable.data.table import ColumnType
 
-__all__ = ["SHOWN_CLASSES", "Classes", "QuantityError"]
+__all__ = ["SHOWN_CLASSES", "Classes", "QuantityError", "is_plain", "most_classes"]
 
-#: More classes than this, and more than the share of rows below, are not classes.
-MANY_CLASSES = 20
-NUMBER_SHARE = 0.05
+#: More different values than this, and more than a share of the rows, are not classes.
+MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
 
 #: More different numbers than this are a quantity, unless classes are asked for.
 MANY_NUMBERS = 100
-TEXT_SHARE = 0.5
 
 #: So many classes are shown of those there are.
 SHOWN_CLASSES = 8
@@ -41,8 +39,6 @@ PLAIN = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 class QuantityError(TableError):
     """What was to be classes looks like a quantity."""
-
-    is_quantity = True
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class Classes(Target):
         """
         what = f"{where}: the target column {name!r}"
         levels, codes = _levels(table, name)
-        odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
+        odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
         if kind == "number" and odd is not None:
             row = int(np.flatnonzero(codes == odd)[0])
             raise TableError(
@@ -106,7 +102,7 @@ class Classes(Target):
         levels, codes = _levels(table, name)
         labels = np.array(levels, dtype=np.str_)
         if self.values.dtype.kind == "i":
-            odd = next((place for place, level in enumerate(levels) if not _is_plain(level)), None)
+            odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
             if odd is not None:
                 row = int(np.flatnonzero(codes == odd)[0])
                 raise TableError(
@@ -159,9 +155,25 @@ def _levels(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int
     return texts.levels, texts.codes
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether int64 gives a text back as it was written."""
     return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
+
+
+def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
+    """Return how many different values of a target may be classes.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows have one.
+    numbers : bool
+        Whether all values are numbers.
+    sure : bool
+        Whether classes are asked for.
+    """
+    most = max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows)
+    return min(most, MANY_NUMBERS) if numbers and not sure else most
 
 
 def _refuse_quantity(
@@ -173,8 +185,7 @@ def _refuse_quantity(
     if different <= MANY_CLASSES:
         return
     numbers = all(is_number(level) for level in levels)
-    most = (NUMBER_SHARE if numbers else TEXT_SHARE) * rows
-    if different <= (min(most, MANY_NUMBERS) if numbers and not sure else most):
+    if different <= most_classes(rows, numbers=numbers, sure=sure):
         return
     looks = "a quantity" if numbers else "an identifier or free text"
     predict = "predict the number itself (--model ridge, or another regressor), " if numbers else ""

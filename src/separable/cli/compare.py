@@ -8,7 +8,7 @@ import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
-from separable.cli.output import check_output, json_bytes, write_data
+from separable.cli.output import check_csv_output, csv_bytes, json_bytes, write_data
 from separable.cli.problem_options import ProblemOptions, problem_options
 from separable.cli.talk import note
 
@@ -45,14 +45,12 @@ def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool)
     Every learner is measured on the same folds, each with the best of its strengths. Names of
     learners, columns, metrics and folds are given as to separable train.
     """
-    if output is not None and as_json:
-        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
-    if output not in (None, "-"):
-        check_output(str(output), data=data)
     from separable.cli.board_text import board_text
+    from separable.cli.comparison import compare_all_rows
 
-    comparison, notes = _comparison(data, asked)
-    for told in notes:
+    check_csv_output(output, data, as_json=as_json)
+    encoded, comparison = compare_all_rows(data, asked)
+    for told in encoded.problem.notes:
         note(told)
     if as_json:
         write_data(json_bytes(_as_dict(comparison)))
@@ -62,49 +60,27 @@ def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool)
         click.echo(board_text(comparison))
 
 
-def _comparison(data: str, asked: ProblemOptions) -> tuple[Comparison, tuple[str, ...]]:
-    """Compare on all rows of a file."""
-    import numpy as np
-
-    from separable.cli.comparison import compare_candidates
-    from separable.cli.encoding import Encoded
-    from separable.cli.train_table import read_problem
-    from separable.data.table import TableError
-
-    problem = read_problem(data, asked)
-    comparison = compare_candidates(problem, Encoded(problem, np.arange(len(problem))))
-    if comparison.board is None:
-        raise TableError(
-            f"{data}: {len(problem)} rows are too few for folds: of each class, and of all rows, "
-            "some are held out and some learned from."
-        )
-    return comparison, problem.notes
-
-
 def _as_dict(comparison: Comparison) -> dict[str, Any]:
-    assert comparison.board is not None
+    board = comparison.board_dict()
+    assert board is not None
     return {
         "rows": comparison.of_rows,
         "compared_rows": comparison.rows,
         "positive": comparison.judge.positive,
-        **comparison.board.to_dict(),
+        **board,
     }
 
 
 def _as_csv(comparison: Comparison) -> bytes:
     """Return one line a learner, from best to worst."""
-    import csv
-    import io
-
     from separable.cli.board_text import settings_text
 
     assert comparison.board is not None
-    board, text = comparison.board, io.StringIO()
+    board = comparison.board
     names = ["mean", "standard_error", "difference", "difference_error", "seconds", "failed"]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["rank", "learner", "strength", "metric", *names])
+    lines = []
     for rank, each in enumerate(board, 1):
         told = each.to_dict()
-        cells = ["" if told[name] is None else told[name] for name in names]
-        writer.writerow([rank, each.name, settings_text(each.params), board.metric, *cells])
-    return text.getvalue().encode()
+        cells = [told[name] for name in names]
+        lines.append([rank, each.name, settings_text(each.params), board.metric, *cells])
+    return csv_bytes(["rank", "learner", "strength", "metric", *names], lines)

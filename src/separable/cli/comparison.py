@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from separable.cli.candidates import Candidate, candidates_for, checked_settings
-from separable.cli.encoding import Encoded, facts_of
+from separable.cli.candidates import COMPARE_ROWS, Candidate, candidates_for, checked_settings
+from separable.cli.encoded_rows import Encoded, facts_of
 from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
-from separable.cli.output import naming_file
-from separable.cli.parts import folds_of, part_of
+from separable.cli.output import file_name, naming_file
+from separable.cli.problem import read_problem
+from separable.cli.splits import folds_of, part_of
 from separable.cli.talk import detail, step
-from separable.model.metrics import metric_named
-from separable.model.words import shown
+from separable.cli.truth import positive_class
+from separable.data.table import TableError
+from separable.model.metrics import METRICS, metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,25 +26,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.learners import Facts
-    from separable.cli.parts import Folds
+    from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
+    from separable.cli.splits import Folds
     from separable.cli.target import Rows
-    from separable.cli.train_table import Problem
     from separable.data.rows import Rows as EncodedRows
     from separable.features.table_encoder import TableEncoder
     from separable.model.metrics import Metric
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["Comparison", "Judge", "compare_candidates", "rows_to_compare"]
+__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
-#: Without --compare-rows: at most so many rows, at most so much work (about half a minute on two
-#: cores), and at least so many rows.
-COMPARE_ROWS = 100_000
+#: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
+#: many rows.
 COMPARE_WORK = 3e8
 LEAST_ROWS = 5000
 
 #: Without --metric.
 DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
+
+#: Without --metric, among strengths: the accuracy often hardly depends on them, and a strength that
+#: happens to be best for it may give probabilities that are far too sure.
+CHOOSES = "log_loss"
 
 
 @dataclass(frozen=True)
@@ -54,21 +59,25 @@ class Judge:
     metric : Metric
     positive : object
         None: means over the classes.
+    chooses : str or None
+        The metric that chooses among the strengths of a learner that gives probabilities.
     """
 
     metric: Metric
     positive: Any = None
+    chooses: str | None = None
 
     @classmethod
-    def of(cls, problem: Problem) -> Judge:
-        """Return what the user asked for, or else the default."""
+    def of(cls, problem: Problem, *, alone: bool = False) -> Judge:
+        """Return what the user asked for, or else the default; alone: it chooses strengths too."""
         asked = problem.asked
         name = asked.metric or DEFAULT_METRICS[problem.task]
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
             raise click.UsageError(f"--metric {name}: {error}") from None
-        return cls(metric, _positive(problem))
+        by_default = asked.metric is None and problem.task == "classification" and not alone
+        return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
 
 def _positive(problem: Problem) -> Any:
@@ -80,13 +89,7 @@ def _positive(problem: Problem) -> Any:
         return None
     classes, counts = np.unique(problem.target.values, return_counts=True)
     if given is not None:
-        found = [label for label in classes.tolist() if str(label) == given]
-        if not found:
-            known = ", ".join(shown(label) for label in classes.tolist()[:20])
-            raise click.UsageError(
-                f"--positive {given}: there is no such class. There are {known}."
-            )
-        return found[0]
+        return positive_class(classes, given)
     if len(classes) != 2:
         return None
     return classes[0 if counts[0] < counts[1] else 1].item()
@@ -100,7 +103,9 @@ class Comparison:
     ----------
     judge : Judge
     candidate : Candidate
-        The best.
+        The one that is taken: of those not worse than the best by more than the standard error of
+        the difference, the first in order of preference, which is that of `LEARNERS` or in which
+        they were named.
     params : mapping of str to object
         What the search chose for it.
     board : Leaderboard or None
@@ -116,20 +121,28 @@ class Comparison:
     rows: int
     of_rows: int
 
+    def board_dict(self) -> dict[str, Any] | None:
+        """Return the leaderboard as JSON values."""
+        if self.board is None:
+            return None
+        return {**self.board.to_dict(), "strengths_by": self.judge.chooses}
+
     @property
-    def best(self) -> Standing | None:
+    def taken(self) -> Standing | None:
         """How the one that is taken did."""
-        return None if self.board is None else self.board.best
+        return None if self.board is None else self.board[self.candidate.name]
 
 
-def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
-    """Compare the candidates on folds of encoded rows.
+def compare_candidates(
+    problem: Problem, encoded: Encoded, *, by_metric_alone: bool = False
+) -> Comparison:
+    """Compare the candidates on folds of encoded rows; by one metric alone, strengths too.
 
     Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
     so held-out figures, for which it has not, are the ones to trust.
     """
     asked, chosen = problem.asked, encoded.chosen
-    judge, settings = Judge.of(problem), checked_settings(asked)
+    judge, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
     facts = facts_of(problem, *_any_rows(encoded, asked))
     candidates = candidates_for(problem.task, facts, asked, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
@@ -139,8 +152,24 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     if folds is None:
         return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
     board = _board(problem, encoded, candidates, judge, part, folds)
-    best = next(each for each in candidates if each.name == board.best.name)
-    return Comparison(judge, best, board.best.params, board, len(part), len(chosen))
+    taken = board.preferred([each.name for each in candidates])
+    candidate = next(each for each in candidates if each.name == taken.name)
+    return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
+
+
+def compare_all_rows(
+    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+) -> tuple[Encoded, Comparison]:
+    """Compare on all rows of a file, refused where they are too few."""
+    problem = read_problem(data, asked)
+    encoded = Encoded(problem, np.arange(len(problem)))
+    comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
+    if comparison.board is None:
+        raise TableError(
+            f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "
+            "all rows, some are held out and some learned from."
+        )
+    return encoded, comparison
 
 
 def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
@@ -175,6 +204,7 @@ def _board(
     given: dict[str, Any] = {
         "cv": folds,
         "scorer": scorer,
+        "chooser": MetricScorer(METRICS[judge.chooses], classes) if judge.chooses else None,
         "sample_weight": weight,
         "score_weight": weight,
     }

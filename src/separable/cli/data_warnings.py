@@ -10,7 +10,7 @@ from separable.cli.talk import step
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from separable.cli.train_table import Problem
+    from separable.cli.problem import Problem
     from separable.data.findings import Finding
 
 __all__ = ["data_warnings", "shared_rows"]

@@ -8,7 +8,8 @@ import click
 
 from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import counted, file_name, json_bytes, write_data
+from separable.cli.output import counted, data_name, file_name, json_bytes, write_data
+from separable.cli.saving import remembered
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _measured(
     import numpy as np
 
     from separable.cli.model_rows import tell_reports
-    from separable.cli.truth import truth_of, weights_of
+    from separable.cli.truth import truth_of, weights_of_part
     from separable.model.evaluation import evaluation
     from separable.model.metrics import answers_from
 
@@ -127,10 +128,9 @@ def _measured(
     for part in rows:
         reports.append(part.report)
         truth, there = truth_of(model, part, target)
-        counts = weights_of(part, weight, data)
         truths.append(truth)
         scores.append(model.decision_function(part.rows)[there])
-        weights.append(np.ones(len(truth)) if counts is None else counts[there])
+        weights.append(weights_of_part(part, there, weight, data))
         missing += int(np.count_nonzero(~there))
     tell_reports(model, reports)
     whole = np.concatenate(truths)
@@ -165,7 +165,7 @@ def _rows(
     source = RowSource(data, reading)
     besides: dict[str, ColumnType | None] = {}
     if source.is_table:
-        target = target or _trained(model).get("target")
+        target = target or remembered(model).get("target")
         if target is None:
             raise click.UsageError(
                 "The model does not say what its target is called. Name the column with --target."
@@ -179,46 +179,31 @@ def _rows(
     return ModelRows(model, source, besides, column, "Evaluating"), target
 
 
-def _trained(model: Model) -> dict[str, Any]:
-    """Return what the file of a model remembers of its training."""
-    told = model.evidence.get("train")
-    return dict(told) if isinstance(told, dict) else {}
-
-
 def _positive(model: Model, positive: str | None) -> Any:
     """Return the class that the user names, or that of the training."""
     if model.classes is None:
         if positive is not None:
             raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
         return None
-    labels = model.classes.tolist()
     if positive is None:
-        told = _trained(model).get("positive")
-        return told if told in labels else None
-    from separable.cli.truth import class_labels
-    from separable.data.table import did_you_mean, list_names
+        told = remembered(model).get("positive")
+        return told if told in model.classes.tolist() else None
+    from separable.cli.truth import positive_class
 
-    label = class_labels(model, [positive])[0]
-    if label not in labels:
-        texts = [str(each) for each in labels]
-        raise click.UsageError(
-            f"--positive {positive}: the model has no such class{did_you_mean(positive, texts)}. "
-            f"It has {list_names(texts, 10)}."
-        )
-    return labels[labels.index(label)]
+    return positive_class(model.classes, positive)
 
 
 def _constant(model: Model) -> Any:
     """Return the best constant answer for the training rows, None where it is not known."""
-    told = _trained(model).get("constant")
+    told = remembered(model).get("constant")
     if model.classes is None:
         return told if isinstance(told, (int, float)) else None
     return told if told in model.classes.tolist() else None
 
 
 def _tell_training(model: Model, data: str, weight: str | None) -> None:
-    told = _trained(model)
-    if told.get("data") == file_name(data).rpartition("/")[2]:
+    told = remembered(model)
+    if told.get("data") == data_name(data):
         note(
             f"The model was trained on a file of this name, {told['data']}: figures of rows that "
             "it has learned from are better than those of new ones."

@@ -8,7 +8,7 @@ import click
 
 from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import MEAN_WEIGHTS, counted, file_name, json_bytes, write_data
+from separable.cli.output import counted, file_name, json_bytes, write_data
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def _explain_model(model: Model, top: int, as_json: bool) -> None:
         return
     click.echo(_model_line(model))
     if linear is not model:
+        from separable.cli.report_text import MEAN_WEIGHTS
+
         click.echo(MEAN_WEIGHTS)
     for place, group in enumerate(weights):
         click.echo(_coloured(str(TopWeights((group,))), "red" if place % 2 else "green"))

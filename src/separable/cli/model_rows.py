@@ -1,6 +1,6 @@
 """Rows of a file for a model, some at a time: what predict, evaluate and explain go through.
 
-How a model takes rows depends on what it was trained on: see `separable.cli.feeds`.
+How a model takes rows depends on what it was trained on: see `separable.cli.model_feeds`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.feeds import feed_of
+from separable.cli.model_feeds import feed_of
 from separable.cli.output import counted, file_name, naming_file, report_lines
 from separable.cli.talk import note, step
 

@@ -17,18 +17,17 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import ColumnReport, EncodingReport
 
 __all__ = [
-    "MEAN_WEIGHTS",
+    "check_csv_output",
     "check_output",
     "counted",
+    "csv_bytes",
+    "data_name",
     "file_name",
     "json_bytes",
     "naming_file",
     "report_lines",
     "write_data",
 ]
-
-#: Said above the weights of a model that votes.
-MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
 
 
 def counted(number: Any, noun: str) -> str:
@@ -41,6 +40,18 @@ def json_bytes(value: Any) -> bytes:
     import msgspec
 
     return msgspec.json.encode(value) + b"\n"
+
+
+def csv_bytes(titles: list[str], lines: Iterable[list[Any]]) -> bytes:
+    """Return a few lines as CSV, None as nothing."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(lines)
+    return text.getvalue().encode()
 
 
 def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
@@ -78,6 +89,14 @@ def check_output(output: str, **inputs: str) -> None:
     check_writable(path)
 
 
+def check_csv_output(output: str | None, data: str, *, as_json: bool) -> None:
+    """Refuse -o and --json together, and what `check_output` refuses."""
+    if output is not None and as_json:
+        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
+    if output is not None and output != "-":
+        check_output(output, data=data)
+
+
 @contextmanager
 def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterator[None]:
     """Name the file in an error about its table, and count rows as the user does, from 1.
@@ -102,7 +121,7 @@ def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterat
 
 def _cell_name(source: str, row: int, column: str) -> str:
     """Return where a value is: the line of the file if it is known for sure, else the row."""
-    from separable.cli.lines import place_of_cell
+    from separable.cli.row_lines import place_of_cell
     from separable.data.table import at_place
 
     place = place_of_cell(source, row, column)
@@ -114,6 +133,11 @@ def _cell_name(source: str, row: int, column: str) -> str:
 def file_name(source: str) -> str:
     """Return what to call a source in a message."""
     return "standard input" if source == "-" else source
+
+
+def data_name(source: str) -> str:
+    """Return what a model remembers its data as: the name without folders."""
+    return file_name(source).rpartition("/")[2]
 
 
 def report_lines(report: EncodingReport, first_row: int = 0) -> list[str]:

@@ -6,7 +6,7 @@ import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
-from separable.cli.output import check_output, json_bytes, write_data
+from separable.cli.output import check_csv_output, json_bytes, write_data
 from separable.cli.problem_options import ProblemOptions, problem_options
 from separable.cli.talk import note
 
@@ -46,12 +46,9 @@ def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json
     largest features. The best mean is marked, and the strongest penalty within one standard error
     of it.
     """
-    if output is not None and as_json:
-        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
-    if output not in (None, "-"):
-        check_output(str(output), data=data)
     from separable.cli.pathing import strength_path
 
+    check_csv_output(output, data, as_json=as_json)
     found = strength_path(data, asked, top)
     for told in found.notes:
         note(told)

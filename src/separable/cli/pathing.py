@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from separable.cli.board_text import with_error
-from separable.cli.comparison import compare_candidates
-from separable.cli.encoding import Encoded
+from separable.cli.board_text import rows_text, with_error
+from separable.cli.comparison import compare_all_rows
 from separable.cli.learners import LEARNERS, names_of
-from separable.cli.output import file_name
+from separable.cli.output import csv_bytes
 from separable.cli.talk import step
-from separable.cli.train_table import read_problem
-from separable.data.table import TableError
 from separable.fitting.choice import one_error_place, standard_errors
 from separable.model.words import number, shown, table
 
@@ -27,9 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.cli.candidates import Candidate
     from separable.cli.comparison import Comparison
+    from separable.cli.encoded_rows import Encoded
     from separable.cli.problem_options import ProblemOptions
-    from separable.cli.train_table import Problem
 
     Floats = NDArray[np.float64]
 
@@ -74,25 +70,18 @@ class PathFound:
 
     def to_csv(self) -> bytes:
         """Return one line a strength."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
         given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
-        writer.writerow(
-            [self.name, "metric", *given, "is_best", "is_one_standard_error", "largest"]
-        )
-        for each in self.steps:
-            cells = [getattr(each, name) for name in given]
-            writer.writerow(
-                [
-                    each.strength,
-                    self.metric,
-                    *("" if cell is None else cell for cell in cells),
-                    each.is_best,
-                    each.is_one_standard_error,
-                    " ".join(one["feature"] for one in each.largest),
-                ]
-            )
-        return text.getvalue().encode()
+        marks = ("is_best", "is_one_standard_error")
+        lines = [
+            [
+                each.strength,
+                self.metric,
+                *(getattr(each, name) for name in (*given, *marks)),
+                " ".join(one["feature"] for one in each.largest),
+            ]
+            for each in self.steps
+        ]
+        return csv_bytes([self.name, "metric", *given, *marks, "largest"], lines)
 
     def to_text(self) -> str:
         """Return a table for a terminal, and below it the largest features."""
@@ -119,9 +108,7 @@ class PathFound:
         ]
         width = max(len(strength) for strength, _ in largest)
         less = "" if self.greater_is_better else "; less is better"
-        of = f"{self.compared_rows} rows"
-        if self.compared_rows < self.rows:
-            of = f"{self.compared_rows} of {self.rows} rows, chosen at random"
+        of = rows_text(self.compared_rows, self.rows)
         return "\n".join(
             [
                 f"{self.learner}, {len(self.steps)} strengths by {self.folds} folds of {of}{less}:",
@@ -146,11 +133,9 @@ def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
         So many of the largest features are named.
     """
     name = _learner(asked)
-    problem = read_problem(data, asked)
-    encoded = Encoded(problem, np.arange(len(problem)))
-    comparison = compare_candidates(problem, encoded)
-    if comparison.board is None:
-        raise TableError(f"{file_name(data)}: {len(problem)} rows are too few for folds.")
+    encoded, comparison = compare_all_rows(data, asked, by_metric_alone=True)
+    problem = encoded.problem
+    assert comparison.board is not None
     return PathFound(
         learner=name,
         name=next(iter(comparison.candidate.grid)),
@@ -159,7 +144,7 @@ def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
         folds=comparison.board.n_folds,
         rows=len(problem),
         compared_rows=comparison.rows,
-        steps=tuple(_steps(problem, encoded, comparison, top)),
+        steps=tuple(_steps(encoded, comparison, top)),
         notes=problem.notes,
     )
 
@@ -184,7 +169,7 @@ def _learner(asked: ProblemOptions) -> str:
     return asked.models[0]
 
 
-def _steps(problem: Problem, encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]:
+def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]:
     assert comparison.board is not None
     best = comparison.board.best
     assert best.tried_scores is not None
@@ -196,7 +181,7 @@ def _steps(problem: Problem, encoded: Encoded, comparison: Comparison, top: int)
     penalty = np.array([1 / each if name == "C" else each for each in strengths])
     chosen = list(strengths).index(best.params[name])
     simple = one_error_place(sign * mean, error, penalty)
-    fits = _fits(problem, encoded, comparison, strengths)
+    fits = _fits(encoded, candidate, strengths)
     encoder, _ = encoded(counts=candidate.counts)
     return [
         PathStep(
@@ -215,19 +200,18 @@ def _steps(problem: Problem, encoded: Encoded, comparison: Comparison, top: int)
 
 
 def _fits(
-    problem: Problem, encoded: Encoded, comparison: Comparison, strengths: Sequence[float]
+    encoded: Encoded, candidate: Candidate, strengths: Sequence[float]
 ) -> list[tuple[Floats, float | None]]:
     """Return the weights and the relative gap of each strength, from all rows."""
-    candidate = comparison.candidate
     _, rows = encoded(counts=candidate.counts)
-    y, weight = problem.target.values, problem.weight
+    y, weight = encoded.problem.target.values, encoded.problem.weight
     with step(f"Fitting {len(strengths)} strengths"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return list(_learned(candidate, rows, y, weight, strengths))
 
 
 def _learned(
-    candidate: Any, rows: Any, y: Any, weight: Any, strengths: Sequence[float]
+    candidate: Candidate, rows: Any, y: Any, weight: Any, strengths: Sequence[float]
 ) -> list[tuple[Floats, float | None]]:
     from separable.certified.fold_lanes import has_lanes
     from separable.select.paths import path

@@ -1,4 +1,7 @@
-"""Columns that say something about rows, not about what is predicted: weight, group and time."""
+"""Columns that say something about rows, not about what is predicted: weight, group and time.
+
+Errors count rows among those asked for; `separable.cli.output.naming_file` says where they are.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows
     from separable.data.columns import Columns
 
-__all__ = ["groups_of", "times_of", "weights_of"]
+__all__ = ["groups_of", "refuse_no_weight", "times_of", "weights_of"]
 
 
 def weights_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.float64]:
-    """Return the weights of some rows: finite numbers >= 0, not all 0."""
+    """Return the weights of some rows: finite numbers >= 0."""
     column = columns[name]
     if not isinstance(column, Numbers):
         raise TableError(f"--weight {name}: the column has to hold numbers.")
@@ -31,11 +34,15 @@ def weights_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.float64]:
         missing = np.isnan(weight[place])
         found = "a weight is missing" if missing else f"{weight[place]:g} is no weight"
         raise CellError(
-            name, int(rows[place]), f"{found}. Weights are finite numbers >= 0; 0 leaves a row out."
+            name, place, f"{found}. Weights are finite numbers >= 0; 0 leaves a row out."
         )
+    return weight
+
+
+def refuse_no_weight(name: str, weight: NDArray[np.float64]) -> None:
+    """Refuse weights that leave every row out."""
     if not weight.any():
         raise TableError(f"--weight {name}: every weight is 0, so no row is left.")
-    return weight
 
 
 def groups_of(columns: Columns, name: str, rows: Rows) -> NDArray[np.int64]:
@@ -65,7 +72,7 @@ def times_of(columns: Columns, name: str, rows: Rows) -> NDArray[Any]:
     missing = np.flatnonzero(np.isnan(times) if times.dtype.kind == "f" else np.isnat(times))
     if len(missing):
         raise CellError(
-            name, int(rows[missing[0]]), "the time is missing. Fill it in, or leave the row out."
+            name, int(missing[0]), "the time is missing. Fill it in, or leave the row out."
         )
     if times.min() == times.max():
         raise TableError(

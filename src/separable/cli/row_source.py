@@ -1,4 +1,8 @@
-"""A file, a glob, a folder or standard input, read some rows at a time."""
+"""Where the rows to be answered come from: files, or standard input as it comes, in parts.
+
+Every row is kept, with a target or without. `separable.cli.stream_source` is the other reader in
+parts, of rows that are learned from.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +125,7 @@ class RowSource:
             As those of `separable.data.read`, besides what the user said.
         progress : callable, optional
         """
-        from separable.cli.lines import remember_lines
+        from separable.cli.row_lines import remember_lines
         from separable.data.table import NotANumberError, TableError
 
         reports: list[ReadingReport] = []

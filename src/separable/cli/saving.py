@@ -1,18 +1,54 @@
-"""How the commands save a model: with what its learner needs to go on, unless that is large."""
+"""How the commands save a model, and what its file remembers of its training."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import click
+
+from separable.cli.output import check_output
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
 
-__all__ = ["LARGEST_STATE", "save_model", "state_bytes"]
+__all__ = ["LARGEST_STATE", "model_path", "remembered", "save_model", "state_bytes"]
 
 #: A larger training state is left out.
 LARGEST_STATE = 256_000_000
+
+
+def model_path(output: str | None, data: str, **inputs: str) -> str:
+    """Return the file to save a model in, refused before the work where it cannot be written.
+
+    Parameters
+    ----------
+    output : str or None
+        As the user named it; None: as the data, beside which nothing is written.
+    data : str
+        The file that is learned from.
+    **inputs : str
+        Other files that are read, by what each is.
+    """
+    path = output or _named_as(data)
+    if path == "-":
+        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
+    check_output(path, data=data, **inputs)
+    return path
+
+
+def _named_as(data: str) -> str:
+    name = Path(data).name.partition(".")[0]
+    plain = name and not glob.has_magic(name)
+    return f"{name}.safetensors" if plain and data != "-" else "model.safetensors"
+
+
+def remembered(model: Model) -> dict[str, Any]:
+    """Return what the file of a model remembers of its training; nothing where it says nothing."""
+    told = model.evidence.get("train")
+    return dict(told) if isinstance(told, dict) else {}
 
 
 def state_bytes(model: Model) -> int:

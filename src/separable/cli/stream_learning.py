@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from separable.cli.output import counted, file_name
 from separable.cli.stream_progress import PIECE, Gauge, Record, is_mark, next_cut
 
 if TYPE_CHECKING:
@@ -137,6 +138,11 @@ class StreamLearner:
             if self.checkpoints is not None and self._can_keep():
                 self.checkpoints.write()
             raise
+        if not self.record.lines:
+            raise ValueError(
+                f"{file_name(self.stream.source.data)}: no row could be learned from: "
+                f"{counted(self.record.missing, 'row')} without a target."
+            )
 
     def _run_pass(self) -> None:
         record = self.record

@@ -95,7 +95,7 @@ def stream_options(command: F) -> F:
         own = {each.name: options.pop(each.name) for each in fields(StreamOptions)}
         given = StreamOptions(**own)
         if streams:
-            from separable.cli.stream import train_stream
+            from separable.cli.stream_training import train_stream
 
             return train_stream(click.get_current_context(), given, **options)
         for each in fields(StreamOptions):

@@ -9,27 +9,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.classification import SHOWN_CLASSES
-from separable.cli.output import MEAN_WEIGHTS, counted, file_name
+from separable.cli.output import counted, file_name
+from separable.cli.report_text import TOP_WEIGHTS, column_lines, weights_text
 from separable.cli.stream_progress import PIECE, SHARE
 from separable.cli.talk import Step, say, verbosity
-from separable.model.linear_model import LinearModel
-from separable.model.top_weights import TopWeights
 from separable.model.words import number, shown
 from separable.model.words import table as aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.cli.stream import StreamRun
     from separable.cli.stream_learning import StreamLearner
     from separable.cli.stream_progress import Line, Record
     from separable.cli.stream_target import StreamTarget
+    from separable.cli.stream_training import StreamRun
     from separable.data.progress import Progress
     from separable.model.kinds import Model
 
 __all__ = ["LineTable", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained"]
 
-TOP_WEIGHTS = 5
 WIDTHS = (11, 12, 12, 10, 14, 14, 9)
 
 
@@ -231,6 +229,8 @@ def trained(
             "unseen": record.unseen,
         },
     }
+    if learner.stream.source.format == "svmlight":
+        told["index_base"] = learner.stream.source.index_base
     evidence = {**model.evidence, "train": told}
     if "progressive" in evidence:  # of the first pass, in which rows are new
         evidence["progressive"] = {
@@ -262,17 +262,13 @@ def stream_text(run: StreamRun, path: str) -> str:
     rate = run.rows_read / max(run.seconds, 1e-9)
     rows = counted(run.rows_read, "row")
     say(f"{rows} learned from in {run.seconds:.1f} s, {rate:.0f} a second.")
-    groups = run.model.top_weights(TOP_WEIGHTS).groups
-    most = 2 * SHOWN_CLASSES
-    more = "\n... and those of the other classes" if len(groups) > most else ""
-    mean = "" if isinstance(run.model, LinearModel) else f"\n{MEAN_WEIGHTS}"
     model = shlex.quote(path)
     data = "NEW.csv" if run.stream.encoder is not None else "NEW"
     sections = [
         _rows_text(run),
         _tail_text(run),
         f"{run.model.learner} with {counted(run.model.n_features, 'feature')}{_passes_text(run)}",
-        f"Most telling features{mean}\n{TopWeights(groups[:most])}{more}",
+        weights_text(run.model),
         f"Saved {path}. Next:\n  separable explain {model}\n"
         f"  separable evaluate {model} {data}\n  separable update {model} {data}",
     ]
@@ -297,18 +293,16 @@ def _rows_text(run: StreamRun) -> str:
     if record.missing:
         rows += f", {record.missing} more without a target left out"
     lines = [rows]
-    columns = _columns(run) or []
-    width = max((len(shown(column["name"])) for column in columns), default=0)
+    columns = []
     if run.target_name is not None:
-        width = max(width, len(shown(run.target_name)))
         what = "numbers" if told.classes is None else _classes_text(told.classes.tolist())
-        lines.append(f"  {shown(run.target_name).ljust(width)}  target    {what}")
-    lines += [
-        f"  {shown(column['name']).ljust(width)}  {_column_text(run, column)}".rstrip()
-        for column in columns
+        columns.append((shown(run.target_name), "target", what))
+    columns += [
+        (shown(column["name"]), column["type"], _about(run, column))
+        for column in _columns(run) or []
     ]
     if columns:
-        lines.append("  (as the first rows have them)")
+        lines += [*column_lines(columns), "  (as the first rows have them)"]
     return "\n".join(lines)
 
 
@@ -318,14 +312,14 @@ def _classes_text(classes: list[Any]) -> str:
     return f"{len(classes)} classes ({first}{more})"
 
 
-def _column_text(run: StreamRun, column: dict[str, Any]) -> str:
+def _about(run: StreamRun, column: dict[str, Any]) -> str:
     notes = [shown(column["reason"], 150)] if "reason" in column else []
     if column["type"] in ("category", "date", "text"):
         notes.append(counted(column["features"], "feature"))
     if column["unseen"]:
         first = ", ".join(repr(shown(x)) for x in run.record.unseen[column["name"]]["first"])
         notes.append(f"{column['unseen']} later values of other levels: no effect ({first})")
-    return f"{column['type']:<8}  {'; '.join(notes)}"
+    return "; ".join(notes)
 
 
 def _tail_text(run: StreamRun) -> str:

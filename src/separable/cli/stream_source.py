@@ -1,4 +1,7 @@
-"""Where a stream comes from: files of any size, globs, standard input, in chunks."""
+"""Where the rows of a stream come from: files of any size, globs, standard input, in chunks.
+
+They can be read in several passes, and known again when a checkpoint goes on.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,12 @@ class Source:
         As the user named it.
     reading : ReadingOptions
         How to read it.
+    index_base : {"auto", 0, 1}
+        Where svmlight text counts columns from; once it was read, what was found.
     """
 
-    def __init__(self, data: str, reading: ReadingOptions) -> None:
-        self.data = data
+    def __init__(self, data: str, reading: ReadingOptions, index_base: Any = "auto") -> None:
+        self.data, self.index_base = data, index_base
         self.inputs = inputs_of(data)
         self._options = reading.for_read()
         self.format: str = self._options.pop("format", None) or formats_of(self.inputs)
@@ -83,9 +88,14 @@ class Source:
         n_features : int, optional
             The number of columns of sparse rows.
         """
-        options = checked_options(column_types=column_types, n_features=n_features, **self._options)
+        options = checked_options(
+            column_types=column_types,
+            n_features=n_features,
+            index_base=self.index_base,
+            **self._options,
+        )
+        files: Any = files_of(self.inputs, None, self.format, options, self._tell)
         try:
-            files = files_of(self.inputs, None, self.format, options, self._tell)
             self.report = files.report
             yield from files.datasets(CHUNK_BYTES, None)
         except NotANumberError:
@@ -93,6 +103,7 @@ class Source:
         except TableError as error:
             raise TableError(in_options(str(error))) from None
         finally:
+            self.index_base = getattr(files, "index_base", "auto")
             self._note()
 
     def _tell(self, progress: Progress) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from separable.cli.number_use import refuse_negative
 from separable.cli.output import file_name, naming_file
+from separable.cli.row_columns import weights_of
 from separable.cli.stream_rows import RowStream, Targets
 from separable.cli.stream_target import settled_target, target_of
 from separable.cli.talk import step
@@ -145,11 +146,12 @@ class TableStream(RowStream):
         assert table is not None
         require_columns([self.name], table.column_names, file_name(self.source.data))
         y, there = target_of(self.target, table, self.name, first_row)
-        weight = self._weight(table, first_row)
+        weight = self._weight(table, there, first_row)
         if weight is None:
             return Targets(there, there, y, None)
-        keep = there & (weight > 0)
-        return Targets(there, keep, y[keep[there]], weight[keep])
+        keep = there.copy()
+        keep[there] = weight > 0
+        return Targets(there, keep, y[weight > 0], weight[weight > 0])
 
     def _encoded(
         self, chunk: Dataset, kept: NDArray[np.intp], first_row: int
@@ -166,22 +168,17 @@ class TableStream(RowStream):
                 refuse_negative(rows, self.encoder, self.wanted.learner or "")
         return rows, report
 
-    def _weight(self, table: pa.Table, first_row: int) -> NDArray[np.float64] | None:
+    def _weight(
+        self, table: pa.Table, there: NDArray[np.bool_], first_row: int
+    ) -> NDArray[np.float64] | None:
+        """Return the weights of the rows that have a target."""
         name = self.wanted.weight
         if name is None:
             return None
         require_columns([name], table.column_names, file_name(self.source.data))
-        column = as_columns(table.select([name]))[name]
-        assert not isinstance(column, Categories)
-        odd = np.flatnonzero(~((column.values >= 0) & np.isfinite(column.values)))
-        if len(odd):
-            found = column.values[odd[0]]
-            told = "nothing" if np.isnan(found) else f"{found:g}"
-            raise TableError(
-                f"{file_name(self.source.data)}, data row {first_row + int(odd[0]) + 1}, column "
-                f"{name!r}: {told} is no weight. Write a number >= 0; 0 leaves the row out."
-            )
-        return column.values
+        rows = np.flatnonzero(there)
+        with naming_file(self.source.data, rows + first_row):
+            return weights_of(as_columns(table.select([name])), name, rows)
 
 
 def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.cli.classification import MANY_CLASSES, is_plain, most_classes
+from separable.cli.regression import LARGEST
 from separable.cli.talk import note
 from separable.data.columns import Categories, as_columns
 from separable.data.table import TableError, is_number
@@ -20,16 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
 
-#: More different values than this, and more than a share of the rows, are not classes.
-MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
-#: Of numbers so many rows tell, where nobody said whether they are classes.
-TELLING_ROWS = 2000
 #: In so many rows, classes that change less than this share of what chance gives are in order.
 ENOUGH_ROWS, ORDERED = 50, 0.2
-#: Errors are squared and added up, which larger numbers do not survive.
-LARGEST = 1e150
-#: A whole number as int64 writes it.
-PLAIN = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 SHUFFLE = "A stream is learned from in its order: shuffle the rows if they are sorted by class."
 
@@ -180,14 +173,13 @@ def settled_target(
         announced = [text.strip() for text in classes.split(",")]
         return Labels(where, _as_labels(announced, texts=texts), "named in --classes")
     numbers = found.dtype.kind != "U" or all(is_number(level) for level in found.tolist())
-    if numbers and task is None:
-        if len(found) > max(MANY_CLASSES, NUMBER_SHARE * min(rows, TELLING_ROWS)):
+    if len(found) > most_classes(rows, numbers=numbers, sure=task is not None):
+        if numbers and task is None:
             note(
                 f"{where} looks like a quantity, so its numbers are predicted. For classes name a "
                 "classifier with --model."
             )
             return Quantities(where)
-    elif len(found) > max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows):
         looks = "a quantity" if numbers else "an identifier or free text"
         instead = "predict numbers with --model sgd-regressor, " if numbers else ""
         raise TableError(
@@ -231,5 +223,5 @@ def _text(value: Any) -> str:
 
 
 def _as_labels(names: list[str], *, texts: bool) -> NDArray[Any]:
-    whole = not texts and all(PLAIN.fullmatch(name) for name in names)
+    whole = not texts and all(map(is_plain, names))
     return np.unique(np.array([int(n) for n in names] if whole else names))

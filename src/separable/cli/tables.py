@@ -71,7 +71,7 @@ def table_of(
         raise  # whoever asked for the type has a remedy of its own
     except TableError as error:
         raise TableError(in_options(str(error))) from None
-    from separable.cli.lines import remember_lines
+    from separable.cli.row_lines import remember_lines
 
     remember_lines(data, inputs, dataset.report, reading)
     for told in dataset.report.notes:

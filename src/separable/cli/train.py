@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import math
-from pathlib import Path
 
 import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, talk_options
-from separable.cli.output import check_output, json_bytes, write_data
+from separable.cli.output import json_bytes, write_data
 from separable.cli.problem_options import TESTING, ProblemOptions, problem_options
 from separable.cli.stream_options import stream_options
 from separable.cli.talk import note, warn
@@ -81,7 +79,7 @@ def train(
     words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
     Options about columns may be given several times.
     """
-    from separable.cli.saving import save_model
+    from separable.cli.saving import model_path, save_model
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model
 
@@ -90,10 +88,7 @@ def train(
             f"--test-size and --test {test}: rows are held out, or a file is tested on. Leave one "
             "of the two out."
         )
-    path = output or _default_output(data)
-    if path == "-":
-        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
-    check_output(path, data=data, **({} if test is None else {"test": test}))
+    path = model_path(output, data, **({} if test is None else {"test": test}))
     training = train_model(data, test, TEST_SIZE if test_size is None else test_size, asked)
     save_model(training.model, path)
     for told in training.notes:
@@ -104,9 +99,3 @@ def train(
         write_data(json_bytes({"model": path, **training_dict(training)}))
     else:
         click.echo(training_text(training, path))
-
-
-def _default_output(data: str) -> str:
-    name = Path(data).name.partition(".")[0]
-    plain = name and not glob.has_magic(name)
-    return f"{name}.safetensors" if plain and data != "-" else "model.safetensors"

@@ -8,24 +8,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.board_text import board_text, choice_text
-from separable.cli.classification import SHOWN_CLASSES
-from separable.cli.output import MEAN_WEIGHTS, counted, file_name
+from separable.cli.output import counted, file_name
+from separable.cli.report_text import TOP_WEIGHTS, column_lines, weights_text
 from separable.data.table import missing_counts
-from separable.model.linear_model import LinearModel
-from separable.model.top_weights import TopWeights
 from separable.model.words import number, shown
 
 if TYPE_CHECKING:
-    from separable.cli.train_table import Problem
+    from separable.cli.problem import Problem
     from separable.cli.training import Training
     from separable.model.kinds import Model
 
 __all__ = ["training_dict", "training_text"]
-
-TOP_WEIGHTS = 5
-
-#: Two a class.
-WEIGHT_GROUPS = 2 * SHOWN_CLASSES
 
 #: What a learner may set by itself, and how it is told.
 CHOSEN = {
@@ -50,7 +43,6 @@ NOT_HELD_OUT = "Nothing was held out, so the error on new rows is not known."
 def training_dict(training: Training) -> dict[str, Any]:
     """Return what was found as plain JSON values."""
     model, problem, comparison = training.model, training.problem, training.comparison
-    board = comparison.board
     return {
         "learner": model.learner,
         "task": problem.task,
@@ -63,7 +55,7 @@ def training_dict(training: Training) -> dict[str, Any]:
         "metric": comparison.judge.metric.name,
         "positive": comparison.judge.positive,
         "compared_rows": comparison.rows,
-        "leaderboard": None if board is None else board.to_dict(),
+        "leaderboard": comparison.board_dict(),
         "chosen": {"name": comparison.candidate.name, "params": dict(comparison.params)},
         "held_out": None if training.held_out is None else training.held_out.figures.to_dict(),
         **training.trained.values,
@@ -78,12 +70,12 @@ def training_text(training: Training, path: str) -> str:
     """Return what was found as text for a terminal."""
     sections = [_columns_text(training)]
     if training.comparison.board is not None:
-        sections.append(board_text(training.comparison))
+        sections.append(board_text(training.comparison, marked=True))
     sections += [
         choice_text(training.comparison),
         _held_out_text(training),
         _model_text(training),
-        _weights_text(training),
+        weights_text(training.model),
         _next_text(training, path),
     ]
     return "\n\n".join(sections)
@@ -123,11 +115,8 @@ def _columns_text(training: Training) -> str:
     told = [
         (shown(each["name"]), each["type"], _about(problem, each)) for each in _columns(training)
     ]
-    lines = _runs(told)
-    width = max(len(name) for name, _, _ in lines)
     title = f"{file_name(problem.data)}: {counted(problem.whole.num_rows, 'row')}"
-    rows = [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in lines]
-    return "\n".join([title, *rows])
+    return "\n".join([title, *column_lines(_runs(told))])
 
 
 def _about(problem: Problem, column: dict[str, Any]) -> str:
@@ -165,7 +154,8 @@ def _runs(told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 
 def _model_text(training: Training) -> str:
     model, evidence = training.model, training.model.evidence
-    again = "trained" if training.held_out is None else "trained again"
+    held_out = training.held_out
+    again = "trained" if held_out is None or held_out.own_file else "trained again"
     lines = [
         f"{model.learner}, {again} on all {len(training.problem)} rows with "
         f"{counted(model.n_features, 'feature')}:",
@@ -208,14 +198,6 @@ def _end(model: Model) -> str:
     k = model.n_scores
     models = f" of the {k} one-vs-rest models together" if k > 1 else ""
     return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
-
-
-def _weights_text(training: Training) -> str:
-    groups = training.model.top_weights(TOP_WEIGHTS).groups
-    shown_groups = TopWeights(groups[:WEIGHT_GROUPS])
-    more = "\n... and those of the other classes" if len(groups) > WEIGHT_GROUPS else ""
-    mean = "" if isinstance(training.model, LinearModel) else f"\n{MEAN_WEIGHTS}"
-    return f"Most telling features{mean}\n{shown_groups}{more}"
 
 
 def _next_text(training: Training, path: str) -> str:

@@ -10,15 +10,15 @@ import numpy as np
 
 from separable.cli.comparison import compare_candidates
 from separable.cli.data_warnings import data_warnings, shared_rows
-from separable.cli.encoding import Encoded
+from separable.cli.encoded_rows import Encoded
 from separable.cli.fit_warnings import fit_warning
 from separable.cli.number_use import notes_on_numbers
-from separable.cli.output import file_name, naming_file
-from separable.cli.parts import held_out_rows, how_held_out, refuse_one_class
-from separable.cli.row_columns import weights_of
+from separable.cli.output import data_name, file_name, naming_file
+from separable.cli.problem import read_problem, rows_of
+from separable.cli.row_columns import refuse_no_weight, weights_of
+from separable.cli.splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.tables import table_of
 from separable.cli.talk import step
-from separable.cli.train_table import read_problem, rows_of
 from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.cli.comparison import Comparison
+    from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
     from separable.cli.target import Finding, Rows
-    from separable.cli.train_table import Problem
     from separable.features.table_encoder import TableEncoder
     from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
@@ -50,10 +50,13 @@ class HeldOut:
     figures : Evaluation
     how : str
         Which rows these are, in words.
+    own_file : bool, default False
+        They are of a file of their own, so that the model was trained once.
     """
 
     figures: Evaluation
     how: str
+    own_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -193,16 +196,18 @@ def _tested_on_file(
     needed = [*fitted.encoder.column_types, asked.target]
     require_columns([*needed, *filter(None, [asked.weight])], table.column_names, where)
     truth = problem.target.truth(table, asked.target, where)
-    with naming_file(test):
+    with naming_file(test, truth.rows):
         weight = None
         if asked.weight is not None:
             weight = weights_of(as_columns(table), asked.weight, truth.rows)
+            refuse_no_weight(asked.weight, weight)
         table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)
     answers = answers_of(fitted.model, encoded)
     positive = comparison.judge.positive
     figures = evaluation(answers, truth.values, weight, positive, constant)
-    held = HeldOut(figures, f"Tested on {len(truth.values)} rows of {where}")
+    told = f"Tested on {len(truth.values)} rows of {where}"
+    held = HeldOut(figures, told, own_file=True)
     return held, table.select([name for name in problem.features.column_names if name in needed])
 
 
@@ -220,14 +225,14 @@ def _told(
     told: dict[str, Any] = {
         "task": problem.task,
         "target": asked.target,
-        "data": file_name(problem.data).rpartition("/")[2],
+        "data": data_name(problem.data),
         "rows": len(problem),
         "metric": judge.metric.name,
         "positive": judge.positive,
         **{option: getattr(asked, option) for option in ("weight", "group", "time")},
         "constant": constant,
         **trained.values,
-        "held_out": None if held_out is None else _figures(held_out.figures),
+        "held_out": None if held_out is None else held_out.figures.to_dict(),
         "leaderboard": _kept_board(comparison),
     }
     model = replace(
@@ -254,11 +259,6 @@ def _told(
 def _without_threads(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a learner was asked for; how many threads there were does not matter."""
     return {name: None if name == "n_jobs" else value for name, value in parameters.items()}
-
-
-def _figures(found: Evaluation) -> dict[str, Any]:
-    """Return the figures that a model file remembers."""
-    return found.to_dict()
 
 
 def _kept_board(comparison: Comparison) -> list[dict[str, Any]] | None:

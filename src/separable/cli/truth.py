@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from separable.cli.output import naming_file
-from separable.data.table import CellError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from separable.cli.model_rows import Part
     from separable.model.kinds import Model
 
-__all__ = ["class_labels", "truth_of", "weights_of"]
+__all__ = ["class_labels", "positive_class", "truth_of", "weights_of_part"]
 
 
 def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -46,7 +46,8 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     column = as_columns(part.table.select([target]))[target]
     if isinstance(column, Categories):
         there = column.codes >= 0
-        levels = class_labels(model, list(column.levels))
+        assert model.classes is not None
+        levels = class_labels(model.classes, list(column.levels))
         if len(levels) == 0:
             return np.empty(0, dtype=object), there
         return levels[column.codes[there]], there
@@ -54,10 +55,8 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
     return column.values[there], there
 
 
-def class_labels(model: Model, texts: list[str]) -> NDArray[Any]:
-    """Return texts as the labels of a model; one that cannot be such a label stays a text."""
-    assert model.classes is not None
-    classes = model.classes
+def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
+    """Return texts as labels like some classes; one that cannot be such a label stays a text."""
     if classes.dtype.kind == "U":
         return np.array(texts, dtype=np.str_)
     by_text = {str(label): label for label in classes.tolist()}
@@ -66,6 +65,21 @@ def class_labels(model: Model, texts: list[str]) -> NDArray[Any]:
     found = np.empty(len(texts), dtype=object)
     found[:] = [by_text.get(text, _number(text)) for text in texts]
     return found
+
+
+def positive_class(classes: NDArray[Any], given: str) -> Any:
+    """Return the class that --positive names, or refuse it."""
+    from separable.data.table import did_you_mean, list_names
+
+    labels = classes.tolist()
+    label = class_labels(classes, [given])[0]
+    if label in labels:
+        return labels[labels.index(label)]
+    texts = [str(each) for each in labels]
+    raise click.UsageError(
+        f"--positive {given}: there is no such class{did_you_mean(given, texts)}. There are "
+        f"{list_names(texts, 10)}."
+    )
 
 
 def _number(text: str) -> Any:
@@ -77,29 +91,27 @@ def _number(text: str) -> Any:
     return text if value != value else value  # NaN is a text like any other
 
 
-def weights_of(part: Part, weight: str | None, data: str) -> NDArray[np.float64] | None:
-    """Return the weight of each row: a column, or what sparse text says.
+def weights_of_part(
+    part: Part, there: NDArray[np.bool_], weight: str | None, data: str
+) -> NDArray[np.float64]:
+    """Return the weights of the rows whose truth is known.
 
     Parameters
     ----------
     part : Part
+    there : ndarray of bool
+        Which rows these are.
     weight : str or None
-        The column, of numbers.
+        The column, of numbers; None: what sparse text says, else 1.
     data : str
         The file, for messages.
     """
+    rows = np.flatnonzero(there)
     if weight is None:
-        return part.weights
-    from separable.data.columns import Numbers, as_columns
+        return np.ones(len(rows)) if part.weights is None else part.weights[rows]
+    from separable.cli.row_columns import weights_of
+    from separable.data.columns import as_columns
 
     assert part.table is not None
-    column = as_columns(part.table.select([weight]))[weight]
-    assert isinstance(column, Numbers)
-    bad = np.flatnonzero(~(column.values >= 0) | np.isinf(column.values))
-    if len(bad):
-        row = int(bad[0])
-        with naming_file(data, range(part.first_row, part.first_row + part.rows.n_rows)):
-            raise CellError(
-                weight, row, f"{column.values[row]:g} is no weight. Write a number >= 0."
-            )
-    return column.values
+    with naming_file(data, rows + part.first_row):
+        return weights_of(as_columns(part.table.select([weight])), weight, rows)

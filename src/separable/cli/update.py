@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from separable.cli.help import OUTPUT, command, heading
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import check_output, counted, file_name, json_bytes, write_data
+from separable.cli.output import counted, data_name, file_name, json_bytes, write_data
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
@@ -67,12 +66,9 @@ def update(
     sums (ridge, least squares, LDA, naive Bayes) can go on: the result is that of learning from all
     rows, in this order. The others cannot, and say so.
     """
-    from separable.cli.saving import save_model
+    from separable.cli.saving import model_path, save_model
 
-    path = output or model
-    if path == "-":
-        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
-    check_output(path, data=data)
+    path = model_path(output or model, data)
     run = _Update(model, data, target, weight, reading)
     updated = run.run()
     save_model(updated, path)
@@ -90,17 +86,18 @@ class _Update:
     def __init__(
         self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
     ) -> None:
+        from separable.cli.saving import remembered
         from separable.cli.stream_source import Source
         from separable.model.file import load
 
         self.path, self.data = path, data
         self.model: Model = load(path)
         self._refuse_unable()
-        trained: Any = dict(self.model.evidence).get("train") or {}
-        self.trained: dict[str, Any] = dict(trained)
+        self.trained = remembered(self.model)
         self.target_name = target or self.trained.get("target")
         self.weight_name = weight or self.trained.get("weight")
-        self.source: Source = Source(data, reading)
+        base = self.trained.get("index_base", "auto")
+        self.source: Source = Source(data, reading, base)
         self.told: dict[str, Any] = {}
         self._right = self._tested = 0.0
 
@@ -120,11 +117,6 @@ class _Update:
             table.begin(learner.gauge.name, stream.target, learner.record)
             self.source.progress = table.reading
             learner.run()
-        if not learner.record.lines:
-            raise ValueError(
-                f"{file_name(self.data)}: no row could be learned from: "
-                f"{counted(learner.record.missing, 'row')} without a target."
-            )
         self.told = self._figures(learner)
         updates = [*self.trained.get("updates", ()), self.told]
         rows = self.trained.get("rows")
@@ -157,7 +149,7 @@ class _Update:
         found = line_figures(record.lines[-1], None, is_number=is_number)
         before = self._right / self._tested
         return {
-            "data": Path(self.data).name,
+            "data": data_name(self.data),
             "rows": record.lines[-1].examples,
             "rows_without_target": record.missing,
             "before": {name: math.sqrt(before) if is_number else before},

@@ -138,13 +138,18 @@ class SvmlightFiles(SparseFiles):
     format = "svmlight"
     _last: Any = None
 
+    @property
+    def index_base(self) -> Literal["auto", 0, 1]:
+        """The number of the first column, as far as it is known."""
+        base: Literal["auto", 0, 1] = self.options.index_base
+        return base if self._last is None else self._last.index_base
+
     def _reader(self, name: str) -> Any:
         from separable.data.svmlight import SvmlightReader
 
-        base = self.options.index_base if self._last is None else self._last.index_base
         on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
         self._last = SvmlightReader(
-            base, self.options.n_features, on_error, name, labels=self.options.labels
+            self.index_base, self.options.n_features, on_error, name, labels=self.options.labels
         )
         return self._last
 

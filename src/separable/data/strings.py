@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["cut_strings", "pack_strings", "unpack_strings"]
+__all__ = ["pack_strings", "unpack_strings"]
 
 #: Bytes that are looked at in one go.
 CHUNK = 1 << 20
@@ -48,11 +48,6 @@ def unpack_strings(utf8: NDArray[Any], offsets: NDArray[Any], name: str) -> Pack
         raise ValueError(f"the offsets of {name} must rise from 0 to {len(utf8)}, and do not")
     _check_utf8(utf8, offsets, name)
     return PackedTexts(utf8, offsets)
-
-
-def cut_strings(utf8: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
-    """Return the texts of tensors that are known to be good."""
-    return tuple(PackedTexts(utf8, offsets))
 
 
 def _check_utf8(utf8: NDArray[np.uint8], offsets: NDArray[np.int64], name: str) -> None:

@@ -10,7 +10,7 @@ from separable.model.words import number, shown, table
 if TYPE_CHECKING:
     from separable.model.evaluation import ClassFigures, Evaluation
 
-__all__ = ["evaluation_text"]
+__all__ = ["evaluation_text", "figure", "is_share"]
 
 #: The figures that are shown, where there are such; the others are in ``figures``.
 OF_ONE_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc", "log_loss")
@@ -43,7 +43,7 @@ def _figures(found: Evaluation) -> str:
     for name in names:
         if name in found.figures:
             beside = found.constant_figures.get(name)
-            lines.append((_called(found, name), _with_error(found, name), _figure(name, beside)))
+            lines.append((_called(found, name), _with_error(found, name), figure(name, beside)))
     right = ""
     if found.correct is not None:
         right = f"\n  ({found.correct} of {found.rows} right; always {_constant(found)}: "
@@ -74,21 +74,22 @@ def _constant(found: Evaluation) -> str:
 
 def _with_error(found: Evaluation, name: str) -> str:
     error = found.standard_errors.get(name)
-    figure = _figure(name, found.figures[name])
+    told = figure(name, found.figures[name])
     if error is None or found.rows < 2:
-        return figure
-    return f"{figure} +- {error:.4f}" if _is_share(name) else f"{figure} +- {error:.2g}"
+        return told
+    return f"{told} +- {error:.4f}" if is_share(name) else f"{told} +- {error:.2g}"
 
 
-def _figure(name: str, value: float | None) -> str:
+def figure(metric: str, value: float | None) -> str:
+    """Return a figure, with four digits behind the point where it has no unit."""
     if value is None:
         return "-"
-    return f"{value + 0.0:.4f}" if _is_share(name) and abs(value) < 1e4 else number(value)
+    return f"{value + 0.0:.4f}" if is_share(metric) and abs(value) < 1e4 else number(value)
 
 
-def _is_share(name: str) -> bool:
+def is_share(metric: str) -> bool:
     """Whether a figure has no unit, so that four digits behind the point are enough."""
-    return METRICS[name].task == "classification" or name == "r2"
+    return METRICS[metric].task == "classification" or metric == "r2"
 
 
 def _confusion(found: Evaluation) -> str:

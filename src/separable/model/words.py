@@ -43,13 +43,13 @@ def signed(value: float) -> str:
     return f"{value:+.6g}" if value else "0"
 
 
-def table(lines: Sequence[tuple[str, ...]], indent: str = "  ") -> str:
-    """Return lines of cells as text in columns: the first to the left, the others to the right."""
+def table(lines: Sequence[tuple[str, ...]], left: int = 1) -> str:
+    """Return lines of cells as text in columns: the first ones to the left, others to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return "\n".join(
-        indent
+        "  "
         + "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
+            cell.ljust(width) if place < left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

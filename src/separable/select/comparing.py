@@ -127,13 +127,18 @@ def standings_of(
     *,
     cv: Any,
     scorer: Any,
+    chooser: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     score_weight: Any = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], Any] | None = None,
 ) -> list[Standing]:
-    """Return how each learner did, in the order given; see `compare`."""
+    """Return how each learner did, in the order given; see `compare`.
+
+    ``chooser`` is a scorer of probabilities that chooses among the parameters of a learner that
+    gives them, instead of the one that learners are compared by.
+    """
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError(
             "compare takes a dict of estimators by name, such as {'lda': LDA()}, with at least one."
@@ -154,7 +159,9 @@ def standings_of(
     for done, (name, (estimator, grid)) in enumerate(candidates.items()):
         if progress is not None:
             progress(done, len(candidates), name)
-        standings.append(_standing(name, estimator, grid, scorer, given))
+        chooses = chooser is not None and grid and hasattr(estimator, "predict_proba")
+        scorers = {"score": scorer, "choice": chooser} if chooses else {"score": scorer}
+        standings.append(_standing(name, estimator, grid, scorers, given))
     return standings
 
 
@@ -171,17 +178,22 @@ def _candidate(name: Any, given: Any) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _standing(
-    name: str, estimator: Any, grid: Mapping[str, Any], scorer: Any, given: dict[str, Any]
+    name: str,
+    estimator: Any,
+    grid: Mapping[str, Any],
+    scorers: dict[str, Any],
+    given: dict[str, Any],
 ) -> Standing:
-    """Return how one learner did, or why it failed."""
-    start = perf_counter()
+    """Return how one learner did, or why it failed; the last of the scorers chooses among it."""
+    start, scorer = perf_counter(), scorers["score"]
+    scoring, decides = (scorer, "score") if len(scorers) == 1 else (scorers, "choice")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             if isinstance(scorer, MetricScorer):
                 scorer.check(estimator)
-            found = search(estimator, dict(grid), scoring=scorer, refit=False, **given)
-            place = _best(found.cv_results_, grid)
+            found = search(estimator, dict(grid), scoring=scoring, refit=False, **given)
+            place = _best(found.cv_results_[f"mean_test_{decides}"], grid)
         except Exception as error:  # whatever it is, the other learners go on
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
@@ -202,9 +214,9 @@ def _standing(
     )
 
 
-def _best(table: dict[str, Any], grid: Mapping[str, Any]) -> int:
+def _best(means: Any, grid: Mapping[str, Any]) -> int:
     """Return the place of the best parameters."""
-    mean = np.asarray(table["mean_test_score"], dtype=np.float64)
+    mean = np.asarray(means, dtype=np.float64)
     if not np.isfinite(mean).any():
         raise ValueError(f"Its score is {float(mean[0])} in the mean of the folds.")
     known = np.where(np.isfinite(mean), mean, -math.inf)

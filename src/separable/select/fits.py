@@ -248,11 +248,11 @@ class Lanes:
             first, self._material, self._splits, strengths.astype(np.float64), first._request()
         ).learn()
 
-    def fold(self, learned: Learned) -> FittedFold:
-        """Return what was learned as a fold."""
+    def fold(self, learned: Learned, *, with_rows: bool = True) -> FittedFold:
+        """Return what was learned as a fold, without its rows where nobody asks for them."""
         made = self.estimator(learned)
         scores, classes = learned.scores, learned.classes(self._material)
-        X_test = take(self._problem.X, self._splits[learned.fold].test)
+        X_test = take(self._problem.X, self._splits[learned.fold].test) if with_rows else None
         return FittedFold(made, "lanes", answers_of(made, scores, classes), X_test)
 
     def estimator(self, learned: Learned) -> Any:

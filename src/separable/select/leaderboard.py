@@ -12,7 +12,7 @@ from separable.fitting.choice import standard_errors
 from separable.select.results import lined_up, shown_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -159,6 +159,21 @@ class Leaderboard:
         """The number of folds."""
         assert self.best.scores is not None
         return len(self.best.scores)
+
+    def preferred(self, order: Sequence[str]) -> Standing:
+        """Return the first in an order of those that are as good as the best, or that itself.
+
+        Parameters
+        ----------
+        order : sequence of str
+            Names, the preferred first.
+
+        Returns
+        -------
+        Standing
+        """
+        alike = {each.name: each for each in [self.best, *self.as_good()]}
+        return next((alike[name] for name in order if name in alike), self.best)
 
     def as_good(self) -> list[Standing]:
         """Return the others whose difference to the best is within its standard error."""

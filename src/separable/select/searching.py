@@ -325,10 +325,11 @@ class _Work:
         lanes = Lanes(self.problem, self.splits, [self._threaded(each) for each in estimators])
         found: list[list[Any]] = [[None] * len(self.splits) for _ in estimators]
         scoring = 0.0
+        with_rows = any(scorer.metric is None for scorer in self.scorers)  # others see answers
         for learned in lanes.learn():
             fold, place = learned.fold, learned.place
             with notices.of_fold(self._number(places[place], fold)), noting(fold, len(self.splits)):
-                fit = partial(lanes.fold, learned)
+                fit = partial(lanes.fold, learned, with_rows=with_rows)
                 one = score_fold(self.problem, self.splits[fold], fit, self.scorers, self.weight)
             found[place][fold] = replace(one, answers=NOTHING)
             scoring += one.score_time

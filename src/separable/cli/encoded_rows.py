@@ -12,8 +12,8 @@ from separable.cli.talk import step
 from separable.features.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
+    from separable.cli.problem import Problem
     from separable.cli.target import Rows as Places
-    from separable.cli.train_table import Problem
     from separable.data.rows import Rows
 
 __all__ = ["Encoded", "facts_of"]
@@ -62,7 +62,7 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         rows=rows.n_rows,
         features=rows.n_features,
         classes=classes,
-        nonzeros=np.count_nonzero(rows.values) / rows.n_rows,
+        nonzeros=float(np.count_nonzero(rows.values)) / rows.n_rows,
         nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
         text=any(row.type == "text" for row in encoder.columns_),
     )

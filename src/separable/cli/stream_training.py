@@ -14,8 +14,15 @@ from click.core import ParameterSource
 from separable.cli.candidates import checked_settings
 from separable.cli.learners import LEARNERS, new_learner
 from separable.cli.number_use import adds_counts
-from separable.cli.output import check_output, counted, file_name, json_bytes, write_data
-from separable.cli.saving import save_model
+from separable.cli.output import (
+    check_output,
+    counted,
+    data_name,
+    file_name,
+    json_bytes,
+    write_data,
+)
+from separable.cli.saving import model_path, save_model
 from separable.cli.stream_checkpoint import (
     Checkpoint,
     read_checkpoint,
@@ -80,8 +87,8 @@ def train_stream(
     """Learn from a stream as the user asks, save the model and tell what was found."""
     del others  # refused, or left at their defaults
     _refuse_others(ctx)
-    path = output or _default_output(data)
-    _check_paths(data, path, stream)
+    path = model_path(output, data)
+    _check_checkpoint(data, path, stream)
     source = Source(data, asked.reading)
     if (stream.passes or 1) > 1 and not source.again:
         raise click.UsageError(
@@ -127,16 +134,11 @@ class _Training:
                 table.end()
                 self._tell_interrupt(learner)
                 raise
-        if not learner.record.lines:
-            raise ValueError(
-                f"{file_name(self.source.data)}: no row could be learned from: "
-                f"{counted(learner.record.missing, 'row')} without a target."
-            )
         assert self.learner is not None
         model = trained(
             stream_model(estimator, stream.encoder, learner.record.lines[-1].examples),
             learner,
-            data=Path(self.source.data).name,
+            data=data_name(self.source.data),
             target=self.asked.target or None,
             weight=self.asked.weight,
             passes=passes,
@@ -326,10 +328,7 @@ def _refuse_others(ctx: click.Context) -> None:
             )
 
 
-def _check_paths(data: str, output: str, stream: StreamOptions) -> None:
-    if output == "-":
-        raise click.UsageError("-o -: a model does not go to standard output. Name a file.")
-    check_output(output, data=data)
+def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:
     if stream.checkpoint is None:
         if stream.every is not None:
             raise click.UsageError("--every goes with --checkpoint FILE.")
@@ -337,9 +336,3 @@ def _check_paths(data: str, output: str, stream: StreamOptions) -> None:
     if Path(stream.checkpoint).resolve() == Path(output).resolve():
         raise click.UsageError(f"--checkpoint {stream.checkpoint} and -o are the same file.")
     check_output(stream.checkpoint, data=data)
-
-
-def _default_output(data: str) -> str:
-    from separable.cli.train import _default_output as default
-
-    return default(data)

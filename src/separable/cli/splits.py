@@ -15,8 +15,8 @@ from separable.data.table import TableError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.cli.problem import Problem
     from separable.cli.target import Rows
-    from separable.cli.train_table import Problem
 
 __all__ = [
     "Folds",

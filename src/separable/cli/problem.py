@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from separable.cli.classification import QuantityError
 from separable.cli.learners import LEARNERS
 from separable.cli.output import counted, file_name, naming_file
-from separable.cli.row_columns import groups_of, times_of, weights_of
+from separable.cli.row_columns import groups_of, refuse_no_weight, times_of, weights_of
 from separable.cli.tables import table_of
 from separable.cli.target import target_class
 from separable.data.columns import Categories, as_columns
@@ -111,8 +112,8 @@ def read_problem(data: str, asked: ProblemOptions) -> Problem:
     try:
         sure = task is not None or asked.target in types
         target = kind.read(table, asked.target, where, types.get(asked.target), sure=sure)
-    except TableError as error:
-        if sure or not getattr(error, "is_quantity", False):
+    except QuantityError:
+        if sure:
             raise
         table = _with_numbers(table, asked.target)
         target = target_class("regression").read(table, asked.target, where)
@@ -126,8 +127,11 @@ def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     """Return the problem with groups, times and weights, and without rows of weight 0."""
     asked, rows = problem.asked, problem.target.rows
     columns = as_columns(problem.whole)
-    with naming_file(problem.data, None):
-        weight = None if asked.weight is None else weights_of(columns, asked.weight, rows)
+    with naming_file(problem.data, rows):
+        weight = None
+        if asked.weight is not None:
+            weight = weights_of(columns, asked.weight, rows)
+            refuse_no_weight(asked.weight, weight)
         times = None if asked.time is None else times_of(columns, asked.time, rows)
         groups = None if asked.group is None else groups_of(columns, asked.group, rows)
     if weight is not None and not weight.all():

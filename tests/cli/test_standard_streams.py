@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from separable.cli.streams import colour, warnings_in_one_line
+from separable.cli.standard_streams import colour, warnings_in_one_line
 from separable.datasets import PENGUINS
 
 PROGRAM = [sys.executable, "-m", "separable.cli"]

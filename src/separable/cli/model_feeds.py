@@ -1,4 +1,4 @@
-"""How a model takes the rows of a file: which columns it reads, and what it makes of them.
+"""How a model is fed with the rows of a file: which columns are read, and what becomes of them.
 
 A table goes through the encoder, texts are one column of it, numbers are columns or sparse text.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.output import file_name
+from separable.cli.saving import remembered
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
@@ -152,10 +153,10 @@ def _sparse_feed(
         )
     if source.kind == "vw" and model.feature_names is not None:
         return _SparseFeed(model, {})
-    told: Any = model.evidence.get("train") or {}
     options: dict[str, Any] = {"n_features": model.n_features}
     if source.kind == "svmlight":
-        options |= {"index_base": told.get("index_base", "auto"), "labels": _labels(model)}
+        base = remembered(model).get("index_base", "auto")
+        options |= {"index_base": base, "labels": _labels(model)}
     return _SparseFeed(model, {}, options)
 
 

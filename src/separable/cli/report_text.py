@@ -1,0 +1,37 @@
+"""What several reports say in the same words: the columns of a table, the most telling weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable.cli.classification import SHOWN_CLASSES
+from separable.model.linear_model import LinearModel
+from separable.model.top_weights import TopWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.model.kinds import Model
+
+__all__ = ["MEAN_WEIGHTS", "TOP_WEIGHTS", "column_lines", "weights_text"]
+
+#: So many weights are shown of each group, and of so many groups: two a class.
+TOP_WEIGHTS = 5
+WEIGHT_GROUPS = 2 * SHOWN_CLASSES
+
+#: Said above the weights of a model that votes.
+MEAN_WEIGHTS = "The model votes; these are the weights of the mean of all its voters."
+
+
+def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return the columns of a table below each other: name, what each is, and notes."""
+    width = max((len(name) for name, _, _ in columns), default=0)
+    return [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in columns]
+
+
+def weights_text(model: Model) -> str:
+    """Return the most telling weights of a model."""
+    groups = model.top_weights(TOP_WEIGHTS).groups
+    more = "\n... and those of the other classes" if len(groups) > WEIGHT_GROUPS else ""
+    mean = "" if isinstance(model, LinearModel) else f"\n{MEAN_WEIGHTS}"
+    return f"Most telling features{mean}\n{TopWeights(groups[:WEIGHT_GROUPS])}{more}"
