@@ -69,6 +69,38 @@ def test_a_file_without_a_header_line(tmp_path, monkeypatch, capsys):
     assert told(capsys, "predict", "birds.safetensors", "birds.data").count("\n") == 345
 
 
+def test_a_first_line_that_is_no_header(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("low,no\n" + "1,yes\n2,no\n3,yes\n" * 9)
+    columns = json.loads(told(capsys, "check", "rows.csv", "--no-header", "--json"))["columns"]
+    assert [each["name"] for each in columns] == ["c1", "c2"]
+    train = ["train", "rows.csv", "--target", "c2", "--no-header", "--category", "c1"]
+    found = json.loads(told(capsys, *train, "--model", "lda", "--json"))
+    assert found["rows"] == 28
+
+
+def test_quotes_that_are_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ['yes\t"so it is', "no\tnot so", 'yes\tit is so"', "no\tno no"] * 10
+    Path("said.tsv").write_text("y\tt\n" + "\n".join(lines) + "\n")
+    train = ["train", "said.tsv", "--target", "y", "--no-quoting", "--text", "t", "--json"]
+    assert json.loads(told(capsys, *train, "--model", "lda"))["rows"] == 40
+    predicted = told(capsys, "predict", "said.safetensors", "said.tsv", "--no-quoting")
+    assert predicted.count("\n") == 41
+
+
+def test_the_next_command_reads_the_file_the_same_way(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("#\nlow;no\n" + "1;yes\n2;no\n-;yes\n" * 9)
+    given = ["--delimiter", ";", "--no-header", "--missing", "-", "--skip-rows", "1"]
+    typed = "--delimiter ';' --no-header --missing - --skip-rows 1"
+    assert f" {typed}\n" in told(capsys, "check", "rows.csv", "--target", "c2", *given)
+    train = ["train", "rows.csv", "--target", "c2", "--category", "c1", "--model", "lda", *given]
+    out = told(capsys, *train)
+    assert f"  separable predict rows.safetensors rows.csv {typed}\n" in out
+    assert f"  separable explain rows.safetensors rows.csv --row 1 {typed}\n" in out
+
+
 @pytest.mark.native
 def test_sparse_rows_are_refused(tmp_path, capsys):
     path = tmp_path / "rows.svm"

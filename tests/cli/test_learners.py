@@ -56,6 +56,8 @@ def test_who_takes_part_in_auto():
     assert "lda" not in texts
     assert {"multinomial-nb", "complement-nb", "linear-svm"} <= set(texts)
     assert "linear-svm" not in learners_of("classification", facts(rows=10**6))
+    topics = facts(**text, rows=20_000, classes=100)
+    assert "linear-svm" not in learners_of("classification", topics)
     for names in (table, texts):
         assert not {"voted-perceptron", "batch-perceptron", "perceptron"} & set(names)
     assert learners_of("regression", facts(classes=0))[0] == "ridge"
@@ -65,7 +67,7 @@ def test_who_takes_part_in_auto():
 def test_a_strength_is_a_parameter_of_its_learner():
     for name, learner in LEARNERS.items():
         if learner.strength is not None:
-            for value in learner.strength.grid:
+            for value in learner.strength.grid(100):
                 made = new_learner(name, **{learner.strength.name: value})
                 made._check_parameters()
 

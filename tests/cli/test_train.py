@@ -151,7 +151,7 @@ def test_the_default_searches_and_proves(separable):
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, trained again on all 344 rows" in result.out
     found = re.search(r"Taken: logistic-regression with C (\S+): its accuracy is with", result.out)
-    assert float(found[1]) in LEARNERS["logistic-regression"].strength.grid
+    assert float(found[1]) in LEARNERS["logistic-regression"].strength.values
     assert "Compared by 5 folds of 258 rows, encoded once; strengths by log loss," in result.out
     assert re.search(r"certificate: relative gap at most \S+ in each of 3 one-vs-rest", result.out)
     svm = separable("train", PENGUINS, "--target", "species", "--model", "linear-svm")

@@ -260,3 +260,27 @@ def test_a_column_has_one_part_to_play(separable):
     result = separable("train", write(rows()), "--target", "y", "--weight", "y")
     assert result.code == 2
     assert "--weight y: it is the target." in result.err
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "path"])
+def test_rows_are_held_out_in_one_way(separable, command):
+    columns = {**rows(), "g": [i % 8 for i in range(80)], "t": list(range(80))}
+    split = ["--group", "g", "--time", "t"]
+    result = separable(command, write(columns), "--target", "y", *split, *FAST[:2])
+    assert result.code == 2
+    assert "--group g and --time t: rows are held out by one of the two." in result.err
+
+
+def test_a_test_file_or_a_share(separable):
+    write(rows(seed=1), "test.csv")
+    args = ["train", write(rows()), "--target", "y", *FAST, "--test", "test.csv"]
+    result = separable(*args, "--test-size", "0.25")
+    assert result.code == 2
+    assert "--test-size and --test test.csv: rows are held out, or a file" in result.err
+    assert separable(*args).code == 0
+
+
+def test_a_share_is_a_number(separable):
+    result = separable("train", write(rows()), "--target", "y", *FAST, "--test-size", "nan")
+    assert result.code == 2
+    assert "nan is no share. Give a number from 0 to less than 1." in result.err

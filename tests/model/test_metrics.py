@@ -168,6 +168,19 @@ def test_weights_are_rows_so_many_times():
         assert pair[0] == pytest.approx(pair[1]), name
 
 
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_perfect_order_is_exactly_one(name, n_classes):
+    for n in range(2 * n_classes, 60):
+        truth = np.minimum(np.arange(n), n_classes - 1)
+        apart = np.arange(n) / n  # so that every row has a score of its own
+        scores = truth + apart if n_classes == 2 else 2 * np.eye(n_classes)[truth] + apart[:, None]
+        answers = Answers(truth, scores, None, np.arange(n_classes))
+        assert METRICS[name](truth, answers) == 1.0
+        assert METRICS[name](truth, answers, np.full(n, 0.1)) == 1.0
+        assert METRICS[name](truth, answers, np.linspace(0.1, 3, n)) <= 1.0
+
+
 def test_scores_of_two_classes_are_the_second_ones():
     answers = Answers(np.array([0, 1, 1]), np.array([-2.0, 0.5, 3.0]), classes=np.array([0, 1]))
     assert METRICS["roc_auc"]([0, 1, 1], answers) == 1.0

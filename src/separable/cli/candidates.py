@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from separable.cli.learners import Facts, Task
     from separable.cli.problem_options import ProblemOptions
 
-__all__ = ["Candidate", "candidates_for", "checked_settings"]
+__all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 
 #: The relative gap that certified learners are asked for while they are compared: those with a
 #: smooth loss, and those with corners.
 COMPARE_TOL, CORNERS_TOL = 1e-4, 1e-3
+
+#: Of more rows than this a random part is compared, unless the user says otherwise.
+COMPARE_ROWS = 100_000
 
 #: Parameters with an option of their own, or that a command has no use for.
 ELSEWHERE = {
@@ -149,14 +152,14 @@ def candidates_for(
         )
     for name in names:
         _check_settings(name, settings)
-    return list(_made(names, asked, settings))
+    return list(_made(names, asked, settings, min(facts.rows, COMPARE_ROWS)))
 
 
 def _made(
-    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any]
+    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any], rows: int
 ) -> Iterator[Candidate]:
     for name in names:
         strength = LEARNERS[name].strength
         searched = strength is not None and strength.name not in settings
-        grid = {strength.name: strength.grid} if strength is not None and searched else {}
+        grid = {strength.name: strength.grid(rows)} if strength is not None and searched else {}
         yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)

@@ -51,6 +51,7 @@ class Checked:
     """What was found, and what each column is taken for."""
 
     asked: dict[str, Any]
+    reading: ReadingOptions
     columns: list[dict[str, Any]]
     findings: Findings
 
@@ -74,7 +75,7 @@ def checked(data: str, asked: dict[str, Any], reading: ReadingOptions) -> Checke
     with naming_file(data), step(f"Checking {file_name(data)}"):
         findings = check(table, **apart, task=asked["task"], drop=asked["drop"], asked=tuple(types))
         columns = _columns(table, asked, apart)
-    return Checked(asked, columns, findings)
+    return Checked(asked, reading, columns, findings)
 
 
 def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> list[dict[str, Any]]:
@@ -170,7 +171,7 @@ def _command(found: Checked, data: str) -> str:
         for value in _values(found.asked[option])
     ]
     parts = [f"separable train {shlex.quote(data)}", *given, options_text(found.findings.warnings)]
-    return " ".join(filter(None, parts))
+    return " ".join(filter(None, parts)) + found.reading.as_typed()
 
 
 def _values(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from separable.cli.candidates import Candidate, candidates_for, checked_settings
+from separable.cli.candidates import COMPARE_ROWS, Candidate, candidates_for, checked_settings
 from separable.cli.encoded_rows import Encoded, facts_of
 from separable.cli.learners import LEARNERS
 from separable.cli.number_use import refuse_negative
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
 
-#: Without --compare-rows: at most so many rows, at most so much work (about half a minute on two
-#: cores), and at least so many rows.
-COMPARE_ROWS = 100_000
+#: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
+#: many rows.
 COMPARE_WORK = 3e8
 LEAST_ROWS = 5000
 
@@ -69,15 +68,15 @@ class Judge:
     chooses: str | None = None
 
     @classmethod
-    def of(cls, problem: Problem) -> Judge:
-        """Return what the user asked for, or else the default."""
+    def of(cls, problem: Problem, *, alone: bool = False) -> Judge:
+        """Return what the user asked for, or else the default; alone: it chooses strengths too."""
         asked = problem.asked
         name = asked.metric or DEFAULT_METRICS[problem.task]
         try:
             metric = metric_named(name, problem.task)
         except ValueError as error:
             raise click.UsageError(f"--metric {name}: {error}") from None
-        by_default = asked.metric is None and problem.task == "classification"
+        by_default = asked.metric is None and problem.task == "classification" and not alone
         return cls(metric, _positive(problem), CHOOSES if by_default else None)
 
 
@@ -134,14 +133,16 @@ class Comparison:
         return None if self.board is None else self.board[self.candidate.name]
 
 
-def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
-    """Compare the candidates on folds of encoded rows.
+def compare_candidates(
+    problem: Problem, encoded: Encoded, *, by_metric_alone: bool = False
+) -> Comparison:
+    """Compare the candidates on folds of encoded rows; by one metric alone, strengths too.
 
     Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
     so held-out figures, for which it has not, are the ones to trust.
     """
     asked, chosen = problem.asked, encoded.chosen
-    judge, settings = Judge.of(problem), checked_settings(asked)
+    judge, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
     facts = facts_of(problem, *_any_rows(encoded, asked))
     candidates = candidates_for(problem.task, facts, asked, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
@@ -156,11 +157,13 @@ def compare_candidates(problem: Problem, encoded: Encoded) -> Comparison:
     return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
 
 
-def compare_all_rows(data: str, asked: ProblemOptions) -> tuple[Encoded, Comparison]:
+def compare_all_rows(
+    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+) -> tuple[Encoded, Comparison]:
     """Compare on all rows of a file, refused where they are too few."""
     problem = read_problem(data, asked)
     encoded = Encoded(problem, np.arange(len(problem)))
-    comparison = compare_candidates(problem, encoded)
+    comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
     if comparison.board is None:
         raise TableError(
             f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "

@@ -47,6 +47,7 @@ PAIR, SINGLE = 1.0, 12.0
 #: up to so much work, which is about ten seconds.
 CORNERS = 20.0
 MOST_WORK = 5e7
+MOST_WORK_MANY = 3e8
 
 #: No row costs less than one of so many non-zeros does.
 LEAST_NONZEROS = 20.0
@@ -91,16 +92,34 @@ class Facts:
 
 @dataclass(frozen=True)
 class Strength:
-    """The parameter that says how strong a penalty is, and the values to try."""
+    """The parameter that says how strong a penalty is, and the values to try.
+
+    Parameters
+    ----------
+    name : str
+    values : tuple of float
+    per_row : bool, default False
+        The values are multiplied by the number of rows, as the sum of squares that they are
+        weighed against grows.
+    """
 
     name: str
-    grid: tuple[float, ...]
+    values: tuple[float, ...]
+    per_row: bool = False
+
+    def grid(self, rows: int) -> tuple[float, ...]:
+        """Return the values to try, of two digits."""
+        if not self.per_row:
+            return self.values
+        return tuple(float(f"{value * rows:.2g}") for value in self.values)
 
 
 C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
 #: The hinge is done with smaller ones than the logistic loss, and large ones take long.
 HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
-ALPHA = Strength("alpha", (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
+#: Smaller ones hardly differ from least squares, and solving for them takes long where columns
+#: depend on each other.
+ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True)
 SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
@@ -181,8 +200,9 @@ def _no_text(facts: Facts) -> bool:
 
 
 def _quick_corners(facts: Facts) -> bool:
-    few = facts.features <= FEW_FEATURES
-    return not few or CORNERS * facts.work * facts.rows <= MOST_WORK
+    if facts.features > FEW_FEATURES:
+        return facts.work * facts.rows <= MOST_WORK_MANY
+    return CORNERS * facts.work * facts.rows <= MOST_WORK
 
 
 def _counts(facts: Facts) -> bool:

@@ -113,7 +113,32 @@ class ReadingOptions:
         if given.pop("skip_bad_lines"):
             given["on_error"] = "skip"
         given["missing"] = list(self.missing) or None
-        return {name: value for name, value in given.items() if value not in (None, 0)}
+        if not self.skip_rows:
+            del given["skip_rows"]
+        return {name: value for name, value in given.items() if value is not None}
+
+    def as_typed(self) -> str:
+        """Return those that were given, for a command that is to be typed next.
+
+        Examples
+        --------
+        >>> from separable.cli.options import ReadingOptions
+        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).as_typed()
+        " --delimiter ';' --no-header --missing NA --missing '?'"
+        """
+        import shlex
+
+        typed = []
+        for each in fields(self):
+            value, name = getattr(self, each.name), each.name.replace("_", "-")
+            if value == each.default and type(value) is type(each.default):
+                continue
+            if isinstance(value, bool):
+                typed.append(f"--{name}" if value else f"--no-{name}")
+            else:
+                values = value if isinstance(value, tuple) else (value,)
+                typed += [f"--{name} {shlex.quote(str(one))}" for one in values]
+        return "".join(f" {each}" for each in typed)
 
 
 _READING = (

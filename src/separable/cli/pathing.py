@@ -133,7 +133,7 @@ def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
         So many of the largest features are named.
     """
     name = _learner(asked)
-    encoded, comparison = compare_all_rows(data, asked)
+    encoded, comparison = compare_all_rows(data, asked, by_metric_alone=True)
     problem = encoded.problem
     assert comparison.board is not None
     return PathFound(

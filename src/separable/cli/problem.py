@@ -98,6 +98,7 @@ def read_problem(data: str, asked: ProblemOptions) -> Problem:
 
     Without a task the target is read as classes, or as numbers where these look like a quantity.
     """
+    _refuse_two_splits(asked)
     task = asked.task
     if asked.models:
         task = LEARNERS[asked.models[0]].task
@@ -165,6 +166,14 @@ def _refuse_other_task(asked: ProblemOptions, task: Task) -> None:
     if asked.task not in (None, task):
         raise click.UsageError(
             f"--task {asked.task}: {asked.models[0]} is for {task}. Leave one of the two out."
+        )
+
+
+def _refuse_two_splits(asked: ProblemOptions) -> None:
+    if asked.group is not None and asked.time is not None:
+        raise click.UsageError(
+            f"--group {asked.group} and --time {asked.time}: rows are held out by one of the two. "
+            "Leave the other one out, with --drop if it is not to be learned from."
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from separable.cli.help import OUTPUT, command, heading
@@ -12,6 +14,15 @@ from separable.cli.stream_options import stream_options
 from separable.cli.talk import note, warn
 
 __all__ = ["train"]
+
+#: The share of rows that is held out where nothing else is asked for.
+TEST_SIZE = 0.25
+
+
+def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no share. Give a number from 0 to less than 1.")
+    return value
 
 
 @command(
@@ -34,10 +45,9 @@ __all__ = ["train"]
     click.option(
         "--test-size",
         type=click.FloatRange(0, 1, max_open=True),
-        default=0.25,
-        show_default=True,
+        callback=_share,
         metavar="SHARE",
-        help="The share of rows to hold out; 0 tests nothing.",
+        help=f"The share of rows to hold out; 0 tests nothing.  [default: {TEST_SIZE}]",
     ),
 )
 @heading(
@@ -53,7 +63,7 @@ def train(
     data: str,
     output: str | None,
     test: str | None,
-    test_size: float,
+    test_size: float | None,
     asked: ProblemOptions,
     as_json: bool,
 ) -> None:
@@ -73,8 +83,13 @@ def train(
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model
 
+    if test is not None and test_size is not None:
+        raise click.UsageError(
+            f"--test-size and --test {test}: rows are held out, or a file is tested on. Leave one "
+            "of the two out."
+        )
     path = model_path(output, data, **({} if test is None else {"test": test}))
-    training = train_model(data, test, test_size, asked)
+    training = train_model(data, test, TEST_SIZE if test_size is None else test_size, asked)
     save_model(training.model, path)
     for told in training.notes:
         note(told)

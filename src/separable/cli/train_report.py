@@ -202,11 +202,12 @@ def _end(model: Model) -> str:
 
 def _next_text(training: Training, path: str) -> str:
     data = "DATA.csv" if training.problem.data == "-" else training.problem.data
-    model = shlex.quote(path)
+    model, rows = shlex.quote(path), shlex.quote(data)
+    reading = training.problem.asked.reading.as_typed()
     return "\n".join(
         [
             f"Saved {path}. Next:",
-            f"  separable predict {model} {shlex.quote(data)}",
-            f"  separable explain {model} {shlex.quote(data)} --row 1",
+            f"  separable predict {model} {rows}{reading}",
+            f"  separable explain {model} {rows} --row 1{reading}",
         ]
     )

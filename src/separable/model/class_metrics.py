@@ -168,14 +168,14 @@ def _mean_of_classes(
 ) -> float:
     """Return a figure of the positive class against the rest, or its mean over the classes."""
     places = range(case.n_known) if case.positive is None else [case.positive]
-    total, found = case.weight.sum(), []
+    weight, found = case.weight / case.weight.max(), []  # equal ones are 1: sums of them are exact
     for place in places:
         support = case.support[place]
         if support and not (both and len(case.present) == 1):
             scores = case.score_of(place)
             if scores is None:
                 raise UndefinedMetric("the model gives no scores")
-            found.append(figure(case.truth == place, scores, case.weight / total))
+            found.append(figure(case.truth == place, scores, weight))
     if found:
         return float(np.mean(found))
     if both and len(case.present) == 1:
@@ -196,10 +196,10 @@ def _groups(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> tupl
 def _area(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
     ours, others = _groups(positive, scores, weight)
     below = others.sum() - np.cumsum(others) + others / 2
-    return float(ours @ below / (ours.sum() * others.sum()))
+    return float(min(ours @ below / (ours.sum() * others.sum()), 1.0))
 
 
 def _average_precision(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
     ours, others = _groups(positive, scores, weight)
     found = np.cumsum(ours)
-    return float((ours / ours.sum()) @ (found / (found + np.cumsum(others))))
+    return float(min(ours @ (found / (found + np.cumsum(others))) / found[-1], 1.0))

@@ -217,9 +217,9 @@ def _look_at_encoder(found: Inspection, encoder: Encoder | None) -> None:
         return
     assert found.encoder is not None
     found.feature_names = list(encoder.feature_names[:FIRST])
-    types = getattr(encoder, "column_types", None)
-    if types is not None:
-        found.encoder["columns"] = [{"name": name, "type": kind} for name, kind in types.items()]
+    columns = getattr(encoder, "columns_", None)
+    if columns is not None:
+        found.encoder["columns"] = [{"name": each.column, "type": each.type} for each in columns]
 
 
 def _load(found: Inspection) -> None:
