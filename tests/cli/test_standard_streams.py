@@ -30,12 +30,12 @@ def test_colour(monkeypatch, no_color, force_color, wanted):
     assert colour() is wanted
 
 
-def test_colour_of_a_command(separable, monkeypatch):
+def test_colour_of_a_command(separable, monkeypatch, penguins_model):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b[" in separable("demo", "-q").out
+    assert "\x1b[" in separable("explain", penguins_model).out
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" not in separable("demo", "-q").out
+    assert "\x1b[" not in separable("explain", penguins_model).out
 
 
 def test_warnings_of_python_are_one_line(capsys):

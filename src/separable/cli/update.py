@@ -30,8 +30,8 @@ __all__ = ["update"]
 @command(
     short_help="Let a model go on learning from new rows.",
     examples=(
-        "separable update reviews.safetensors new-reviews.csv",
-        "separable update reviews.safetensors new-reviews.csv -o newer.safetensors",
+        "separable update clicks.safetensors today.csv",
+        "separable update clicks.safetensors today.csv -o newer.safetensors",
     ),
 )
 @click.argument("model", metavar="MODEL")
