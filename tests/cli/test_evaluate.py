@@ -248,3 +248,19 @@ def test_several_targets_are_for_python(separable):
     result = separable("evaluate", "m.safetensors", "d.csv", "--target", "y")
     assert result.code == 1
     assert "predicts 2 numbers a row" in result.err
+
+
+@pytest.mark.parametrize("spelled", ["true false", "True False", "TRUE FALSE"])
+def test_booleans_of_another_format(separable, spelled):
+    from pyarrow import parquet, table
+
+    x = np.random.default_rng(0).normal(size=60)
+    parquet.write_table(table({"x": x, "y": x > 0.1}), "flags.parquet")
+    train = ["train", "flags.parquet", "--target", "y", "--model", "logistic-regression"]
+    assert separable(*train, "-o", "m").code == 0
+    yes, no = spelled.split()
+    lines = [f"{value},{yes if value > 0.1 else no}" for value in x]
+    Path("flags.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+    in_csv, in_parquet = (separable("evaluate", "m", f"flags.{end}") for end in ("csv", "parquet"))
+    assert in_csv.code == 0, in_csv.err
+    assert in_csv.out == in_parquet.out.replace(".parquet", ".csv")

@@ -58,7 +58,8 @@ def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any]
 def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
     """Return texts as labels like some classes; one that cannot be such a label stays a text."""
     if classes.dtype.kind == "U":
-        return np.array(texts, dtype=np.str_)
+        spelled = _spellings(classes.tolist())
+        return np.array([spelled.get(text, text) for text in texts], dtype=np.str_)
     by_text = {str(label): label for label in classes.tolist()}
     if classes.dtype.kind == "b":
         by_text |= {"true": True, "false": False, "1": True, "0": False}
@@ -80,6 +81,15 @@ def positive_class(classes: NDArray[Any], given: str) -> Any:
         f"--positive {given}: there is no such class{did_you_mean(given, texts)}. There are "
         f"{list_names(texts, 10)}."
     )
+
+
+def _spellings(classes: list[str]) -> dict[str, str]:
+    """Return the classes true and false by other spellings: CSV has true, Parquet gives True."""
+    by_lower = {label.lower(): label for label in classes}
+    if len(classes) != 2 or set(by_lower) != {"true", "false"}:
+        return {}
+    cases = (str.lower, str.capitalize, str.upper)
+    return {case(lower): label for lower, label in by_lower.items() for case in cases}
 
 
 def _number(text: str) -> Any:
