@@ -101,6 +101,14 @@ def test_the_next_command_reads_the_file_the_same_way(tmp_path, monkeypatch, cap
     assert f"  separable explain rows.safetensors rows.csv --row 1 {typed}\n" in out
 
 
+def test_values_inside_values(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text('{"x": 1, "y": "a", "n": {"q": 1}}\n{"x": 2, "y": "b"}\n')
+    assert run(["check", "rows.jsonl", "--target", "y"]) == 1
+    told_of = "column 'n': holds an object, not one value. Take it apart, or leave the column out"
+    assert told_of in capsys.readouterr().err
+
+
 @pytest.mark.native
 def test_sparse_rows_are_refused(tmp_path, capsys):
     path = tmp_path / "rows.svm"

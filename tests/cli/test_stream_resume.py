@@ -127,7 +127,8 @@ def test_killed_at_random_moments(seed, long_file, whole, tmp_path):
         if child.returncode == 0:
             break
         assert child.returncode == -signal.SIGKILL, err
-        assert not (tmp_path / "m").exists()
+        if (tmp_path / "m").exists():  # killed between the last step and the end
+            assert (tmp_path / "m").read_bytes() == whole
     assert kills
     assert (tmp_path / "m").read_bytes() == whole
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".tmp") == ["c", "m"]
@@ -148,6 +149,48 @@ def test_ctrl_c_writes_a_checkpoint(long_file, whole, tmp_path):
     assert again.returncode == 0, err
     assert b"Going on from c" in err
     assert (tmp_path / "m").read_bytes() == whole
+
+
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+def test_between_the_passes_over_a_short_file(how, separable, monkeypatch):
+    Path("a.csv").write_bytes(table_text(300))
+    args = [*command("sgd"), "--passes", "7"]
+    assert separable(*args, "-o", "whole").code == 0
+    run_pass = stream_learning.StreamLearner._run_pass
+
+    def broken_off(self):
+        if self.record.passes == 5:
+            raise KilledError("killed") if how == "killed" else KeyboardInterrupt
+        run_pass(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stream_learning.StreamLearner, "_run_pass", broken_off)
+        every = ["--every", "600"] if how == "killed" else []
+        assert separable(*args, "-o", "m", "--checkpoint", "c", *every).code != 0
+    found = separable(*[each for each in args if each != "-q"], "-o", "m", "--resume", "c")
+    done = 3 if how == "killed" else 5  # 290 rows a pass have a target: 600 are full after three
+    assert f"Going on from c: 0 rows of pass {done + 1} done." in found.err
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+
+
+def test_a_checkpoint_that_is_not_there(separable):
+    Path("a.csv").write_bytes(table_text(30))
+    found = separable(*command("sgd"), "--resume", "c")
+    assert found.code == 1
+    assert "c: there is no such checkpoint. Check the path of --resume." in found.err
+
+
+def test_ctrl_c_before_a_row_was_learned_from(separable, monkeypatch):
+    Path("a.csv").write_bytes(table_text(300))
+
+    def broken_off(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stream_learning.StreamLearner, "_run_pass", broken_off)
+    args = [each for each in command("sgd") if each != "-q"]
+    found = separable(*args, "-o", "m", "--checkpoint", "c")
+    assert found.code == 130
+    assert "nothing was saved, for too little was learned by then" in found.err
 
 
 def test_ctrl_c_without_a_checkpoint(long_file, tmp_path):
@@ -238,7 +281,7 @@ def test_when_checkpoints_are_due(monkeypatch):
     now, written = 0.0, []
     monkeypatch.setattr(stream_learning.time, "monotonic", lambda: now)
     by_rows = Checkpoints(lambda: written.append("rows"), stream_learning_every(rows=10))
-    for row in (6, 12, 18, 24, 30, 6):  # the last of the next pass
+    for row in (6, 12, 18, 24, 30, 36):
         by_rows.at(row)
     assert written == ["rows", "rows", "rows"]
     by_time = Checkpoints(lambda: written.append("time"), stream_learning_every(seconds=60.0))

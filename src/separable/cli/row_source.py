@@ -169,7 +169,7 @@ class RowSource:
 
     def _tell(self, reports: list[ReadingReport]) -> None:
         for told in dict.fromkeys(told for report in reports for told in report.notes):
-            note(told)
+            note(in_options(told))
         skipped = sum(report.skipped for report in reports)
         if skipped:
             first = next(report.examples[0] for report in reports if report.examples)

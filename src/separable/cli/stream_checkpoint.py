@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.output import counted, file_name
@@ -57,6 +58,8 @@ def read_checkpoint(path: str) -> tuple[Model, Checkpoint]:
 
     from separable.model.file import load
 
+    if not Path(path).exists():
+        raise ValueError(f"{path}: there is no such checkpoint. Check the path of --resume.")
     model = load(path)
     found = dict(model.evidence).get(KEY)
     if found is None or model.state is None:

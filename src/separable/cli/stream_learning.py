@@ -71,9 +71,9 @@ class Checkpoints:
         self._row, self._time = 0, time.monotonic()
 
     def at(self, row: int) -> None:
-        """Write one if it is due after so many rows of a pass."""
+        """Write one if it is due after so many rows, those of earlier passes too."""
         if self._every.rows is not None:
-            due = not 0 <= row - self._row < self._every.rows
+            due = row - self._row >= self._every.rows
         else:
             due = time.monotonic() - self._time >= (self._every.seconds or 0)
         if due:
@@ -124,6 +124,7 @@ class StreamLearner:
         self._tell, self._watch = tell, watch
         self._interrupts = Interrupts()
         self._waiting: list[Lesson] = []
+        self._earlier = 0  # rows of complete passes of this run
 
     def run(self, passes: int = 1) -> None:
         """Make the passes that are left."""
@@ -131,6 +132,8 @@ class StreamLearner:
             with self._interrupts:
                 while self.record.passes < passes:
                     self._run_pass()
+                    if self.record.passes < passes:
+                        self._keep()
         except KeyboardInterrupt:
             if self.checkpoints is not None and self._can_keep():
                 self.checkpoints.write()
@@ -156,6 +159,7 @@ class StreamLearner:
                 self._learn_now()
             if record.is_first_pass and record.examples and not is_mark(record.examples):
                 self._tell(record.add_line(self.gauge, self.estimator))
+            self._earlier += record.examples
             record.end_pass(self.gauge, self.estimator)
 
     def _room(self) -> int:
@@ -168,13 +172,14 @@ class StreamLearner:
 
     def _can_keep(self) -> bool:
         """Return whether a checkpoint leads to the same bits: no row waits for its block."""
-        return self.record.row > 0 and self.record.examples % self.record.block == 0
+        record = self.record
+        return (record.row > 0 or record.passes > 0) and record.examples % record.block == 0
 
     def _keep(self) -> None:
         """Write a checkpoint if it is due."""
         if self.checkpoints is not None and self._can_keep():
             with self._interrupts.held():
-                self.checkpoints.at(self.record.examples)
+                self.checkpoints.at(self._earlier + self.record.examples)
 
     def _learn(self) -> None:
         with self._interrupts.held():

@@ -115,7 +115,7 @@ class Source:
         report = self.report
         if report is None:
             return
-        self.notes = list(report.notes)
+        self.notes = [in_options(told) for told in report.notes]
         if report.skipped:
             self.notes.append(
                 f"{file_name(self.data)}: {counted(report.skipped, 'line')} left out that cannot "

@@ -121,7 +121,7 @@ class _Training:
             stream, estimator, record = self._begin()
         else:
             stream, estimator, record = self._go_on(self.given.resume)
-        done = record.row
+        begun, done = record.passes, record.examples
         passes = self.given.passes or 1
         with LineTable(file_name(self.source.data)) as table:
             learner = StreamLearner(estimator, stream, record, table.tell)
@@ -153,7 +153,7 @@ class _Training:
             gauge=learner.gauge.name,
             model=model,
             seconds=time.monotonic() - start,
-            rows_read=learner.record.lines[-1].examples * passes - done,
+            rows_read=learner.record.lines[-1].examples * (passes - begun) - done,
         )
 
     # --- the start ---
@@ -271,11 +271,16 @@ class _Training:
         learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))
 
     def _tell_interrupt(self, learner: StreamLearner) -> None:
-        path, row = self.given.checkpoint, learner.record.row
-        if path is None or not Path(path).exists():
+        path, record = self.given.checkpoint, learner.record
+        if path is None:
             say("Interrupted: nothing was saved. --checkpoint FILE keeps what was learned.")
+        elif not Path(path).exists():
+            say("Interrupted: nothing was saved, for too little was learned by then.")
         else:
-            say(f"Interrupted after {counted(row, 'row')}. To go on, type the same with:")
+            rows, of_pass = counted(record.row, "row"), ""
+            if not record.is_first_pass:
+                of_pass = f" of pass {record.passes + 1}"
+            say(f"Interrupted after {rows}{of_pass}. To go on, type the same with:")
             say(f"  --resume {path}")
 
 

@@ -27,6 +27,9 @@ _FLAGS = {
     "header=True": "--header",
     "header=False": "--no-header",
     "quoting=False": "--no-quoting",
+    "or name the columns to read: columns=[...]": "or leave the column out of the file",
+    "Name the columns to read: columns=[...]": "Add it to the first line, as null",
+    "Name them in columns=[...] to read them": "Add them to the first line, as null, to read them",
 }
 _VALUES = re.compile(r"\b(format|skip_rows|comment|encoding|delimiter|decimal)=([^\s,;).]+)")
 _TYPES = re.compile(r"\bcolumn_types=\{('[^']*'): '(number|category)'\}")
@@ -72,7 +75,7 @@ def table_of(
 
     remember_lines(data, inputs, dataset.report, reading)
     for told in dataset.report.notes:
-        note(told)
+        note(in_options(told))
     assert dataset.table is not None
     return dataset.table
 

@@ -177,7 +177,7 @@ class JsonlFiles(TableFiles):
             value = next(v for v in values if v is not None and type(v) not in _KINDS)
             row = next(i for i, v in enumerate(values, start=1) if v is value)
             raise TableError(
-                f"{where}, object {row}, column {name!r}: holds a {_json_kind(value)}, not one "
+                f"{where}, object {row}, column {name!r}: holds {_json_kind(value)}, not one "
                 "value. Take it apart, or name the columns to read: columns=[...]."
             )
         texts = strings([_text(value) for value in values if value is not None])
@@ -283,7 +283,7 @@ class JsonlFiles(TableFiles):
             return None
         try:
             record = msgspec.json.decode(text)
-            problem = "" if isinstance(record, dict) else f"a {_json_kind(record)}, not an object"
+            problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
         except (msgspec.DecodeError, RecursionError) as error:
             problem = f"not JSON ({error})"
         if not problem:
@@ -316,7 +316,7 @@ class JsonlFiles(TableFiles):
         for column, plan in self.plans.items():
             value = record.get(column)
             if value is not None and type(value) not in _KINDS:
-                return f"column {column!r}: holds a {_json_kind(value)}, not one value"
+                return f"column {column!r}: holds {_json_kind(value)}, not one value"
             settled = plan.given or not retype or plan.type == "date"
             if settled and _is_wrong(value, plan, self.options.csv.missing):
                 return f"column {column!r}: {str(value)[:80]!r} is not {plan.type}"
@@ -399,8 +399,8 @@ def _byte_named(problem: str) -> int | None:
 
 
 def _json_kind(value: Any) -> str:
-    kinds: dict[type, str] = {dict: "object", list: "list", str: "text"}
-    return kinds.get(type(value), "value")
+    kinds: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+    return kinds.get(type(value), "a value")
 
 
 def _longest(data: bytes) -> int:
