@@ -233,7 +233,7 @@ def test_training_by_the_command_and_by_its_peer(tiny, capsys, monkeypatch):
     json.dumps(section.raw)
     strength = LEARNERS["logistic-regression"].strength
     assert strength is not None
-    assert strength.grid == train_command.STRENGTHS
+    assert strength.values == train_command.STRENGTHS
     assert "5 folds x 10 strengths" in capsys.readouterr().out
 
 

@@ -316,7 +316,7 @@ def test_vowpal_wabbit_text(separable):
         (["--task", "regression", "--model", "lda"], 2, "lda is for classification"),
         (["--checkpoint", "a.safetensors"], 2, "and -o are the same file"),
         (["--checkpoint", "a.csv"], 2, "would overwrite the data"),
-        (["--resume", "nothing"], 1, "There is no model file 'nothing'"),
+        (["--resume", "nothing"], 1, "nothing: there is no such checkpoint"),
         (["--weight", "city"], 1, "'city'"),
         (["--model", "sgd-regressor"], 1, "For classes name a classifier with --model"),
         (["--classes", "a,c"], 1, "holds 'b' in data row 1, which is not among the classes named "),

@@ -132,6 +132,17 @@ def test_a_test_file_is_tested_on_and_all_of_the_data_learned_from(separable):
     )
 
 
+@pytest.mark.parametrize(("name", "value"), [("x", "inf"), ("w", -1)])
+def test_a_bad_value_is_named_by_its_line_where_rows_without_target_stand_above(
+    separable, name, value
+):
+    data = {**rows(), "w": [1] * 80}
+    test = {**rows(40, seed=1), "w": [1] * 40}
+    test["y"][0], test[name][5] = "", value
+    args = ["--target", "y", "--weight", "w", "--test", write(test, "test.csv"), *FAST]
+    assert f"test.csv:7:{1 if name == 'x' else ''}" in separable("train", write(data), *args).err
+
+
 def test_rows_that_were_learned_from_are_told(separable):
     columns = rows()
     data, test = write(columns), write({k: v[:30] for k, v in columns.items()}, "test.csv")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
+from separable.data.class_limits import MANY_CLASSES, most_classes
 from separable.data.columns import Categories, as_columns
 from separable.data.split import stratified_split
 from separable.data.table import TableError, is_number
@@ -22,13 +23,7 @@ if TYPE_CHECKING:
     from separable.cli.target import Rows
     from separable.data.table import ColumnType
 
-__all__ = ["SHOWN_CLASSES", "Classes", "QuantityError", "is_plain", "most_classes"]
-
-#: More different values than this, and more than a share of the rows, are not classes.
-MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
-
-#: More different numbers than this are a quantity, unless classes are asked for.
-MANY_NUMBERS = 100
+__all__ = ["SHOWN_CLASSES", "Classes", "QuantityError", "is_plain"]
 
 #: So many classes are shown of those there are.
 SHOWN_CLASSES = 8
@@ -158,22 +153,6 @@ def _levels(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int
 def is_plain(text: str) -> bool:
     """Whether int64 gives a text back as it was written."""
     return PLAIN.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
-
-
-def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
-    """Return how many different values of a target may be classes.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows have one.
-    numbers : bool
-        Whether all values are numbers.
-    sure : bool
-        Whether classes are asked for.
-    """
-    most = max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows)
-    return min(most, MANY_NUMBERS) if numbers and not sure else most
 
 
 def _refuse_quantity(

@@ -11,8 +11,8 @@ from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.output import counted, file_name
-from separable.cli.tables import in_options
+from separable.cli.output import file_name
+from separable.cli.tables import in_options, skipped_text
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
@@ -173,10 +173,7 @@ class RowSource:
         skipped = sum(report.skipped for report in reports)
         if skipped:
             first = next(report.examples[0] for report in reports if report.examples)
-            note(
-                f"{file_name(self.data)}: {counted(skipped, 'line')} left out that cannot be "
-                f"read, the first: {first}"
-            )
+            note(skipped_text(self.data, skipped, first))
 
 
 def _with_columns(table: pa.Table, wanted: list[str]) -> pa.Table:

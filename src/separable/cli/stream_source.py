@@ -9,8 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.output import counted, file_name
-from separable.cli.tables import in_options
+from separable.cli.tables import in_options, skipped_text
 from separable.data.formats import formats_of
 from separable.data.reading import checked_options, files_of
 from separable.data.sources import inputs_of
@@ -117,7 +116,4 @@ class Source:
             return
         self.notes = [in_options(told) for told in report.notes]
         if report.skipped:
-            self.notes.append(
-                f"{file_name(self.data)}: {counted(report.skipped, 'line')} left out that cannot "
-                f"be read, the first: {report.examples[0]}"
-            )
+            self.notes.append(skipped_text(self.data, report.skipped, report.examples[0]))

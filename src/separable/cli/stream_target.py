@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.cli.classification import MANY_CLASSES, is_plain, most_classes
+from separable.cli.classification import is_plain
 from separable.cli.regression import LARGEST
 from separable.cli.talk import note
+from separable.data.class_limits import MANY_CLASSES, most_classes
 from separable.data.columns import Categories, as_columns
 from separable.data.table import TableError, is_number
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from separable.cli.options import ReadingOptions
-from separable.cli.output import file_name
+from separable.cli.output import counted, file_name
 from separable.cli.talk import note, step
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from separable.data.table import ColumnType
 
-__all__ = ["AS_IT_LOOKS", "in_options", "table_of"]
+__all__ = ["AS_IT_LOOKS", "in_options", "skipped_text", "table_of"]
 
 #: Every option left as it is.
 AS_IT_LOOKS = ReadingOptions()
@@ -78,6 +78,12 @@ def table_of(
         note(in_options(told))
     assert dataset.table is not None
     return dataset.table
+
+
+def skipped_text(data: str, count: int, first: object) -> str:
+    """Return in words how many lines of a file were left out, and the first of them."""
+    lines = counted(count, "line")
+    return f"{file_name(data)}: {lines} left out that cannot be read, the first: {first}"
 
 
 def in_options(message: str) -> str:

@@ -129,12 +129,12 @@ class _Update:
         """Predict rows with the model as it was."""
         import numpy as np
 
-        from separable.cli.stream_progress import weights_of
+        from separable.cli.stream_progress import lesson_weights
 
         parts = [lesson for lesson in lessons if lesson.rows is not None]
         if not parts:
             return
-        y, weight = np.concatenate([lesson.y for lesson in parts]), weights_of(parts)
+        y, weight = np.concatenate([lesson.y for lesson in parts]), lesson_weights(parts)
         predicted = np.concatenate([self.model.predict(lesson.rows) for lesson in parts])
         good = (predicted - y) ** 2 if self.model.classes is None else predicted == y
         self._right += float((weight * good).sum())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from separable.data.class_limits import most_classes
 from separable.data.columns import Categories, Numbers
 from separable.data.dates import Booleans, Dates, typed_column
 from separable.data.row_hashes import row_hashes
@@ -27,9 +28,6 @@ __all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_
 
 #: So many rows are looked at by checks that take long.
 SAMPLE = 100_000
-
-#: A column of numbers with more different values than this is the target of a regression.
-MANY_CLASSES = 20
 
 #: Free text: more than half of the values differ, and they have so many words in the mean.
 WORDS = 3.0
@@ -139,7 +137,8 @@ def target_of(columns: Columns, name: str, task: str | None) -> Target:
         lost = int(np.isnan(labels).sum())
         codes = np.where(np.isnan(column.values), -1, codes)
         labels = labels[: len(labels) - lost]
-        many = len(labels) > MANY_CLASSES
+        rows = int(np.count_nonzero(codes >= 0))
+        many = len(labels) > most_classes(rows, numbers=True, sure=False)
         found: Any = task or ("regression" if many else "classification")
         whole = np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53)
         told = labels.astype(np.int64).tolist() if whole else labels.tolist()

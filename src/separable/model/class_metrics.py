@@ -28,6 +28,7 @@ __all__ = [
     "brier",
     "f1",
     "f1_macro",
+    "f1s",
     "log_loss",
     "mcc",
     "precision",

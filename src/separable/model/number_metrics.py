@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values"]
+__all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values", "weighted_mean"]
 
 
 def r2(case: NumberCase) -> float:

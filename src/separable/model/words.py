@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["feature_name", "label_value", "number", "shown", "signed", "table"]
+__all__ = ["feature_name", "label_value", "lined_up", "number", "shown", "signed", "table"]
 
 WIDEST = 48
 
@@ -43,14 +43,18 @@ def signed(value: float) -> str:
     return f"{value:+.6g}" if value else "0"
 
 
-def table(lines: Sequence[tuple[str, ...]], left: int = 1) -> str:
+def lined_up(lines: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return lines of cells as text in columns: the first ones to the left, others to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return "\n".join(
-        "  "
-        + "  ".join(
+        "  ".join(
             cell.ljust(width) if place < left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     )
+
+
+def table(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return the same with every line indented, to stand below a title."""
+    return "  " + lined_up(lines, left).replace("\n", "\n  ")

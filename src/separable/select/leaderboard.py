@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.choice import standard_errors
-from separable.select.results import lined_up, shown_number
+from separable.model.words import lined_up, shown
+from separable.select.results import shown_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -203,7 +204,7 @@ class Leaderboard:
         told = []
         for rank, each in enumerate(self.rows, 1):
             if each.failed is not None:
-                told.append(f"{each.name} failed: {_short(each.failed)}")
+                told.append(f"{each.name} failed: {shown(each.failed, REASON)}")
                 continue
             figures = [each.mean, each.standard_error, *_gap(each, self.best)]
             params = ", ".join(f"{name}={value}" for name, value in each.params.items())
@@ -237,7 +238,3 @@ def _gap(standing: Standing, best: Standing) -> tuple[float, float]:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= REASON else text[: REASON - 3] + "..."

@@ -10,11 +10,12 @@ from sklearn.base import clone
 
 from separable.certified.fold_lanes import all_rows, has_lanes
 from separable.certified.strength_search import strengths_of
+from separable.model.words import lined_up
 from separable.moments.ridge import Ridge
 from separable.select.cross_validation import read_problem
 from separable.select.fits import Lanes, refit
 from separable.select.notices import Notices
-from separable.select.results import lined_up, shown_number
+from separable.select.results import shown_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.choice import standard_errors
+from separable.model.words import lined_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CrossValidation", "LeaveOneOutValidation", "lined_up", "shown_number"]
+__all__ = ["CrossValidation", "LeaveOneOutValidation", "shown_number"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,16 +178,3 @@ def _plain_answers(result: CrossValidation | LeaveOneOutValidation) -> dict[str,
 def shown_number(value: float) -> str:
     """Return a number with six digits; nothing for NaN."""
     return "" if math.isnan(value) else f"{value:.6g}"
-
-
-def lined_up(table: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return the table with its columns lined up, numbers to the right, after some to the left."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = []
-    for row in table:
-        cells = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)

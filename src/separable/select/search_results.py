@@ -8,7 +8,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.metaestimators import available_if
 
-from separable.select.results import lined_up, shown_number
+from separable.model.words import lined_up
+from separable.select.results import shown_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
