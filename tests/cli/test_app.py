@@ -130,3 +130,22 @@ def test_ctrl_c_ends_quietly(penguins_model):
     )
     assert done.returncode == 128 + signal.SIGINT
     assert (done.stdout, done.stderr.strip()) == ("", "")
+
+
+def test_the_process_ends_whatever_its_threads_do():
+    """One that is about to let go of a Python object must not find the interpreter gone."""
+    code = """
+import threading, time
+from separable import cli
+from separable.cli import app
+
+def run(args):
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    print("told")
+    return 3
+
+app.run = run
+cli.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (3, "told\n")

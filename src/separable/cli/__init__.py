@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,4 +27,16 @@ def main(args: Sequence[str] | None = None) -> None:
         code = run(args)
     except KeyboardInterrupt:  # while it starts
         code = 130
-    sys.exit(code)
+    _leave(code)
+
+
+def _leave(code: int) -> None:
+    """End the process without taking the interpreter down piece by piece.
+
+    A thread of Arrow may still be about to let go of a Python object, and would abort the process
+    if it finds the interpreter gone. It is quicker, too.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, full, or not there
+            stream.flush()
+    os._exit(code)

@@ -60,8 +60,9 @@ def shared_rows(train: pa.Table, test: pa.Table) -> list[str]:
         count, examples = duplicates_between(train, test)
     if count < SHARED * test.num_rows:
         return []
+    are = "is" if count == 1 else "are"
     return [
-        f"{count} of the {test.num_rows} rows tested on are also among those learned from, such as "
-        f"row {examples[0][1] + 1} of the test part: the figures may be too good. Leave out "
+        f"{count} of the {test.num_rows} rows tested on {are} also among those learned from, such "
+        f"as row {examples[0][1] + 1} of the test part: the figures may be too good. Leave out "
         "duplicates, or keep rows that belong together in one part with --group."
     ]

@@ -25,6 +25,10 @@ __all__ = ["Leaderboard", "Standing"]
 REASON = 60
 
 
+#: By so much of itself a standard error may have been rounded.
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Standing:
     """How one learner did.
@@ -181,7 +185,8 @@ class Leaderboard:
         return [
             each
             for each in self.rows[1:]
-            if each.failed is None and abs(each.difference) <= each.difference_error
+            if each.failed is None
+            and abs(each.difference) <= each.difference_error * (1 + ROUNDING)
         ]
 
     def to_dict(self) -> dict[str, Any]:
