@@ -137,3 +137,13 @@ def test_a_check_needs_no_training_library(bank):
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert done.returncode == 0
+
+
+def test_types_that_are_asked_for(separable, tmp_path):
+    (tmp_path / "d.csv").write_text(
+        "day,member,y\n" + "".join(f"2020-01-{k:02},{k % 2},{k % 3}\n" for k in range(1, 29))
+    )
+    given = ("--target", "y", "--date", "day", "--boolean", "member", "--json")
+    told = json.loads(separable("check", "d.csv", *given).out)
+    types = {column["name"]: column["type"] for column in told["columns"]}
+    assert types == {"day": "date", "member": "boolean", "y": "target"}

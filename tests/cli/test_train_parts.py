@@ -295,3 +295,12 @@ def test_a_share_is_a_number(separable):
     result = separable("train", write(rows()), "--target", "y", *FAST, "--test-size", "nan")
     assert result.code == 2
     assert "nan is no share. Give a number from 0 to less than 1." in result.err
+
+
+def test_a_rare_class_of_several_takes_no_folds_away(separable):
+    columns = {"x": list(range(61)), "y": [*"ab" * 30, "c"]}
+    given = ("--target", "y", "--test-size", "0", *FAST, "--json")
+    board = told(separable("train", write(columns), *given))["leaderboard"]
+    assert board["folds"] == 5
+    two = {"x": list(range(33)), "y": [*"a" * 30, *"b" * 3]}
+    assert told(separable("train", write(two), *given))["leaderboard"]["folds"] == 3

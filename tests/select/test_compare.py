@@ -210,3 +210,11 @@ def test_another_score_may_choose_among_parameters():
     expected = cross_val_score(LogisticRegression(**logistic.params), X, y, cv=cv)
     np.testing.assert_allclose(logistic.scores, expected)
     assert svm.params["C"] == compare({"svm": learners["svm"]}, X, y, cv=cv).best.params["C"]
+
+
+def test_a_number_of_folds_keeps_groups_together(cancer):
+    X, y = cancer
+    groups = np.arange(len(y)) // 7
+    board = compare({"lda": LDA()}, X, y, cv=4, groups=groups)
+    expected = cross_val_score(LDA(), X, y, cv=GroupKFold(4), groups=groups)
+    np.testing.assert_allclose(board.best.scores, expected)

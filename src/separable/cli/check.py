@@ -36,6 +36,8 @@ FOUND = 3
 )
 @click.option("--number", multiple=True, metavar="COL", help="Treat a column as numbers.")
 @click.option("--category", multiple=True, metavar="COL", help="Treat a column as categories.")
+@click.option("--boolean", multiple=True, metavar="COL", help="Treat a column as yes or no.")
+@click.option("--date", multiple=True, metavar="COL", help="Treat a column as dates.")
 @click.option("--text", multiple=True, metavar="COL", help="Treat a column as free text.")
 @click.option("--drop", multiple=True, metavar="COL", help="Leave a column out.")
 @click.option("--weight", metavar="COL", help="The column with the weights of rows.")

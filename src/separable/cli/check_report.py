@@ -35,7 +35,13 @@ __all__ = ["Checked", "check_dict", "check_text", "checked", "options_text"]
 WIDEST, LISTED = 100, 60
 
 #: Options that say what a column is, and how a file is then read.
-TYPES: dict[str, ColumnType] = {"number": "number", "category": "category", "text": "category"}
+TYPES: dict[str, ColumnType] = {
+    "number": "number",
+    "category": "category",
+    "boolean": "boolean",
+    "date": "date",
+    "text": "category",
+}
 
 #: Options that set a column apart from those that are learned from.
 APART = ("target", "weight", "group", "time")
@@ -64,7 +70,7 @@ def checked(data: str, asked: dict[str, Any], reading: ReadingOptions) -> Checke
     data : str
         The file.
     asked : dict
-        What the user said: ``target``, ``task``, ``number``, ``category``, ``text``, ``drop``,
+        What the user said: ``target``, ``task``, the columns of each of `TYPES`, ``drop``,
         ``weight``, ``group`` and ``time``.
     reading : ReadingOptions
     """

@@ -103,7 +103,8 @@ def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds |
     counts = np.bincount(codes)
     if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
         return None
-    folds = StratifiedKFold(int(np.clip(counts.min(), 2, n_folds)), shuffle=True, random_state=seed)
+    most = counts.min() if len(counts) == 2 else counts.max()  # two classes must both be learned
+    folds = StratifiedKFold(min(n_folds, int(most)), shuffle=True, random_state=seed)
     with warnings.catch_warnings():  # a class of one row is not learned where it is held out
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(folds.split(np.empty(n), codes))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import GroupKFold
 
 from separable.fitting.choice import best_place
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
@@ -61,14 +63,14 @@ def compare(
     y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), default 5
         As in scikit-learn: a number of folds is in the order of the rows, and stratified for
-        classifiers.
+        classifiers; with ``groups`` a number of folds that keep each group together.
     scoring : str, callable or None, default None
         A name of ``separable.model.metrics.METRICS``, such as "log_loss" or "rmse", in its own
         direction; or one of scikit-learn's scorers. None: accuracy or R2.
     sample_weight : array-like of shape (n,), optional
         For learning only: scores count every held-out row once.
     groups : array-like of shape (n,), optional
-        For splitters of groups.
+        Rows of one group are held out together.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     n_jobs : int or None, default None
@@ -146,6 +148,8 @@ def standings_of(
     candidates = {str(name): _candidate(name, each) for name, each in estimators.items()}
     first = next(iter(candidates.values()))[0]
     problem, _ = read_problem(first, X, y, sample_weight, score_weight)
+    if groups is not None and isinstance(cv, Integral):
+        cv = GroupKFold(int(cv))
     splits = read_splits(cv, first, problem.X, problem.y, groups, problem.n_rows)
     given = {
         "X": problem.X,
