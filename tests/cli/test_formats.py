@@ -6,9 +6,12 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from separable import load
 from separable.cli.app import run
 from separable.data import read
 from separable.datasets import PENGUINS
@@ -126,3 +129,16 @@ def test_an_option_of_python_is_told_as_the_command_has_it(tmp_path, monkeypatch
     assert ":3: expected 3 values" in told
     assert "leave such lines out with --skip-bad-lines" in told
     assert run([*args, "--skip-bad-lines", "--test-size", "0"]) == 0
+
+
+def test_true_and_false_are_the_same_classes_however_spelt(separable):
+    """Parquet gives True where CSV has true."""
+    x = np.linspace(-1, 1, 60)
+    parquet.write_table(pa.table({"x": x, "y": x > 0.1}), "a.parquet")
+    rows = "".join(f"{value},{'true' if value > 0.1 else 'FALSE'}\n" for value in x[::2])
+    Path("b.csv").write_text(f"x,y\n{rows}")
+    fast = ("--target", "y", "--model", "averaged-perceptron", "-o", "m.safetensors")
+    tested = separable("train", "a.parquet", *fast, "--test", "b.csv", "--json")
+    assert json.loads(tested.out)["held_out"]["accuracy"] > 0.9
+    assert separable("update", "m.safetensors", "b.csv").code == 0
+    assert load("m.safetensors").classes.tolist() == ["False", "True"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
+from separable.cli.truth import class_labels
 from separable.data.class_limits import MANY_CLASSES, most_classes
 from separable.data.columns import Categories, as_columns
 from separable.data.split import stratified_split
@@ -95,8 +96,10 @@ class Classes(Target):
     def truth(self, table: pa.Table, name: str, where: str) -> Self:
         """Return the labels of another table; see `Target.truth`."""
         levels, codes = _levels(table, name)
-        labels = np.array(levels, dtype=np.str_)
-        if self.values.dtype.kind == "i":
+        labels: NDArray[Any]
+        if self.values.dtype.kind != "i":
+            labels = class_labels(np.unique(self.values), list(levels))
+        else:
             odd = next((place for place, level in enumerate(levels) if not is_plain(level)), None)
             if odd is not None:
                 row = int(np.flatnonzero(codes == odd)[0])
@@ -104,7 +107,7 @@ class Classes(Target):
                     f"{where}: the target column {name!r} holds {levels[odd]!r} in data row "
                     f"{row + 1}, where the training rows have whole numbers. Use the same labels."
                 )
-            labels = labels.astype(np.int64)
+            labels = np.array(levels, dtype=np.str_).astype(np.int64)
         found = self._of(labels, codes)
         refuse_empty(f"{where}: the target column {name!r}", len(found.values))
         return found

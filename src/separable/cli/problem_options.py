@@ -125,8 +125,8 @@ class _Models(click.Choice[str]):
 def _learners_help() -> str:
     classes, numbers = (", ".join(names_of(task)) for task in ("classification", "regression"))
     return (
-        f"A learner; several are compared. {AUTO}: all that suit the data. For classes: {classes}; "
-        f"for numbers: {numbers}."
+        f"A learner; train and compare take several. {AUTO}: all that suit the data. For classes: "
+        f"{classes}; for numbers: {numbers}."
     )
 
 

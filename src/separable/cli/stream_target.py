@@ -10,6 +10,7 @@ import numpy as np
 from separable.cli.classification import is_plain
 from separable.cli.regression import LARGEST
 from separable.cli.talk import note
+from separable.cli.truth import class_labels
 from separable.data.class_limits import MANY_CLASSES, most_classes
 from separable.data.columns import Categories, as_columns
 from separable.data.table import TableError, is_number
@@ -55,7 +56,8 @@ class Labels:
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the label of each row that has one, and which rows have one."""
         known = {str(label): place for place, label in enumerate(self.classes.tolist())}
-        place = np.array([known.get(level, -1) for level in (*levels, "")], dtype=np.int64)
+        labels = map(str, class_labels(self.classes, list(levels)).tolist())
+        place = np.array([*(known.get(label, -1) for label in labels), -1], dtype=np.int64)
         there = codes >= 0
         found = place[codes]
         odd = np.flatnonzero(there & (found < 0))
