@@ -47,4 +47,5 @@ def test_lines_can_be_typed(line):
     words = shlex.shlex(CALLED.split(line)[1], posix=True, punctuation_chars="|<>()")
     words.whitespace_split = True
     name, *args = takewhile(lambda word: word[0] not in "|<>()", words)
-    command(name).make_context(name, args)  # refuses unknown options, values and missing ones
+    group = app.make_context("separable", [name], resilient_parsing=True)  # it says what help is
+    command(name).make_context(name, args, parent=group)  # refuses unknown options and values
