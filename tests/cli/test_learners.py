@@ -84,3 +84,9 @@ def test_every_task_has_a_target():
     for task in TARGETS:
         assert issubclass(target_class(task), Target)
         assert target_class(task).task == task
+
+
+def test_the_beginning_of_a_name_is_answered_with_the_whole(separable):
+    result = separable("train", "data.csv", "--target", "y", "--model", "logistic")
+    assert result.code == 2
+    assert "'logistic' is not a learner. Did you mean logistic-regression?" in result.err

@@ -119,6 +119,9 @@ class _Models(click.Choice[str]):
         plain = str(value).removesuffix("-cv")
         if plain != value and plain in LEARNERS:
             self.fail(f"{plain} searches its strength by itself: name that.", param, ctx)
+        begin_so = [name for name in self.choices if name.startswith(str(value))]
+        if value not in self.choices and begin_so:
+            self.fail(f"{value!r} is not a learner. Did you mean {begin_so[0]}?", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -61,8 +61,9 @@ def table_of(
     kind = options.pop("format", None) or formats_of(inputs)
     if kind in ("svmlight", "vw"):
         raise TableError(
-            f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Read "
-            "it in Python: X, y = separable.data.read(...)."
+            f"{inputs[0].name}: {kind} text has no named columns, which this command needs. Learn "
+            "from it with separable train --stream, or read it in Python: "
+            "X, y = separable.data.read(...)."
         )
     try:
         with step(f"Reading {file_name(data)}"):

@@ -59,6 +59,7 @@ MOST_TENSORS = 1 << 15
 MOST_VALUES = 1 << 19
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}\Z')
 SEAL_SIZE = len(',"sha256":""}') + 64
+GIVE = "Give a file that separable train or model.save wrote"
 DAMAGED = "The file is damaged: copy or download it again"
 
 
@@ -167,7 +168,9 @@ def _header(data: bytes) -> memoryview:
         raise ValueError(f"{what}, too few for a safetensors file. {DAMAGED}.")
     size = int.from_bytes(data[:8], "little")
     if data[8:9] != b"{":
-        raise ValueError("it is not a safetensors file. Give a file that model.save wrote.")
+        raise ValueError(
+            "it is not a safetensors file. Give a file that separable train or model.save wrote."
+        )
     if size > len(data) - 8:
         raise ValueError(
             f"its header claims {size} bytes and {len(data) - 8} are there, so it is cut short or "
@@ -185,7 +188,7 @@ def _document(header: memoryview) -> bytes:
     if set(metadata) != {KEY}:
         raise ValueError(
             "it is a safetensors file, but not one that separable wrote (its metadata should have "
-            f"the key {KEY!r} and no other). Give a file that model.save wrote."
+            f"the key {KEY!r} and no other). {GIVE}."
         )
     return str(metadata[KEY]).encode()
 
