@@ -13,6 +13,10 @@ SEPARABLE_MODULE(SEPARABLE_LEVEL, m) {
     bind_voted(m);
     bind_moments(m);
     bind_certified(m);
+    bind_coordinates(m);
+    bind_gram(m);
+    bind_groups(m);
+    bind_multinomial(m);
     bind_text(m);
     bind_text_hashing(m);
     bind_parsers(m);

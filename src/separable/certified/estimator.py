@@ -17,7 +17,8 @@ from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
 from separable.certified.preparation import prepare, without_duplicates
 from separable.certified.problem import Lane, Problem
-from separable.certified.solve import Request, Solver
+from separable.certified.solve import Request
+from separable.certified.solvers import Learns, solver_of
 from separable.data.rows import as_rows, largest_magnitude
 from separable.fitting.estimator import LinearEstimator
 from separable.fitting.evidence import one_or_list
@@ -269,16 +270,16 @@ class CertifiedEstimator(LinearEstimator):
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn one model, or one a class."""
-        return self._fit_lanes(Solver(self._problem(lesson), self._request()), lesson, self.C)
+        return self._fit_lanes(solver_of(self._problem(lesson), self._request()), lesson, self.C)
 
-    def _fit_lanes(self, solver: Solver, lesson: Lesson, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
         """Learn the models of all classes with one strength from all rows."""
         return self._solve(solver, lesson, self._lanes(lesson, strength))
 
     def _lanes(self, lesson: Lesson, strength: float) -> list[Lane]:
         return [Lane(float(strength), target) for target in lesson.models]
 
-    def _solve(self, solver: Solver, lesson: Lesson, lanes: list[Lane]) -> Fitted:
+    def _solve(self, solver: Learns, lesson: Lesson, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
         order = np.argsort([place for some in solved for place in some.places])

@@ -18,7 +18,7 @@ from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Les
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane, Problem
-from separable.certified.solve import Request, Solver
+from separable.certified.solvers import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimator import Material
+    from separable.certified.solve import Request
     from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
@@ -198,7 +199,7 @@ class FoldLanes:
         ]
         lanes = [Lane(float(self.strengths[s]), target, place) for place, s, target in plan]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
-        for solved in Solver(problem, self.request).solve(lanes):
+        for solved in solver_of(problem, self.request).solve(lanes):
             for at, number in enumerate(solved.places):
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test

@@ -36,8 +36,11 @@ class Judgement:
     scores : ndarray, shape (n, k)
         Of all rows, those held out too, with the intercept.
     certificates : list of Certificate
+        One a lane.
     dual : ndarray, shape (n, k)
         The feasible dual points that prove it, with the sign of the target.
+    width : int, default 1
+        Columns of a lane, side by side: 1, or one a class where they are learned together.
     """
 
     weights: NDArray[Any]
@@ -45,16 +48,18 @@ class Judgement:
     scores: Floats
     certificates: list[Certificate]
     dual: Floats
+    width: int = 1
 
     def lane(self, k: int) -> Judgement:
         """Return what is said of one lane."""
-        one = slice(k, k + 1)
+        one = slice(k * self.width, (k + 1) * self.width)
         return Judgement(
             self.weights[:, one],
             self.intercept[one],
             self.scores[:, one],
-            self.certificates[one],
+            self.certificates[k : k + 1],
             self.dual[:, one],
+            self.width,
         )
 
     def is_better_than(self, other: Judgement) -> bool:
@@ -73,6 +78,7 @@ class Judgement:
             np.concatenate([part.scores for part in parts], axis=1),
             [one for part in parts for one in part.certificates],
             np.concatenate([part.dual for part in parts], axis=1),
+            parts[0].width,
         )
 
 

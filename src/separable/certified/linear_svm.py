@@ -13,6 +13,7 @@ from separable.certified.calibration import FOLDS, folds_of_rows, sigmoid_of_sco
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.judge import Judgement
 from separable.certified.losses import Hinge, SquaredHinge
+from separable.certified.solvers import solver_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from separable.certified.estimator import Fitted, Lesson
     from separable.certified.losses import Loss
-    from separable.certified.solve import Solver
+    from separable.certified.solvers import Learns
 
 __all__ = ["PENALISED", "LinearSVM"]
 
@@ -177,12 +178,12 @@ class LinearSVM(CertifiedClassifier):
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logarithms
 
-    def _fit_lanes(self, solver: Solver, lesson: Lesson, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""
         if not self.probability:
             return super()._fit_lanes(solver, lesson, strength)
         fold = folds_of_rows(lesson.rows, lesson.label, solver.request.seed)
-        solver = replace(solver, problem=replace(solver.problem, fold=fold))
+        solver = solver_of(replace(solver.problem, fold=fold), solver.request)
         lanes = self._lanes(lesson, strength)
         k = len(lanes)
         every = lanes + [replace(lane, fold=fold) for fold in range(FOLDS) for lane in lanes]

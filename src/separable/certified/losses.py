@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Hinge", "Insensitive", "Logistic", "Loss", "SmoothLoss", "SquaredHinge", "is_smooth"]
+__all__ = [
+    "Hinge",
+    "Insensitive",
+    "Logistic",
+    "Loss",
+    "SmoothLoss",
+    "SquaredError",
+    "SquaredHinge",
+    "is_smooth",
+]
 
 
 class Loss(Protocol):
@@ -228,3 +237,31 @@ class Insensitive:
         r = y - s
         points = np.concatenate([r - self.epsilon, r + self.epsilon])
         return _crossing(points, np.concatenate([c, c]), -float(c.sum()))
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """(y - s)^2 / 2."""
+
+    name: str = "squared_error"
+
+    def total(self, y: Floats, s: Floats, c: Floats) -> float:
+        return 0.5 * float(c @ (y - s) ** 2)
+
+    def dual_total(self, y: Floats, c: Floats, z: Floats) -> float:
+        used = c > 0
+        return float((z[used] * (y[used] - 0.5 * z[used] / c[used])).sum())
+
+    def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
+        share = np.divide(z, c, out=np.zeros_like(z), where=c > 0)
+        return 0.5 * c * (y - s - share) ** 2
+
+    def slopes(self, y: Floats, s: Floats, c: Floats) -> tuple[Floats, Floats]:
+        return c * (s - y), c
+
+    def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
+        del y
+        return np.where(c > 0, z, 0.0)
+
+    def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
+        return float(c @ (y - s)) / float(c.sum())

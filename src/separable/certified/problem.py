@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BLOCK", "Columns", "Lane", "Problem", "dense_blocks", "in_lines"]
+__all__ = ["BLOCK", "TOGETHER", "Columns", "Lane", "Penalty", "Problem", "dense_blocks", "in_lines"]
 
 #: Numbers of a block of rows that is read, centred or written out at a time.
 BLOCK = 1 << 16
@@ -39,6 +39,8 @@ BLOCK = 1 << 16
 SMALL = 1_000_000
 #: Doubles of a cache line.
 LINE = 8
+#: The target of a lane that learns all classes together.
+TOGETHER = -1
 
 
 def in_lines(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -73,7 +75,7 @@ class Lane:
     strength : float
         C.
     target : int
-        The class that is +1 against the rest; of no use in regression.
+        The class that is +1 against the rest, or `TOGETHER`; of no use in regression.
     fold : int
         Rows of this fold are held out; -1: none.
     """
@@ -81,6 +83,27 @@ class Lane:
     strength: float
     target: int = 1
     fold: int = -1
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2.
+
+    Parameters
+    ----------
+    l1_ratio : float
+        From 0, the l2 penalty, to 1, the l1 penalty.
+    positive : bool
+        Weights below 0 are not allowed.
+    """
+
+    l1_ratio: float = 0.0
+    positive: bool = False
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it is the l2 penalty and nothing else."""
+        return self.l1_ratio == 0 and not self.positive
 
 
 @dataclass(frozen=True)
@@ -121,6 +144,9 @@ class Problem:
     fit_intercept : bool
     columns : Columns
     value : float
+    penalty : Penalty
+    n_classes : int
+        Of lanes that learn all classes together; of no use to others.
     """
 
     rows: Rows
@@ -131,6 +157,8 @@ class Problem:
     fit_intercept: bool = True
     columns: Columns = field(default_factory=Columns)
     value: float = 1.0
+    penalty: Penalty = field(default_factory=Penalty)
+    n_classes: int = 2
 
     @cached_property
     def core(self) -> native.Rows:

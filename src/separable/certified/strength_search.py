@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.fold_lanes import FoldLanes
-from separable.certified.solve import Solver
+from separable.certified.solvers import solver_of
 from separable.fitting.answers import answers_of, spread
 from separable.fitting.choice import (
     best_place,
@@ -198,7 +198,7 @@ class StrengthSearch(CertifiedClassifier):
         self._table, self._model = table, None
         if self.refit:
             request, C = self._request(), float(table.strengths[table.chosen])
-            fitted = self._fit_lanes(Solver(self._problem(lesson), request), lesson, C)
+            fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
             self._keep(fitted, lesson, self._found(table))
         return self
 

@@ -1,0 +1,5 @@
+#include <nanobind/nanobind.h>
+
+#include "rows.hpp"
+
+void bind_coordinates(nb::module_&) {}
