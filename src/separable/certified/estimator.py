@@ -362,18 +362,24 @@ class CertifiedEstimator(LinearEstimator):
         which = (
             "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
         )
-        advice = (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
-            if worst.is_penalised
-            else "Without a penalty there may be no optimum: classes that can be separated have "
-            "none. A finite C has one."
-        )
         warnings.warn(
             f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
-            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. {advice}",
+            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. "
+            f"{self._advice(worst)}",
             ConvergenceWarning,
             stacklevel=3,
+        )
+
+    def _advice(self, worst: Certificate) -> str:
+        """Return what to do where a fit did not converge."""
+        if not worst.is_penalised:
+            return (
+                "Without a penalty there may be no optimum: classes that can be separated have "
+                "none. A finite C has one."
+            )
+        return (
+            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
+            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
         )
 
     # ------------------------------------------------------------------ the model
