@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     OnPass = Callable[[int, float], bool]
 
-__all__ = ["Request", "Solved", "Solver"]
+__all__ = ["End", "Request", "Solved", "Solver"]
 
 #: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
 FEW = 512
@@ -95,7 +95,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class _End:
+class End:
     """How work ends early: lanes stop where they are, or nobody takes any more what they learn."""
 
     asked: Event = field(default_factory=Event)
@@ -143,10 +143,10 @@ class Solver:
         """
         blocks = list(self._blocks(lanes))
         with one_blas_thread():
-            yield from self._solve(lanes, blocks, start, _End())
+            yield from self._solve(lanes, blocks, start, End())
 
     def _solve(
-        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: _End
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
     ) -> Iterator[Solved]:
         """Yield what blocks learn, in their order."""
         if self.request.n_jobs == 1 or len(blocks) == 1:
@@ -209,10 +209,17 @@ class Solver:
         return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
     def _learn(
-        self, lanes: Sequence[Lane], block: list[int], start: Start | None, end: _End
+        self, lanes: Sequence[Lane], block: list[int], start: Start | None, end: End
     ) -> Solved:
         """Learn the lanes of a block."""
-        mine = [lanes[k] for k in block]
+        mine, on_pass = [lanes[k] for k in block], self._on_pass(end)
+        first = None if start is None else Start(start.dual[:, block], start.intercept[block])
+        if self.has_few or math.isinf(mine[0].strength):
+            return self._learn_chain(mine, block, first, on_pass, end)
+        return self._learn_side_by_side(mine, block, first, on_pass, end)
+
+    def _on_pass(self, end: End) -> OnPass:
+        """Return what engines tell after each pass; True ends their work."""
         told = self.request.callback
 
         def on_pass(number: int, gap: float) -> bool:
@@ -221,10 +228,7 @@ class Solver:
                 end.asked.set()  # for all lanes
             return end.asked.is_set()
 
-        first = None if start is None else Start(start.dual[:, block], start.intercept[block])
-        if self.has_few or math.isinf(mine[0].strength):
-            return self._learn_chain(mine, block, first, on_pass, end)
-        return self._learn_side_by_side(mine, block, first, on_pass, end)
+        return on_pass
 
     def _learn_chain(
         self,
@@ -232,7 +236,7 @@ class Solver:
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: _End,
+        end: End,
     ) -> Solved:
         """Learn one lane after the other, each from the weights of the one before."""
         found: list[Judgement] = []
@@ -253,7 +257,7 @@ class Solver:
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: _End,
+        end: End,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
         most = self.request.max_iter
