@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from separable.certified.dual_lanes import Start
     from separable.certified.multinomial_rows import MultinomialRows
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solve import End
+    from separable.certified.sharing import End
 
     Floats = NDArray[np.float64]
     OnPass = Callable[[int, float], bool]
@@ -136,10 +136,10 @@ class MultinomialSolver(Solver):
         return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
     def _learn(
-        self, lanes: Sequence[Lane], block: list[int], start: Start | None, end: End
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
     ) -> Solved:
         """Learn one lane after the other, each from the weights of the one before."""
-        K, on_pass = self.problem.n_classes, self._on_pass(end)
+        K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
         weights: Floats | None = None
         if start is not None:
             first = block[0] * K

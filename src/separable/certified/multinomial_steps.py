@@ -11,6 +11,7 @@ import numpy as np
 
 from separable.certified.cholesky import Cholesky
 from separable.certified.multinomial_newton import Step
+from separable.fitting.scatter import add_rows_to_scatter, fill_lower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,8 +142,8 @@ class _Model:
         self._factor = self._guess(spread.mean(axis=1))
         self._diagonal = np.ones(1)
         if self._factor is None:
-            diagonal = objective.penalty + x.squares(spread)
-            self._diagonal = np.where(diagonal > 0, diagonal, 1.0)
+            self._diagonal = objective.penalty + x.squares(spread)
+            self._diagonal[self._diagonal <= 0] = 1.0
 
     def _guess(self, h: Floats) -> Cholesky | None:
         """Return the curvature of the mean class, from rows in proportion to what they add."""
@@ -160,7 +161,9 @@ class _Model:
         if rows is None:
             return None
         rows *= np.sqrt(weight)[:, None]
-        products = rows.T @ rows
+        products: Floats = np.zeros((rows.shape[1],) * 2)
+        add_rows_to_scatter(products, rows)
+        fill_lower(products)
         products[np.diag_indices(len(products))] += self._objective.penalty
         return Cholesky(products)
 
