@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.certified.estimator import Fitted
+from separable.certified.fold_lanes import FoldLanes
 from separable.certified.judge import Judgement
 from separable.certified.problem import SMALL, Problem
-from separable.certified.square_lanes import SquareLanes
-from separable.certified.square_models import columns_of, models_of, seen_from_raw
+from separable.certified.square_lanes import FoldModels, SquareLanes
+from separable.certified.square_models import (
+    SquareModels,
+    alpha_max,
+    columns_of,
+    models_of,
+    seen_from_raw,
+    suits_sums,
+)
 from separable.certified.square_sums import SummedFolds, held_out_errors
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from separable.certified.estimator import Lesson, Material
     from separable.certified.penalised_squares import PenalisedSquares
     from separable.certified.problem import Penalty
-    from separable.certified.square_lanes import FoldModels
+    from separable.certified.solve import Request
     from separable.fitting.splits import Split
 
     Floats = NDArray[np.float64]
@@ -53,15 +61,19 @@ class AlphaFolds:
     def __post_init__(self) -> None:
         weight = self.material.weight
         for fold, split in enumerate(self.splits):
-            if weight is not None and not weight[split.test].any():
+            if weight is not None and len(split.test) and not weight[split.test].any():
                 raise ValueError(
                     f"All rows that fold {fold} holds out have weight 0. Use fewer folds, or drop "
                     "rows of weight 0."
                 )
 
     @cached_property
-    def _sums(self) -> SummedFolds:
+    def _sums(self) -> SummedFolds | None:
+        """The sums of the folds; None: products of columns cost too much."""
         given = self.material
+        fewest = min(split.n_train for split in self.splits)
+        if not suits_sums(fewest, given.rows.n_features):
+            return None
         return SummedFolds(given.rows, self._target, given.weight, self.splits)
 
     @property
@@ -69,13 +81,36 @@ class AlphaFolds:
         return np.asarray(self.material.target, dtype=np.float64)
 
     def alpha_max(self, penalty: Penalty) -> float:
-        """Return the smallest alpha for which all weights are 0."""
-        return self.owner._gram(self._sums.total).alpha_max(penalty)
+        """Return the smallest alpha for which all weights are 0; 0 if they always are."""
+        if self._sums is not None:
+            return self.owner._gram(self._sums.total).alpha_max(penalty)
+        problem = self.owner._problem(self.owner._lesson(self.material))
+        return alpha_max(replace(problem, penalty=penalty))
+
+    def alphas(self, count: int, eps: float, penalty: Penalty) -> Floats:
+        """Return so many alphas, from the smallest one of weights 0 down to eps times it."""
+        return (self.alpha_max(penalty) or 1.0) * np.geomspace(1.0, eps, count)
 
     def learn(self, learner: PenalisedSquares, alphas: Floats) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
-        lanes = SquareLanes(learner, self.material, self.splits, alphas, self.owner._request())
-        return lanes.each_fold(self._sums)
+        request = self.owner._request()
+        if self._sums is not None:
+            lanes = SquareLanes(learner, self.material, self.splits, alphas, request)
+            return lanes.each_fold(self._sums)
+        return self._learn_from_rows(learner, alphas, request)
+
+    def _learn_from_rows(
+        self, learner: PenalisedSquares, alphas: Floats, request: Request
+    ) -> Iterator[FoldModels]:
+        waiting: dict[int, dict[int, Fitted]] = {}
+        for one in FoldLanes(learner, self.material, self.splits, alphas, request).learn():
+            found = waiting.setdefault(one.fold, {})
+            found[one.place] = one.fitted
+            if len(found) == len(alphas):
+                del waiting[one.fold]
+                models = SquareModels.side_by_side([found[k] for k in range(len(alphas))])
+                problem = replace(one.fitted.problem, fold=None, weight=None)
+                yield FoldModels(one.fold, self.splits[one.fold], models, problem, None)
 
     def mean_squares(self, found: FoldModels) -> Floats:
         """Return the mean squared errors of the rows that a fold held out, by alpha."""
@@ -93,8 +128,10 @@ class AlphaFolds:
             errors[places] = np.average(squares, axis=0, weights=weight)
         return errors
 
-    def last_fit(self, lesson: Lesson, plain: Any) -> Fitted:
+    def last_fit(self, lesson: Lesson, plain: PenalisedSquares) -> Fitted:
         """Return the model of all rows with the alpha that was chosen."""
+        if self._sums is None:
+            return plain._learn(lesson)
         gram = plain._gram(self._sums.total)
         n, d = lesson.rows.shape
         models = models_of(

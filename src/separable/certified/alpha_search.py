@@ -137,9 +137,8 @@ class AlphaSearch(PenalisedSquares):
                 "With l1_ratio=0 no alpha makes all weights 0, so that there is none to start "
                 "from. Give a list of alphas, or use RidgeCV."
             )
-        steps = np.geomspace(1.0, self.eps, int(self.alphas))
-        tops = [folds.alpha_max(self._plain(1.0, ratio)._penalty()) for ratio in ratios.tolist()]
-        return np.array([(top or 1.0) * steps for top in tops])
+        penalties = [self._plain(1.0, ratio)._penalty() for ratio in ratios.tolist()]
+        return np.array([folds.alphas(int(self.alphas), self.eps, each) for each in penalties])
 
     def _search(self, folds: AlphaFolds, material: Material, X: Any) -> AlphaTable:
         """Learn and score all folds, mixtures and alphas."""

@@ -10,21 +10,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted
 from separable.certified.losses import SquaredError
-from separable.certified.problem import Penalty
+from separable.certified.problem import Lane, Penalty
 from separable.certified.regressor import CertifiedRegressor
 from separable.certified.square_judge import judge_squares
-from separable.certified.square_models import learn_from_rows, limits_of, suits_sums
+from separable.certified.square_models import (
+    in_alpha,
+    learn_from_rows,
+    limits_of,
+    suits_sums,
+    total_weight,
+)
 from separable.certified.square_sums import gram_problem, sums_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
-    from separable.certified.estimator import Lesson
+    from separable.certified.estimator import Lesson, Material
+    from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram_problem import GramProblem
+    from separable.certified.judge import Judgement
     from separable.certified.losses import Loss
     from separable.certified.problem import Problem
+    from separable.certified.solve import Request
+    from separable.fitting.splits import Split
     from separable.moments.moments import Moments
 
     Floats = NDArray[np.float64]
@@ -66,6 +78,21 @@ class PenalisedSquares(CertifiedRegressor):
 
     def _problem(self, lesson: Lesson) -> Problem:
         return replace(super()._problem(lesson), penalty=self._penalty())
+
+    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
+        return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
+
+    def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
+        return in_alpha(judgement, strength)
+
+    def _sum_lanes(
+        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+    ) -> LearnsFolds | None:
+        from separable.certified.square_lanes import SquareLanes
+
+        if not suits_sums(min(split.n_train for split in splits), material.rows.n_features):
+            return None
+        return SquareLanes(self, material, splits, strengths, request)
 
     def _gram(self, sums: Moments) -> GramProblem:
         return gram_problem(

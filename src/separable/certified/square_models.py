@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,13 @@ from separable.certified.solvers import solver_of
 from separable.certified.square_judge import judge_squares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
     from separable.certified.dual_lanes import Start
+    from separable.certified.estimator import Fitted
     from separable.certified.gram_problem import GramPath, GramProblem
     from separable.certified.judge import Judgement
     from separable.certified.problem import Penalty, Problem
@@ -29,18 +31,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SquareModels",
+    "alpha_max",
     "columns_of",
-    "in_alphas",
+    "in_alpha",
     "learn_from_rows",
     "limits_of",
     "models_of",
     "seen_from_raw",
     "suits_sums",
+    "total_weight",
 ]
 
 #: Columns up to which products of all of them are summed, and rows for each of them at least.
 MOST_COLUMNS = 2000
 ROWS_A_COLUMN = 1.0
+#: Rounding of the largest alpha must not leave a weight.
+MARGIN = 1.0 + 1e-12
 #: The relative gap worked for where a problem is small, and the share of that asked for elsewhere.
 SMALL_AIM, AIM = 1e-14, 0.5
 
@@ -83,6 +89,21 @@ class SquareModels:
         """Return what sums told."""
         engines = ["sums"] * len(path.steps)
         return SquareModels(path.weights, path.intercept, path.certificates, path.steps, engines)
+
+    @staticmethod
+    def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
+        """Return fits of one model each."""
+        raw = [
+            part.problem.columns.raw(part.judgement.weights, part.judgement.intercept)
+            for part in parts
+        ]
+        return SquareModels(
+            np.stack([w[:, 0] for w, _ in raw]),
+            np.array([float(b[0]) for _, b in raw]),
+            [part.judgement.certificates[0] for part in parts],
+            np.array([part.passes[0] for part in parts]),
+            [part.engines[0] for part in parts],
+        )
 
 
 def models_of(
@@ -159,25 +180,27 @@ def total_weight(problem: Problem, fold: int = -1) -> float:
     return float((weight if problem.fold is None else weight[problem.fold != fold]).sum())
 
 
-def alpha_lanes(problem: Problem, alphas: Floats, folds: int | None = None) -> list[Lane]:
-    """Return lanes whose C stands for alphas, C = 1 / (alpha W), of all rows or by fold."""
-    places = [-1] if folds is None else list(range(folds))
-    totals = [total_weight(problem, fold) for fold in places]
-    return [
-        Lane(1.0 / (alpha * total), fold=fold)
-        for fold, total in zip(places, totals, strict=True)
-        for alpha in alphas.tolist()
-    ]
+def alpha_max(problem: Problem) -> float:
+    """Return the smallest alpha for which all weights are 0, with a margin for rounding."""
+    y = np.asarray(problem.target, dtype=np.float64)
+    share = np.full(len(y), 1.0 / len(y))
+    if problem.weight is not None:
+        share = problem.weight / problem.weight.sum()
+    if problem.fit_intercept:
+        y = y - share @ y
+    pull = problem.along((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
+    largest = float((pull if problem.penalty.positive else np.abs(pull)).max(initial=0.0))
+    return largest / problem.penalty.l1_ratio * MARGIN
 
 
 def learn_from_rows(
     problem: Problem, alpha: float, request: Request, weights: Floats | None
 ) -> Solved:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
-    lanes = alpha_lanes(problem, np.array([alpha]))
+    lane = Lane(1.0 / (alpha * total_weight(problem)))
     start = None if weights is None else start_at(problem, weights)
-    (solved,) = solver_of(problem, request).solve(lanes, start)
-    return replace(solved, judgement=in_alphas(solved.judgement, np.array([alpha])))
+    (solved,) = solver_of(problem, request).solve([lane], start)
+    return replace(solved, judgement=in_alpha(solved.judgement, alpha))
 
 
 def start_at(problem: Problem, weights: Floats) -> Start:
@@ -189,13 +212,10 @@ def start_at(problem: Problem, weights: Floats) -> Start:
     return Start(np.zeros((problem.rows.n_rows, 1)), np.zeros(1), u[:, None])
 
 
-def in_alphas(judgement: Judgement, alphas: Floats) -> Judgement:
+def in_alpha(judgement: Judgement, alpha: float) -> Judgement:
     """Return certificates and dual points of lanes as those of alpha times their objective."""
-    certificates = [
-        one.times(alpha, convexity=alpha)
-        for one, alpha in zip(judgement.certificates, alphas.tolist(), strict=True)
-    ]
-    return replace(judgement, certificates=certificates, dual=judgement.dual * alphas)
+    certificates = [one.times(alpha, convexity=alpha) for one in judgement.certificates]
+    return replace(judgement, certificates=certificates, dual=judgement.dual * alpha)
 
 
 def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Columns:
