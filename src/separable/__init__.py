@@ -12,11 +12,14 @@ from separable._lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from separable.certified.group_lasso import GroupLasso
+    from separable.certified.group_lasso_classifier import GroupLassoClassifier
     from separable.certified.linear_svm import LinearSVM
     from separable.certified.linear_svm_cv import LinearSVMCV
     from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
     from separable.certified.logistic_regression_cv import LogisticRegressionCV
+    from separable.certified.lp_regression import LpRegression
     from separable.features.dict_encoder import DictEncoder
     from separable.features.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
@@ -56,6 +59,8 @@ _HOMES = {
     "ComplementNB": "separable.moments.complement_nb",
     "DictEncoder": "separable.features.dict_encoder",
     "Explanation": "separable.model.explanation",
+    "GroupLasso": "separable.certified.group_lasso",
+    "GroupLassoClassifier": "separable.certified.group_lasso_classifier",
     "LDA": "separable.moments.lda",
     "LeastSquares": "separable.moments.least_squares",
     "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
@@ -66,6 +71,7 @@ _HOMES = {
     "LinearSVR": "separable.certified.linear_svr",
     "LogisticRegression": "separable.certified.logistic_regression",
     "LogisticRegressionCV": "separable.certified.logistic_regression_cv",
+    "LpRegression": "separable.certified.lp_regression",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
     "OneHotEncoder": "separable.features.one_hot_encoder",
@@ -94,6 +100,8 @@ __all__ = [
     "ComplementNB",
     "DictEncoder",
     "Explanation",
+    "GroupLasso",
+    "GroupLassoClassifier",
     "LeastSquares",
     "LeastSquaresClassifier",
     "LinearGaussianNB",
@@ -103,6 +111,7 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "LpRegression",
     "Moments",
     "MultinomialNB",
     "OneHotEncoder",
