@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from separable.certified.l1_solve import L1Solver
 from separable.certified.solve import Solver
 
 if TYPE_CHECKING:
@@ -33,4 +34,6 @@ class Learns(Protocol):
 
 def solver_of(problem: Problem, request: Request) -> Learns:
     """Return what learns the lanes of a problem."""
+    if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
+        return L1Solver(problem, request)
     return Solver(problem, request)
