@@ -353,11 +353,6 @@ def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
     Least squares with an elastic net from products of columns, for many strengths, each from the weights of the one before and the first from those in weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.
     """
 
-def elastic_net_gaps(weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, l1_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], found: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """
-    Writes (primal, gap, s) of weights, given the products of columns with what they leave of the target, and its square.
-    """
-
 class TextDocuments:
     def __init__(self) -> None: ...
 

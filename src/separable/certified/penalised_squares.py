@@ -12,9 +12,9 @@ from separable.certified.estimator import Fitted
 from separable.certified.losses import SquaredError
 from separable.certified.problem import Lane, Penalty
 from separable.certified.regressor import CertifiedRegressor
-from separable.certified.square_judge import judge_squares
 from separable.certified.square_models import (
     in_alpha,
+    judge_alpha,
     learn_from_rows,
     limits_of,
     suits_sums,
@@ -90,7 +90,8 @@ class PenalisedSquares(CertifiedRegressor):
     ) -> LearnsFolds | None:
         from separable.certified.square_lanes import SquareLanes
 
-        if not suits_sums(min(split.n_train for split in splits), material.rows.n_features):
+        fewest = min(split.n_train for split in splits)
+        if not suits_sums(fewest, material.rows.n_features, many=len(strengths) > 1):
             return None
         return SquareLanes(self, material, splits, strengths, request)
 
@@ -105,7 +106,7 @@ class PenalisedSquares(CertifiedRegressor):
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
         problem = self._problem(lesson)
         start = self._last_weights(lesson)
-        if suits_sums(*lesson.rows.shape):
+        if suits_sums(*lesson.rows.shape, many=False):
             fitted = self._learn_from_sums(lesson, problem, start)
             if fitted.judgement.certificates[0].converged:
                 return fitted
@@ -121,7 +122,7 @@ class PenalisedSquares(CertifiedRegressor):
         limits = limits_of(self._request(), is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
-        judgement = judge_squares(problem, alphas, path.weights, limits.tol)
+        judgement = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
         return Fitted(problem, judgement, path.steps, ["sums"])
 
     def _last_weights(self, lesson: Lesson) -> Floats | None:
