@@ -19,6 +19,7 @@ from separable.certified.square_models import (
     limits_of,
     suits_sums,
     total_weight,
+    with_end,
 )
 from separable.certified.square_sums import gram_problem, sums_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement
@@ -106,20 +107,23 @@ class PenalisedSquares(CertifiedRegressor):
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
         problem = self._problem(lesson)
         start = self._last_weights(lesson)
+        request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
-            fitted = self._learn_from_sums(lesson, problem, start)
-            if fitted.judgement.certificates[0].converged:
+            fitted = self._learn_from_sums(lesson, problem, request, start)
+            if fitted.judgement.certificates[0].converged or end.asked.is_set():
                 return fitted
             start = fitted.problem.columns.raw(
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
-        solved = learn_from_rows(problem, float(self.alpha), self._request(), start)
+        solved = learn_from_rows(problem, float(self.alpha), request, start)
         return Fitted(problem, solved.judgement, solved.passes, solved.engines)
 
-    def _learn_from_sums(self, lesson: Lesson, problem: Problem, start: Floats | None) -> Fitted:
+    def _learn_from_sums(
+        self, lesson: Lesson, problem: Problem, request: Request, start: Floats | None
+    ) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)
         gram = self._gram(sums_of(lesson.rows, target, lesson.weight))
-        limits = limits_of(self._request(), is_small=problem.is_small)
+        limits = limits_of(request, is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
         judgement = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)

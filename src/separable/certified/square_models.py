@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
 from separable.certified.problem import Columns, Lane
+from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
 from separable.certified.solvers import solver_of
 
@@ -41,6 +43,7 @@ __all__ = [
     "seen_from_raw",
     "suits_sums",
     "total_weight",
+    "with_end",
 ]
 
 #: Columns up to which products of all of them are summed, and rows for each of them at least: for
@@ -57,6 +60,14 @@ def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
     """Say whether products of columns cost little beside what they save, of one model or many."""
     least = ROWS_FOR_MANY if many else ROWS_A_COLUMN
     return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
+
+
+def with_end(request: Request) -> tuple[Request, End]:
+    """Return a request whose callback ends all work once it says so, and where that is kept."""
+    end = End()
+    if request.callback is None and request.n_jobs == 1:
+        return request, end
+    return replace(request, callback=partial(end.tell, request.callback)), end
 
 
 def limits_of(request: Request, *, is_small: bool) -> Limits:
