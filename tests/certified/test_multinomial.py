@@ -1,4 +1,4 @@
-"""All classes together: the optimum of scikit-learn's objective, with a certificate anyone can check."""
+"""All classes together: the optimum of scikit-learn's objective, with a certificate to check."""
 
 from __future__ import annotations
 
