@@ -112,7 +112,7 @@ class _Block:
         (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
         stride = _stride(dtype, problem.n_classes)
         width = max(stride, LINE_BYTES // dtype.itemsize)
-        # [feature or row][lane], the lanes of all models side by side, and [.][model][class] of them
+        # [feature or row][lane]: the lanes of all models side by side, [model][class]
         self._w, self._u = aligned_zeros((d, width), dtype), aligned_zeros((n, width), dtype)
         self._by_lane = np.zeros((2, width))  # multipliers and sums
         self._places = (-1, width // stride, stride)
