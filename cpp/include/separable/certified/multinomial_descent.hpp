@@ -161,17 +161,28 @@ class MultinomialDescent {
     // 2: scores, and p; where a model is off scores are those of its p, so that nothing moves.
     void look(std::int64_t i) {
         x_.dot(i, state_.w, s_.data());
-        const T* u = state_.u + i * lanes_;
         for (int m = 0; m < plan_.models(); ++m)
-            for (int l = m * stride_; l < (m + 1) * stride_; ++l)
-                shift_[l] = static_cast<T>(state_.lambda[l] + state_.rho[m] * state_.total[l]);
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const bool learns = awake_[l] > T(0) && u[line + l] > kNoClass<T>;
-                u_[line + l] = u[line + l];
-                s_[line + l] = learns ? s_[line + l] + shift_[line + l] : u_[line + l];
-                p_[line + l] = exponential(u_[line + l]);
-            }
+            shifts(stride_, state_.rho[m], state_.lambda + m * stride_, state_.total + m * stride_,
+                   &shift_[m * stride_]);
+        const T* u = state_.u + i * lanes_;
+        for (int at = 0; at < lanes_; at += W)
+            look_at(u + at, &shift_[at], awake_, &s_[at], &u_[at], &p_[at]);
+    }
+
+    static void shifts(int n, double rho, const double* __restrict lambda,
+                       const double* __restrict total, T* __restrict out) {
+        for (int l = 0; l < n; ++l) out[l] = static_cast<T>(lambda[l] + rho * total[l]);
+    }
+
+    static void look_at(const T* __restrict from, const T* __restrict shift,
+                        const T* __restrict awake, T* __restrict s, T* __restrict u,
+                        T* __restrict p) {
+        for (int l = 0; l < W; ++l) {
+            const T score = from[l] > kNoClass<T> ? s[l] + shift[l] : from[l];
+            s[l] = awake[l] > T(0) ? score : from[l];
+            u[l] = from[l];
+            p[l] = exponential(from[l]);
+        }
     }
 
     // 3: adds up losses and gaps. With d = s - u less its mean under p, both are made of
@@ -179,24 +190,16 @@ class MultinomialDescent {
     void count(std::int64_t row) {
         for (int l = 0; l < lanes_; ++l) change_[l] = p_[l] * (s_[l] - u_[l]);
         Over::sums(change_.data(), lines(), mean_);
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const T d = s_[line + l] - u_[line + l] - mean_[l], size = d < T(0) ? -d : d;
-                const T series =
-                    d * d * (T(1.0 / 2) + d * (T(1.0 / 6) + d * (T(1.0 / 24) + d * T(1.0 / 120))));
-                const T far = exponential(d) - T(1) - d;
-                change_[line + l] = p_[line + l] * (size < T(0.5) ? series : far);
-            }
+        for (int at = 0; at < lanes_; at += W)
+            excess(&s_[at], &u_[at], &p_[at], mean_, &change_[at]);
         Over::sums(change_.data(), lines(), gap_);
-        for (int l = 0; l < W; ++l) {
-            const T small = gap_[l] < T(1) ? gap_[l] : T(1);
-            gap_[l] = gap_[l] < T(1) ? log_one_plus(small) : logarithm(T(1) + gap_[l]);
-        }
         const int label = plan_.label[static_cast<std::size_t>(row)];
         for (int m = 0; m < plan_.models(); ++m) {
             const int at = segment(m);
             if (!(awake_[at] > T(0))) continue;
-            const double gap = gap_[at], c = c_[at];
+            const T over = gap_[at];
+            const double gap = over < T(1) ? log_one_plus(over) : logarithm(T(1) + over);
+            const double c = c_[at];
             const double loss = gap + (mean_[at] - s_[m * stride_ + label]);
             told_.loss[m] += c * (loss > 0 ? loss : 0);
             told_.gap[m] += c * gap;
@@ -205,23 +208,36 @@ class MultinomialDescent {
         }
     }
 
+    static void excess(const T* __restrict s, const T* __restrict u, const T* __restrict p,
+                       const T* __restrict mean, T* __restrict out) {
+        alignas(64) T d[W], far[W];
+        for (int l = 0; l < W; ++l) d[l] = s[l] - u[l] - mean[l];
+        for (int l = 0; l < W; ++l) far[l] = exponential(d[l]) - T(1) - d[l];
+        for (int l = 0; l < W; ++l) {
+            const T size = d[l] < T(0) ? -d[l] : d[l];
+            const T more = T(1.0 / 6) + d[l] * (T(1.0 / 24) + d[l] * T(1.0 / 120));
+            const T series = d[l] * d[l] * (T(0.5) + d[l] * more);
+            out[l] = p[l] * (size < T(0.5) ? series : far[l]);
+        }
+    }
+
     // 4, 5: in models that are not off.
     void move(std::int64_t i) {
         step_(s_.data(), u_.data(), p_.data(), room_, change_.data());
         T* u = state_.u + i * lanes_;
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const bool moves = awake_[l] > T(0) && u_[line + l] > kNoClass<T>;
-                const T after = u_[line + l] + change_[line + l];
-                u_[line + l] = moves ? after : u_[line + l];
-                const T by = c_[l] * (p_[line + l] - exponential(u_[line + l]));
-                change_[line + l] = moves ? by : T(0);
-            }
-        for (int l = 0; l < lanes_; ++l) {
-            u[l] = u_[l];
-            state_.total[l] += static_cast<double>(change_[l]);
-        }
+        for (int at = 0; at < lanes_; at += W)
+            move_at(awake_, c_, &u_[at], &p_[at], &change_[at], u + at);
+        for (int l = 0; l < lanes_; ++l) state_.total[l] += static_cast<double>(change_[l]);
         x_.add(i, change_.data(), state_.w);
+    }
+
+    static void move_at(const T* __restrict awake, const T* __restrict c, const T* __restrict u,
+                        const T* __restrict p, T* __restrict change, T* __restrict to) {
+        for (int l = 0; l < W; ++l) {
+            const T after = u[l] > kNoClass<T> ? u[l] + change[l] : u[l];
+            to[l] = awake[l] > T(0) ? after : u[l];
+            change[l] = c[l] * awake[l] * (p[l] - exponential(to[l]));
+        }
     }
 
     DualPass tell() {
