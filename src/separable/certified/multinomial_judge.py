@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Labels = NDArray[np.int32]
 
-__all__ = ["dual_points", "feasible_shares", "judge_multinomial", "shares_of"]
+__all__ = ["feasible_points", "feasible_shares", "judge_multinomial", "shares_of"]
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,12 @@ def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats
     return shares
 
 
-def dual_points(problem: Problem, lane: Lane, shares: Floats) -> Floats:
-    """Return z = c (1[y = k] - p_k) of each row, (n, K)."""
+def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
+    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane."""
     rows = _Classes.of(problem, lane)
-    return _points(rows, shares)
+    p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
+    p[np.arange(len(p)), rows.y] += 1.0
+    return _points(rows, _feasible(rows, p, fit_intercept=problem.fit_intercept))
 
 
 def _points(rows: _Classes, shares: Floats) -> Floats:
