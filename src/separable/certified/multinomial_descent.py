@@ -205,9 +205,13 @@ class _Block:
         n, d = self._problem.rows.shape
         with np.errstate(under="ignore"):
             p = np.exp(self._of_models(self._u).astype(np.float64))
-        weights = self._of_models(self._w)
         return judge_multinomial(
-            self._problem, self._lanes, p.reshape(n, -1), tol, weights.reshape(d, -1)
+            self._problem,
+            self._lanes,
+            p.reshape(n, -1),
+            tol,
+            self._of_models(self._w).reshape(d, -1),
+            self._of_models(self._by_lane)[0].ravel(),
         )
 
 
