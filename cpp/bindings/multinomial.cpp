@@ -31,9 +31,8 @@ std::span<const T> span_of(const std::optional<Const<T>>& array) {
 // Classes of rows and what each model learns of them, checked.
 struct MultinomialTargets {
     MultinomialTargets(int n_classes, Const<std::int32_t> label,
-                       std::optional<Const<double>> weight,
-                       std::optional<Const<std::int32_t>> fold, Const<std::int32_t> held_out,
-                       Const<double> strength)
+                       std::optional<Const<double>> weight, std::optional<Const<std::int32_t>> fold,
+                       Const<std::int32_t> held_out, Const<double> strength)
         : n_classes(n_classes),
           label(label),
           weight(weight),
@@ -65,6 +64,9 @@ struct MultinomialTargets {
 
 using Numbers = std::vector<double>;
 
+// What the step of a row takes beside its products, in non-zeros.
+constexpr std::int64_t kStepCost = 64;
+
 // Calls run<P>() with the lanes of a model within a line.
 template <int W, class Run>
 auto with_segment(int stride, Run&& run) {
@@ -84,9 +86,9 @@ std::pair<Numbers, Numbers> run_pass(const MultinomialTargets& targets, const Bo
     const ClassLines<T> layout(targets.n_classes);
     const auto n = static_cast<std::size_t>(rows.n_rows);
     const auto lanes = static_cast<std::size_t>(layout.lanes());
-    check(targets.label.size() == n && squared_norm.size() == n && u.shape(0) == n &&
-              hot.size() == n,
-          "one number a row is needed");
+    check(
+        targets.label.size() == n && squared_norm.size() == n && u.shape(0) == n && hot.size() == n,
+        "one number a row is needed");
     check(w.shape(0) == static_cast<std::size_t>(rows.n_features) && w.shape(1) == lanes &&
               u.shape(1) == lanes && by_lane.shape(0) == 2 && by_lane.shape(1) == lanes,
           "weights, dual variables and multipliers do not fit");
@@ -96,7 +98,8 @@ std::pair<Numbers, Numbers> run_pass(const MultinomialTargets& targets, const Bo
           "one number a model is needed");
     nb::gil_scoped_release no_gil;
     const auto x = make_line_products<T>(rows.rows, layout.lines());
-    Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows, layout.lines());
+    const std::int64_t work = x->n_values + kStepCost * x->n_rows;
+    Heartbeat heartbeat(poll_signals, work, x->n_rows, layout.lines());
     double *of_lanes = by_lane.data(), *of_models = by_model.data();
     const MultinomialState<T> state{w.data(),
                                     u.data(),
@@ -112,6 +115,12 @@ std::pair<Numbers, Numbers> run_pass(const MultinomialTargets& targets, const Bo
         DualPass told = descent.pass(PassOrder(rows.n_rows, seed, pass), heartbeat);
         return std::pair(std::move(told.loss), std::move(told.gap));
     });
+}
+
+int class_stride(int n_classes, int itemsize) {
+    check(itemsize == 4 || itemsize == 8, "weights are float32 or float64");
+    return itemsize == 4 ? ClassLines<float>(n_classes).stride
+                         : ClassLines<double>(n_classes).stride;
 }
 
 template <class T>
@@ -135,6 +144,8 @@ void bind_multinomial(nb::module_& m) {
                       std::optional<Const<std::int32_t>>, Const<std::int32_t>, Const<double>>(),
              nb::arg("n_classes"), nb::arg("label"), nb::arg("weight").none(),
              nb::arg("fold").none(), nb::arg("held_out"), nb::arg("strength"));
+    m.def("class_stride", &class_stride, nb::arg("n_classes"), nb::arg("itemsize"),
+          "The lanes that the classes of one model take: a power of two, or whole lines.");
     bind_pass<float>(m);
     bind_pass<double>(m);
 }

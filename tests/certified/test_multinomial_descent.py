@@ -231,6 +231,7 @@ def test_neighbours_change_no_bit(classes, dtype):
 
 
 def test_most_models():
+    assert [native.class_stride(k, 4) for k in (1, 2, 3, 9, 16, 17, 33)] == [2, 2, 4, 16, 16, 32, 48]
     assert [most_models(np.dtype(np.float64), k) for k in (2, 4, 5, 8, 9)] == [4, 2, 1, 1, 1]
 
 
@@ -253,9 +254,7 @@ def test_any_strength_ends_with_a_true_bound(intercept, exponent):
 def test_rows_of_zeros(dtype, intercept):
     X, y = table()
     X[::3] = 0.0
-    problem = Problem(
-        as_rows(csr_array(X)), Logistic(), y, fit_intercept=intercept, n_classes=4
-    )
+    problem = Problem(as_rows(csr_array(X)), Logistic(), y, fit_intercept=intercept, n_classes=4)
     found, _ = run(problem, [model(1.0)], tol=1e-6, dtype=dtype)
     check(problem, [model(1.0)], found)
     assert found.certificates[0].converged
@@ -316,10 +315,9 @@ def test_every_stop_is_a_true_bound(seed, classes, strength, intercept, max_iter
 
 def take_step(row, w, u, c, label, dtype):
     """One pass over one row: log p of its classes after it, and the weights."""
-    K = len(u)
-    line = 64 // np.dtype(dtype).itemsize
-    stride = -(-K // line) * line if K > line else max(2, 1 << (K - 1).bit_length())
-    width = max(stride, line)
+    K, itemsize = len(u), np.dtype(dtype).itemsize
+    stride = native.class_stride(K, itemsize)
+    width = max(stride, 64 // itemsize)
     wide_u = np.full((1, width), -np.log(stride), dtype)
     wide_u[:, :stride] = NO_CLASS
     wide_u[0, :K] = u
@@ -424,6 +422,8 @@ def test_labels_are_checked(label):
 
 
 def test_shapes_are_checked():
+    with pytest.raises(ValueError, match="float32 or float64"):
+        native.class_stride(3, 2)
     with pytest.raises(ValueError, match="one number a row"):
         targets([0, 1], weight=np.ones(3))
     rows = core_rows(as_rows(np.ones((2, 3), np.float32)))

@@ -343,6 +343,20 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
 
+class MultinomialTargets:
+    """Classes of rows and costs of them in each model."""
+
+    def __init__(self, n_classes: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+@overload
+def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
+
+@overload
+def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
+    """
+    A pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. hot has a bit for each model in which a row added much to the gap; by_lane are multipliers and sums, by_model rho, little and much of a gap. Returns the loss and the gap that the pass saw, by model.
+    """
+
 class TextDocuments:
     def __init__(self) -> None: ...
 

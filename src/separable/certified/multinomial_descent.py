@@ -44,15 +44,7 @@ def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
     >>> [most_models(np.dtype(np.float32), k) for k in (2, 3, 10, 20)]
     [8, 4, 1, 1]
     """
-    return max(1, LINE_BYTES // dtype.itemsize // _stride(dtype, n_classes))
-
-
-def _stride(dtype: np.dtype[Any], n_classes: int) -> int:
-    """Return the lanes of one model: a power of two, or whole lines."""
-    line = LINE_BYTES // dtype.itemsize
-    if n_classes > line:
-        return -(-n_classes // line) * line
-    return max(2, 1 << (n_classes - 1).bit_length())
+    return max(1, LINE_BYTES // dtype.itemsize // native.class_stride(n_classes, dtype.itemsize))
 
 
 def descend(
@@ -108,9 +100,9 @@ class _Block:
     ) -> None:
         self._problem, self._passed, self._lanes = problem, passed, lanes
         (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
-        stride = _stride(dtype, problem.n_classes)
+        stride = native.class_stride(problem.n_classes, dtype.itemsize)
         width = max(stride, LINE_BYTES // dtype.itemsize)
-        # [feature or row][lane], the lanes of all models side by side, and [.][model][class] of them
+        # by lane: the classes of all models side by side
         self._w, self._u = aligned_zeros((d, width), dtype), aligned_zeros((n, width), dtype)
         self._by_lane = np.zeros((2, width))  # multipliers and sums
         self._places = (-1, width // stride, stride)

@@ -1,6 +1,6 @@
-// Rows that added far more to the gap than others in the last pass: these are taken a few times more
-// at the start of the next. Rows that are alike but for their label, as texts that quote each other,
-// hold most of what is left of the gap at large C.
+// Rows that added far more to the gap than others in the last pass: they are taken a few times more
+// at the start of the next. Rows that are alike but for their label, as texts that quote each
+// other, hold most of what is left of the gap at large C.
 #pragma once
 
 #include <cstdint>

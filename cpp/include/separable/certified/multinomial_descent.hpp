@@ -1,12 +1,15 @@
 // Multinomial dual coordinate descent, one class a lane.
 //
-//   problem   minimise 1/2 sum_k |w_k|^2 + sum_i c_i [log sum_k e^s_ik - s_iy], s_ik = w_k.x_i + b_k,
+//   problem   minimise 1/2 sum_k |w_k|^2 + sum_i c_i [log sum_k e^s_ik - s_iy], s_ik = w_k.x_i +
+//   b_k,
 //             b not penalised; in each model its own strength and fold: c_i = C x weight_i, 0 for
 //             the rows held out
-//   given     rows, their classes and what each model learns; a start u = log p, p_i in the simplex,
+//   given     rows, their classes and what each model learns; a start u = log p, p_i in the
+//   simplex,
 //             and w_k = sum_i c_i (1[y_i = k] - p_ik) x_i, u = kNoClass for classes that are not
 //             there; multipliers lambda_k of the intercepts; models that are done
-//   returns   u, w and S_k = sum_i c_i (1[y_i = k] - p_ik) after a pass, and the loss and the gap as
+//   returns   u, w and S_k = sum_i c_i (1[y_i = k] - p_ik) after a pass, and the loss and the gap
+//   as
 //             the passing weights saw them: a guide when to stop, not a certificate
 //   steps     1. a few times, rows that added far more to the gap than others (hot_rows.hpp)
 //             for each row in the pass's order:
@@ -54,11 +57,11 @@ struct ClassLines {
 
 // What each model learns, and what the rows are.
 struct MultinomialPlan {
-    std::span<const std::int32_t> label;   // [row]
-    std::span<const double> weight;        // [row]; empty: all 1
-    std::span<const std::int32_t> fold;    // [row]; empty: none
-    std::span<const std::int32_t> without; // [model], the fold held out; -1: none
-    std::span<const double> strength;      // [model], C
+    std::span<const std::int32_t> label;    // [row]
+    std::span<const double> weight;         // [row]; empty: all 1
+    std::span<const std::int32_t> fold;     // [row]; empty: none
+    std::span<const std::int32_t> without;  // [model], the fold held out; -1: none
+    std::span<const double> strength;       // [model], C
     int models() const { return static_cast<int>(strength.size()); }
 };
 

@@ -193,16 +193,17 @@ class MultinomialStep {
             const T by = to[l] - m[l], size = by < T(0) ? -by : by;
             const T above = to[l] > low[l] ? to[l] : middle[l];
             const T next = above < high[l] ? above : middle[l];
-            const T done = size <= static_cast<T>(kFine) ? m[l] : next;
-            moves |= done == m[l] ? 0 : 1;
-            m[l] = done;
+            const T after = size > static_cast<T>(kFine) ? next : m[l];  // NaN moves nothing
+            moves |= after < m[l] || after > m[l] ? 1 : 0;
+            m[l] = after;
         }
         return moves != 0;
     }
 
     // 4: `rest` is what m would have to rise by.
-    static void finish(const T* __restrict room, const T* __restrict rest, const T* __restrict start,
-                       const T* __restrict factor, const T* __restrict after, T* __restrict d) {
+    static void finish(const T* __restrict room, const T* __restrict rest,
+                       const T* __restrict start, const T* __restrict factor,
+                       const T* __restrict after, T* __restrict d) {
         alignas(64) T by[W];
         for (int l = 0; l < W; ++l) {
             const T more = rest[l] / (T(1) + room[l] * after[l]);
