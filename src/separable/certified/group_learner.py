@@ -82,8 +82,8 @@ class GroupLearner(BlockLearner):
         return super()._learn(lesson)
 
     def _penalty(self, problem: Problem) -> GroupPenalty:
-        """Return the penalty; columns that are brought to a common scale share it."""
-        unit = float(self._penalty_units(problem).max(initial=1.0)) if not self.standardize else 1.0
+        """Return the penalty; all columns have the same unit."""
+        unit = float(self._penalty_units(problem)[0])
         return GroupPenalty(self._found.group, unit * np.sqrt(self._found.sizes))
 
     def _solve_lanes(

@@ -174,7 +174,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         units, power = self._penalty_units(problem), str(power_of(self.p))
         many = problem.rows.n_features > ALL_SMOOTH
         if power == "inf":
-            most = MaxPenalty(float(units.max(initial=1.0)))
+            most = MaxPenalty(float(units[0]))  # the same of all columns
             if many:
                 return [self._accelerated(problem, lane, most, start)]
             return [self._bounded(problem, lane, most, start)]
