@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
 from separable.certified.preparation import prepare, without_duplicates
-from separable.certified.problem import Lane, Problem
+from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers import Learns, solver_of
 from separable.data.rows import as_rows, largest_magnitude
@@ -33,13 +33,15 @@ from separable.model.parameters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
+    from separable.fitting.splits import Split
 
     Floats = NDArray[np.float64]
 
@@ -189,6 +191,9 @@ class CertifiedEstimator(LinearEstimator):
     n_jobs: int | None
     callback: Callable[[int, float], Any] | None
 
+    #: The parameter that says how strong the penalty is.
+    _strength: ClassVar[str] = "C"
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "fit_intercept": BOOL,
         "standardize": BOOL,
@@ -206,9 +211,30 @@ class CertifiedEstimator(LinearEstimator):
         """Return the loss of the objective."""
         raise NotImplementedError
 
+    def _penalty(self) -> Penalty:
+        """Return the penalty of the objective."""
+        return Penalty()
+
     def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
         """Check rows, target and weights."""
         raise NotImplementedError
+
+    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
+        """Return the lane of one model of a problem."""
+        del problem
+        return Lane(strength, target, fold)
+
+    def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
+        """Return what is said of a lane in terms of this learner's objective."""
+        del strength
+        return judgement
+
+    def _sum_lanes(
+        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+    ) -> LearnsFolds | None:
+        """Return what learns folds from their sums; None: they are learned from the rows."""
+        del material, splits, strengths, request
+        return None
 
     # ------------------------------------------------------------------ learning
 
@@ -362,18 +388,24 @@ class CertifiedEstimator(LinearEstimator):
         which = (
             "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
         )
-        advice = (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
-            if worst.is_penalised
-            else "Without a penalty there may be no optimum: classes that can be separated have "
-            "none. A finite C has one."
-        )
         warnings.warn(
             f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
-            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. {advice}",
+            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. "
+            f"{self._advice(worst)}",
             ConvergenceWarning,
             stacklevel=3,
+        )
+
+    def _advice(self, worst: Certificate) -> str:
+        """Return what to do where a fit did not converge."""
+        if not worst.is_penalised:
+            return (
+                "Without a penalty there may be no optimum: classes that can be separated have "
+                "none. A finite C has one."
+            )
+        return (
+            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
+            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
         )
 
     # ------------------------------------------------------------------ the model

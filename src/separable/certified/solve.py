@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import islice
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +14,11 @@ from separable.certified.few_columns import FewColumns
 from separable.certified.judge import Judgement, judge
 from separable.certified.losses import is_smooth
 from separable.certified.newton_cg import newton_cg
+from separable.certified.sharing import End, shared_out
 from separable.fitting.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -95,19 +91,6 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class _End:
-    """How work ends early: lanes stop where they are, or nobody takes any more what they learn."""
-
-    asked: Event = field(default_factory=Event)
-    abandoned: Event = field(default_factory=Event)
-
-    def leave_if_abandoned(self) -> None:
-        """End the work of a thread whose answer nobody takes."""
-        if self.abandoned.is_set():
-            raise CancelledError
-
-
-@dataclass(frozen=True)
 class Solver:
     """Learns lanes of one problem.
 
@@ -143,33 +126,16 @@ class Solver:
         """
         blocks = list(self._blocks(lanes))
         with one_blas_thread():
-            yield from self._solve(lanes, blocks, start, _End())
+            yield from self._solve(lanes, blocks, start, End())
 
     def _solve(
-        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: _End
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
     ) -> Iterator[Solved]:
         """Yield what blocks learn, in their order."""
-        if self.request.n_jobs == 1 or len(blocks) == 1:
-            for block in blocks:
-                yield self._learn(lanes, block, start, end)
-            return
-        self._prepare()
-        rest = iter(blocks)
-        with ThreadPoolExecutor(self.request.n_jobs) as pool:
-
-            def begin(block: list[int]) -> Future[Solved]:
-                return pool.submit(self._learn, lanes, block, start, end)
-
-            work = deque(begin(block) for block in islice(rest, self.request.n_jobs + 1))
-            try:
-                while work:  # what is taken is forgotten, so that memory does not grow
-                    solved = work.popleft().result()
-                    work.extend(begin(block) for block in islice(rest, 1))
-                    yield solved
-            finally:  # an error, or Ctrl-C, which only this thread hears: the others end too
-                end.abandoned.set()
-                for one in work:
-                    one.cancel()
+        if self.request.n_jobs > 1 and len(blocks) > 1:
+            self._prepare()
+        learn = partial(self._learn, lanes, start=start, end=end)
+        yield from shared_out(blocks, learn, self.request.n_jobs, end)
 
     def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
         """Yield the lanes that one thread learns, by number: side by side those of like strength.
@@ -209,18 +175,11 @@ class Solver:
         return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
     def _learn(
-        self, lanes: Sequence[Lane], block: list[int], start: Start | None, end: _End
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
     ) -> Solved:
         """Learn the lanes of a block."""
         mine = [lanes[k] for k in block]
-        told = self.request.callback
-
-        def on_pass(number: int, gap: float) -> bool:
-            end.leave_if_abandoned()
-            if told is not None and not end.asked.is_set() and told(number, gap):
-                end.asked.set()  # for all lanes
-            return end.asked.is_set()
-
+        on_pass = partial(end.tell, self.request.callback)
         first = None if start is None else Start(start.dual[:, block], start.intercept[block])
         if self.has_few or math.isinf(mine[0].strength):
             return self._learn_chain(mine, block, first, on_pass, end)
@@ -232,7 +191,7 @@ class Solver:
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: _End,
+        end: End,
     ) -> Solved:
         """Learn one lane after the other, each from the weights of the one before."""
         found: list[Judgement] = []
@@ -253,7 +212,7 @@ class Solver:
         block: list[int],
         start: Start | None,
         on_pass: OnPass,
-        end: _End,
+        end: End,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
         most = self.request.max_iter

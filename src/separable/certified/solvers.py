@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from separable.certified.multinomial_solve import MultinomialSolver
 from separable.certified.solve import Solver
 
 if TYPE_CHECKING:
@@ -33,4 +34,6 @@ class Learns(Protocol):
 
 def solver_of(problem: Problem, request: Request) -> Learns:
     """Return what learns the lanes of a problem."""
+    if problem.n_classes > 2:
+        return MultinomialSolver(problem, request)
     return Solver(problem, request)
