@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from separable.certified.block_descent import ALL_SMOOTH, BlockDescent
 from separable.certified.block_judge import see
@@ -228,15 +230,19 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
         return told
 
-    def _complaint(self, short: list[Certificate], which: str) -> str:
-        (proof,) = short
+    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+        (proof,) = certificates
         if not isinstance(proof, LocalCertificate):
-            return super()._complaint(short, which)
-        return (
-            f"LpRegression stopped after {self.n_iter_} passes where a change of one weight still "
-            f"takes {proof.left / proof.primal:.1e} of the objective away; {proof.tol:.1e} was "
-            "asked for. More passes (max_iter) bring it closer to a local optimum."
-        )
+            super()._warn_of_gap(certificates)
+        elif not proof.converged:
+            warnings.warn(
+                f"LpRegression stopped after {self.n_iter_} passes where a change of one weight "
+                f"still takes {proof.left / proof.primal:.1e} of the objective away; "
+                f"{proof.tol:.1e} was asked for. More passes (max_iter) bring it closer to a "
+                "local optimum.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 def _ridge(problem: Problem, lane: Lane, penalty: LpPenalty) -> Floats:
