@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
-from separable.certified.problem import Lane, Problem
+from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimator import Material
+    from separable.certified.problem import Problem
     from separable.certified.solve import Request
     from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FoldLanes", "Learned", "all_rows", "has_lanes"]
+__all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lanes_of"]
 
 
 def has_lanes(learner: Any) -> bool:
-    """Say whether models of many C are learned side by side: one by calibration is not."""
-    certified = isinstance(learner, CertifiedEstimator) and "C" in learner.get_params(deep=False)
-    return certified and not getattr(learner, "probability", False)
+    """Say whether models of many strengths are learned together: one by calibration is not."""
+    if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
+        return False
+    return learner._strength in learner.get_params(deep=False)
 
 
 def all_rows(n_rows: int) -> Split:
@@ -59,15 +61,15 @@ class Learned:
         Its judgement has the scores of the rows held out, and no dual points.
     codes : list of int
         The numbers of the classes that the fold learned from; empty in regression.
-    models : list of int
-        The class that is +1, of each model.
+    columns : list of int
+        The class of each column of weights: the one that is +1, or one of those learned together.
     """
 
     fold: int
     place: int
     fitted: Fitted
     codes: list[int]
-    models: list[int]
+    columns: list[int]
 
     @property
     def scores(self) -> Floats:
@@ -93,11 +95,32 @@ class Learned:
         warn : bool, default False
             Of models that did not converge, as a fit does.
         """
-        lesson = Lesson(material.rows, material.target, None, self.classes(material), Given(0))
+        joint = self.fitted.judgement.width > 1
+        classes = self.classes(material)
+        lesson = Lesson(material.rows, material.target, None, classes, Given(0), joint)
         learner._check_parameters()
         learner._remember_columns(X)
         learner._keep(self.fitted, lesson, warn=warn)
         return learner
+
+
+class LearnsFolds(Protocol):
+    """Learns the models of all folds and strengths."""
+
+    def learn(self) -> Iterator[Learned]:
+        """Yield the models of each fold and strength, in an order that depends on these alone."""
+
+
+def lanes_of(
+    learner: CertifiedEstimator,
+    material: Material,
+    splits: Sequence[Split],
+    strengths: Floats,
+    request: Request,
+) -> LearnsFolds:
+    """Return what learns the models of all folds and strengths: from sums if the learner can."""
+    found = learner._sum_lanes(material, splits, strengths, request)
+    return FoldLanes(learner, material, splits, strengths, request) if found is None else found
 
 
 @dataclass(frozen=True)
@@ -177,7 +200,7 @@ class FoldLanes:
         return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
 
     def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
-        return prepare(
+        prepared = prepare(
             rows,
             self.learner._loss(),
             target,
@@ -185,19 +208,39 @@ class FoldLanes:
             fit_intercept=bool(self.learner.fit_intercept),
             standardize=bool(self.learner.standardize),
         )
+        return replace(prepared, penalty=self.learner._penalty())
 
     # ------------------------------------------------------------------ lanes
 
     def _learn(self, run: list[int], problem: Problem) -> Iterator[Learned]:
         codes = [self._codes(problem, place, k) for place, k in enumerate(run)]
-        models = [[1] if not some else some[1:] if len(some) == 2 else some for some in codes]
+        joint = [self.learner._is_joint() and len(some) > 2 for some in codes]
+        for together in (True, False):  # folds with two classes have one model of these
+            folds = [place for place in range(len(run)) if joint[place] == together]
+            if folds:
+                n_classes = self._n_classes if together else 2
+                same = replace(problem, n_classes=n_classes)
+                yield from self._learn_folds(run, same, folds, codes)
+
+    @property
+    def _n_classes(self) -> int:
+        return 2 if self.material.classes is None else len(self.material.classes)
+
+    def _learn_folds(
+        self, run: list[int], problem: Problem, folds: list[int], codes: list[list[int]]
+    ) -> Iterator[Learned]:
+        """Yield the models of some folds of a problem, with one model for all classes or not."""
+        models = {place: self._models(problem, codes[place]) for place in folds}
         plan = [  # those of one fold side by side, so that few wait for each other
             (place, s, target)
-            for place in range(len(run))
+            for place in folds
             for s in range(len(self.strengths))
             for target in models[place]
         ]
-        lanes = [Lane(float(self.strengths[s]), target, place) for place, s, target in plan]
+        lanes = [
+            self.learner._lane(problem, float(self.strengths[s]), target, place)
+            for place, s, target in plan
+        ]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
         for solved in solver_of(problem, self.request).solve(lanes):
             for at, number in enumerate(solved.places):
@@ -205,7 +248,10 @@ class FoldLanes:
                 test = self.splits[run[place]].test
                 one = Fitted(
                     problem,
-                    self._kept(solved.judgement, at, test),
+                    self.learner._as_asked(
+                        self._kept(solved.judgement.lane(at), test, codes[place]),
+                        float(self.strengths[s]),
+                    ),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
                 )
@@ -214,17 +260,30 @@ class FoldLanes:
                 if len(parts) == len(models[place]):
                     del waiting[place, s]
                     whole = _joined([parts[target] for target in models[place]])
-                    yield Learned(run[place], s, whole, codes[place], models[place])
+                    columns = codes[place] if target == TOGETHER else models[place]
+                    yield Learned(run[place], s, whole, codes[place], columns)
 
-    def _kept(self, judgement: Judgement, at: int, test: NDArray[np.intp]) -> Judgement:
-        """Return what is kept of a lane: no dual point, and the scores of the rows held out."""
-        one = slice(at, at + 1)
+    @staticmethod
+    def _models(problem: Problem, codes: list[int]) -> list[int]:
+        """Return the class that is +1, of each model of a fold, or `TOGETHER`."""
+        if problem.n_classes > 2:
+            return [TOGETHER]
+        return [1] if not codes else codes[1:] if len(codes) == 2 else codes
+
+    def _kept(self, one: Judgement, test: NDArray[np.intp], codes: list[int]) -> Judgement:
+        """Return what is kept of a lane: no dual point, and the scores of the rows held out.
+
+        Of classes that are learned together, those that the fold has.
+        """
+        columns = [0] if one.width == 1 else codes
+        k = len(columns)
         return Judgement(
-            judgement.weights[:, one].copy() if self.keep_weights else np.empty((0, 1)),
-            judgement.intercept[one].copy(),
-            judgement.scores[test, one],
-            judgement.certificates[one],
-            np.empty((0, 1)),
+            one.weights[:, columns] if self.keep_weights else np.empty((0, k)),
+            one.intercept[columns],
+            one.scores[test][:, columns],
+            one.certificates,
+            np.empty((0, k)),
+            k,
         )
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
