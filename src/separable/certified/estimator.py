@@ -349,7 +349,9 @@ class CertifiedEstimator(LinearEstimator):
         raw = self._weights_only()
         shift = problem.columns.shift
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        return Start(dual, np.resize(b, dual.shape[1]))
+        weights = problem.columns.seen(raw.weights.T)
+        some = np.arange(dual.shape[1]) % weights.shape[1]
+        return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
     def _keep(
         self,
@@ -427,9 +429,14 @@ class CertifiedEstimator(LinearEstimator):
                 "Without a penalty there may be no optimum: classes that can be separated have "
                 "none. A finite C has one."
             )
+        close = (
+            f"The weights are at most {worst.distance:.1e} from the optimum. "
+            if math.isfinite(worst.distance)
+            else ""
+        )
         return (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
+            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C bring "
+            "it closer."
         )
 
     # ------------------------------------------------------------------ the model

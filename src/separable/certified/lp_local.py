@@ -79,8 +79,9 @@ class LocalCertificate(Certificate):
             f"{self.left:.1e}; nothing is known of the global optimum"
         )
 
-    def times(self, value: float) -> LocalCertificate:
+    def times(self, value: float, *, convexity: float = 1.0) -> LocalCertificate:
         """Return the certificate of an objective that is so many times as large."""
+        del convexity  # a local optimum says nothing about the distance of weights
         return replace(self, primal=value * self.primal, left=value * self.left)
 
 
