@@ -435,8 +435,8 @@ class CertifiedEstimator(LinearEstimator):
             else ""
         )
         return (
-            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C bring "
-            "it closer."
+            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C "
+            "bring it closer."
         )
 
     # ------------------------------------------------------------------ the model
