@@ -190,6 +190,18 @@ def test_columns_that_say_the_same():
     np.testing.assert_allclose(twins[:3], twins[8:11], atol=1e-9)
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_many_more_columns_than_rows_from_sums(monkeypatch, positive):
+    """At small alphas more columns enter than are independent; they leave again."""
+    monkeypatch.setattr(square_models, "ROWS_A_COLUMN", 0.0)
+    X, y = data(15, 60, rho=0.9)
+    for alpha in (1e-2, 1e-4, 1e-6):
+        model = Lasso(alpha, positive=positive).fit(X, y)
+        assert model.certificate_.converged
+        follows(model, X, y)
+        assert model.evidence_["engine"] == "sums" or alpha < 1e-3
+
+
 def test_a_perfect_fit_is_judged_by_the_rows():
     X, _ = data(n=300)
     y = X @ np.arange(8.0) + 2
