@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -11,9 +12,11 @@ from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet as TheirNet
 from sklearn.linear_model import Lasso as Theirs
+from sklearn.model_selection import ShuffleSplit
 
-from separable import ElasticNet, Lasso, load
+from separable import ElasticNet, Lasso, LassoCV, load
 from separable.certified import problem, square_models
+from separable.select import cross_validate, path
 from tests.reference import lasso as reference
 
 pytestmark = pytest.mark.native
@@ -357,7 +360,15 @@ def test_bad_data():
         Lasso().fit(X, np.column_stack([y, y]))
     bad = X.copy()
     bad[3, 2] = np.nan
-    with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
-        Lasso().fit(bad, y)
+    for model in (Lasso(), LassoCV(), LassoCV(cv=ShuffleSplit(2, train_size=4))):
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            model.fit(bad, y)
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 'c'"):
+            model.fit(pd.DataFrame(bad, columns=list("abcdefgh")), y)
+    for few in (bad, np.hstack([bad[:9], bad[:9]])):
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            cross_validate(Lasso(), few, y[: len(few)], cv=2)
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            path(Lasso(), few, y[: len(few)])
     with pytest.raises(ValueError, match="Every sample weight is zero"):
         Lasso().fit(X, y, np.zeros(len(y)))

@@ -18,6 +18,7 @@ from separable.certified.square_models import (
     alpha_max,
     columns_of,
     models_of,
+    refuse_not_finite,
     seen_from_raw,
     suits_sums,
 )
@@ -73,6 +74,7 @@ class AlphaFolds:
         given = self.material
         fewest = min(split.n_train for split in self.splits)
         if not suits_sums(fewest, given.rows.n_features, many=True):
+            refuse_not_finite(given.rows)
             return None
         return SummedFolds(given.rows, self._target, given.weight, self.splits)
 
