@@ -49,6 +49,11 @@ class Certificate:
         return self.relative_gap <= self.tol
 
     @property
+    def is_local(self) -> bool:
+        """Whether only a local optimum is claimed, as of an objective that is not convex."""
+        return False
+
+    @property
     def distance(self) -> float:
         """The optimal weights are no further than this from those found, in penalised units.
 

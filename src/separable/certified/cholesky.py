@@ -43,9 +43,16 @@ class Cholesky:
             ridge = max(1e-15, 10 * ridge)
 
     def solve(self, right: Floats) -> Floats:
-        """Return the solution for a right-hand side, (d,)."""
-        solution: Floats = self._scale * dpotrs(self._factor, self._scale * right, lower=1)[0]
+        """Return the solution for a right-hand side, (d,), or for several, (d, k)."""
+        scale = self._scale if right.ndim == 1 else self._scale[:, None]
+        solution: Floats = scale * dpotrs(self._factor, scale * right, lower=1)[0]
         return solution
+
+    def inverse_diagonal(self) -> Floats:
+        """Return the diagonal of the inverse, (d,)."""
+        inverse = dpotrs(self._factor, np.diag(self._scale), lower=1)[0]
+        diagonal: Floats = self._scale * np.diagonal(inverse)
+        return diagonal
 
 
 class Bordered:

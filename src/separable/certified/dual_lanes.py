@@ -6,15 +6,15 @@ The passing weights tell when a certificate is worth its price; they are not wha
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable._core import native
 from separable.certified.judge import Judgement, judge
-from separable.certified.multipliers import Multipliers
+from separable.certified.multipliers import Multipliers, weight_of_sums
+from separable.certified.pass_phases import bits, run_phases
 from separable.certified.problem import in_lines
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
@@ -35,14 +35,8 @@ __all__ = ["PassedRows", "Start", "descend", "most_lanes"]
 LANES = 16
 #: Where a logistic dual variable of 0 stands: its margin, far on the right side.
 FAR = 10.0
-#: After a certificate that misses, passes go on until they see a gap so many times as small,
-#: about as much as was missed by.
-LEAST, MOST = 0.1, 0.9
-
 #: Rows that sleep are woken when the gap of the others has become so much smaller.
 NAP = 0.1
-#: The orders of rows of a phase start here; more passes than anyone makes between certificates.
-PHASE = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -95,11 +89,7 @@ def descend(
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
 ) -> tuple[Judgement, NDArray[np.int64]]:
-    """Learn one block of lanes.
-
-    A lane pauses when its passes see a gap that is worth a certificate, until all lanes of the
-    block do; those whose certificate misses go on together, with orders of rows of the next phase.
-    So what a lane does depends on itself alone, not on its neighbours.
+    """Learn one block of lanes; see `run_phases`.
 
     Parameters
     ----------
@@ -124,51 +114,12 @@ def descend(
         How many each lane took part in.
     """
     block = _Block(problem, passed, lanes, start)
-    k = len(lanes)
-    passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
-    wanted = np.full(k, tol)
-    for phase in itertools.count():
-        block.paused = converged | (passes >= max_iter)
-        seen, ahead = np.full(k, np.inf), np.zeros(k)
-        for step in range(max_iter):
-            awake, before = ~block.paused, seen.copy()
-            seen[awake] = block.run_pass(phase * PHASE + step, seed)[awake]
-            passes[awake] += 1
-            ahead[awake] = _gap_after(before, seen)[awake]
-            stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
-            block.paused |= (ahead <= wanted) | (passes >= max_iter)
-            if stop or block.paused.all():
-                break
-        found = block.judge(tol)
-        gaps = np.array([one.relative_gap for one in found.certificates])
-        converged = gaps <= tol
-        if stop or (converged | (passes >= max_iter)).all():
-            break
-        missed = np.clip(tol / np.maximum(gaps, tol), LEAST, MOST)
-        wanted = np.where(converged, wanted, missed * ahead)
-        block.wake(~converged)
-    return replace(found, weights=found.weights.astype(np.float64)), passes
-
-
-def _gap_after(before: Floats, seen: Floats) -> Floats:
-    """Return the gap at the end of a pass, by guess, from that seen in it and in the one before.
-
-    Rows see it fall while the pass goes on: on the whole, as it was half a pass ago.
-    """
-    known = np.isfinite(before) & (before > 0)
-    fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
-    guess: Floats = seen * np.sqrt(np.clip(fall, LEAST, 1.0))
-    return guess
+    return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
 
 
 def most_lanes(dtype: np.dtype[Any]) -> int:
     """Return how many lanes of a float type fill a cache line."""
     return LANES * 4 // dtype.itemsize
-
-
-def _bits(lanes: NDArray[np.bool_]) -> int:
-    """Return a number with a bit for each lane."""
-    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
 
 
 class _Block:
@@ -191,7 +142,7 @@ class _Block:
         if problem.loss.name == "log_loss":
             self._t = aligned_zeros((n, width), dtype)
             self._t += FAR
-        self._rho = self._weight_of_sums()
+        self._rho = weight_of_sums(problem, passed.squared_norm, lanes)
         self._multipliers = Multipliers(self._rho)
         self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
         self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
@@ -203,16 +154,6 @@ class _Block:
             self._go_on(start)
         elif problem.fit_intercept:
             self._by_lane[0] = self._constants()
-
-    def _weight_of_sums(self) -> Floats:
-        """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
-        problem, n = self._problem, self._problem.rows.n_rows
-        if not problem.fit_intercept:
-            return np.zeros(len(self._lanes))
-        strength = np.array([lane.strength / problem.value for lane in self._lanes])
-        total = strength * (n if problem.weight is None else float(problem.weight.sum()))
-        norm = float(self._passed.squared_norm.mean()) or 1.0
-        return np.clip(400.0 / total, 0.003, 1.0) * norm
 
     def _constants(self) -> Floats:
         """Return the best intercept of each lane beside weights of 0."""
@@ -246,7 +187,7 @@ class _Block:
 
     def run_pass(self, number: int, seed: int) -> Floats:
         """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
-        passed, paused, hot = self._passed, _bits(self.paused), self._by_row[1]
+        passed, paused, hot = self._passed, bits(self.paused), self._by_row[1]
         multiplier, total = self._by_lane[:2]
         waiting = hot & np.uint16(paused)  # a pass of the neighbours is not to forget these
         loss, gap = native.dual_pass(
@@ -278,7 +219,7 @@ class _Block:
 
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
-        self._by_row[0] &= np.uint16(0xFFFF & ~_bits(lanes))
+        self._by_row[0] &= np.uint16(0xFFFF & ~bits(lanes))
         self._by_lane[2, lanes] = np.inf
         self._by_lane[3, lanes] = 0.0
         self._awake |= lanes

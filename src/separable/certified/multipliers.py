@@ -13,16 +13,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Multipliers"]
+__all__ = ["Multipliers", "weight_of_sums"]
 
 #: A step is at most so many times as long, or as short, as the one before.
 CHANGE = 4.0
 #: It stays within these multiples of rho, the step of the method of multipliers.
 LEAST, MOST = 0.25, 64.0
+
+
+def weight_of_sums(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]) -> Floats:
+    """Return rho, how much a sum of dual variables that is not 0 costs in each lane."""
+    if not problem.fit_intercept:
+        return np.zeros(len(lanes))
+    strength = np.array([lane.strength / problem.value for lane in lanes])
+    weight, n = problem.weight, problem.rows.n_rows
+    total = strength * (n if weight is None else float(weight.sum()))
+    norm = float(squared_norm.mean()) or 1.0
+    return np.clip(400.0 / total, 0.003, 1.0) * norm
 
 
 class Multipliers:

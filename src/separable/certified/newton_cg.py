@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["newton_cg"]
+__all__ = ["Count", "newton_cg"]
 
 #: How much of the gradient a step may leave: far from the optimum, and at most.
 LOOSE = 0.5
@@ -72,7 +72,7 @@ def newton_cg(
     loss = cast("SmoothLoss", problem.loss)
     objective = Objective(loss, problem.targets(lane), problem.costs(lane))
     watch = Watch(_judge(problem, lane, tol), tol=tol, to_rounding=False)
-    count = _Count(max_iter, watch, on_step)
+    count = Count(max_iter, watch, on_step)
     u = np.zeros(problem.rows.n_features) if start is None else start
     s = problem.scores(u[:, None])[:, 0]
     b = objective.best_intercept(s) if problem.fit_intercept else 0.0
@@ -101,7 +101,7 @@ def newton_cg(
 
 
 @dataclass
-class _Count:
+class Count:
     """Products so far, and whether to stop."""
 
     most: int
@@ -110,11 +110,12 @@ class _Count:
     products: int = 0
     stopped: bool = False
 
-    def one(self) -> None:
-        """Count one, and ask whether to go on."""
+    def one(self) -> bool:
+        """Count one, and return whether to stop."""
         self.products += 1
         asked = self.on_step is not None and bool(self.on_step(self.products, self.watch.reached))
         self.stopped = asked or self.products >= self.most
+        return self.stopped
 
 
 def _judge(problem: Problem, lane: Lane, tol: float) -> Callable[[Floats, Floats], Judgement]:
@@ -122,7 +123,7 @@ def _judge(problem: Problem, lane: Lane, tol: float) -> Callable[[Floats, Floats
 
 
 def _step(
-    problem: Problem, curve: Floats, gradient: Floats, total: float, few: float, count: _Count
+    problem: Problem, curve: Floats, gradient: Floats, total: float, few: float, count: Count
 ) -> tuple[Floats, float, Floats, float]:
     """Return a step of weights, intercept and scores, and the size of what it leaves."""
     corner = float(curve.sum()) if problem.fit_intercept else 0.0

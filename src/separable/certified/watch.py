@@ -80,6 +80,11 @@ class Watch:
         return np.inf if self._best is None else self._best.certificates[0].relative_gap
 
     @property
+    def wanted(self) -> float:
+        """The relative gap that what is judged next is to have."""
+        return ROUNDING if self._to_rounding else self._wanted
+
+    @property
     def satisfied(self) -> bool:
         """Whether the gap asked for was certified."""
         return self.reached <= self.tol

@@ -127,6 +127,19 @@ struct alignas(kLineBytes) Line {
         return !any_bit(differs);
     }
 
+    // Segments of `width` numbers, a power of two: each number becomes the sum, or the least, of
+    // its segment, by pairs, pairs of pairs, ... which gives all of a segment the same bits.
+    template <int width>
+    Line segment_sums() const {
+        return over_segments<width>(*this,
+                                    [](const Register& a, const Register& b) { return a + b; });
+    }
+    template <int width>
+    Line segment_least() const {
+        return over_segments<width>(
+            *this, [](const Register& a, const Register& b) { return b < a ? b : a; });
+    }
+
     // The P numbers added by halves: number i to number i + P/2, then P/4, ...
     T sum() const {
         Register total[kRegisters];
@@ -174,6 +187,36 @@ struct alignas(kLineBytes) Line {
         (void)is_float;
         return bits;
 #endif
+    }
+
+    template <int width, int half = 1, class Join>
+    static Line over_segments(const Line& line, Join join) {
+        if constexpr (half >= width) {
+            return line;
+        } else {
+            Line joined;
+            const Line other = line.template swapped<half>();
+            for (int r = 0; r < kRegisters; ++r) joined.part[r] = join(line.part[r], other.part[r]);
+            return over_segments<width, 2 * half>(joined, join);
+        }
+    }
+
+    // Number i changes places with number i xor `by`, a power of two.
+    template <int by>
+    Line swapped() const {
+        Line line;
+        for (int r = 0; r < kRegisters; ++r)
+            if constexpr (by >= kPerRegister)
+                line.part[r] = part[r ^ (by / kPerRegister)];
+            else
+                line.part[r] =
+                    swap_near<by>(part[r], std::make_integer_sequence<int, kPerRegister>());
+        return line;
+    }
+
+    template <int by, int... i>
+    static Register swap_near(Register v, std::integer_sequence<int, i...>) {
+        return __builtin_shufflevector(v, v, (i ^ by)...);
     }
 
     template <int half>

@@ -1,0 +1,358 @@
+"""Learning all classes together: which engine takes a problem, and which takes over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.dual_lanes import Start
+from separable.certified.judge import Judgement
+from separable.certified.multinomial_descent import descend, most_models
+from separable.certified.multinomial_judge import judge_multinomial
+from separable.certified.multinomial_newton import MultinomialObjective, multinomial_newton
+from separable.certified.multinomial_rows import BlockRows, SparseRows, WrittenRows
+from separable.certified.multinomial_steps import ConjugateSteps, direct_step
+from separable.certified.multinomial_unpenalised import judge_multinomial_unpenalised
+from separable.certified.newton_cg import Count
+from separable.certified.softmax import totals
+from separable.certified.solve import (
+    LOST,
+    SINGLE,
+    TAKE_OVER,
+    TOL_FEW,
+    TOL_MANY,
+    Solved,
+    Solver,
+)
+from separable.certified.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.multinomial_rows import MultinomialRows
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.sharing import End
+
+    Floats = NDArray[np.float64]
+    OnPass = Callable[[int, float], bool]
+
+__all__ = ["MultinomialSolver"]
+
+#: Up to so many weights, of all classes, the whole Hessian is solved.
+FEW = 1500
+#: Up to so many, it is solved where there is no penalty.
+NOT_MANY = 4000
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The classes that the rows of a lane have, and the objective of these.
+
+    Parameters
+    ----------
+    there : ndarray of int
+        Their numbers.
+    objective : MultinomialObjective
+    n_classes : int
+        Of the problem.
+    """
+
+    there: NDArray[np.intp]
+    objective: MultinomialObjective
+    n_classes: int
+
+    @classmethod
+    def of(cls, problem: Problem, lane: Lane) -> _Classes:
+        """Take them from the rows that are not held out; without a penalty c is their weight."""
+        penalty = 1.0
+        if math.isinf(lane.strength):
+            lane, penalty = replace(lane, strength=problem.value), 0.0
+        y, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
+        there = np.flatnonzero(totals(y, c, problem.n_classes) > 0)
+        place = np.zeros(problem.n_classes, np.int32)
+        place[there] = np.arange(len(there), dtype=np.int32)
+        objective = MultinomialObjective(place[y], c, len(there), problem.fit_intercept, penalty)
+        return cls(there, objective, problem.n_classes)
+
+    def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
+        """Return columns of these classes as columns of all."""
+        if len(self.there) == self.n_classes:
+            return columns
+        every = np.full((len(columns), self.n_classes), empty)
+        every[:, self.there] = columns
+        return every
+
+
+class MultinomialSolver(Solver):
+    """Learns lanes of one problem, each all classes together.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``n_classes``.
+    request : Request
+    """
+
+    @cached_property
+    def has_few(self) -> bool:
+        """Whether a smaller gap is asked for where nobody says which."""
+        return self.problem.is_small or self._size <= FEW
+
+    @property
+    def tol(self) -> float:
+        """The relative gap asked for."""
+        if self.request.tol is not None:
+            return self.request.tol
+        return TOL_FEW if self.has_few else TOL_MANY
+
+    @property
+    def _size(self) -> int:
+        """Weights of all classes, in the space of the rows if that is smaller."""
+        return self.problem.n_classes * (min(self.problem.rows.shape) + 1)
+
+    def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
+        """Yield the lanes of each fold, or of some side by side, from small to large C."""
+        folds = sorted({lane.fold for lane in lanes})
+        width = most_models(self._pass_type, self.problem.n_classes) if self._passes else 1
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        for first in range(0, len(folds), width):
+            some = folds[first : first + width]
+            yield [k for k in order if lanes[k].fold in some]
+
+    @property
+    def _passes(self) -> bool:
+        """Whether passes over sparse rows take the problem."""
+        return self.problem.rows.is_sparse and not self.problem.is_small
+
+    def _prepare(self) -> None:
+        _ = self._rows
+        if self._passes:
+            _ = self._passed
+
+    @cached_property
+    def _rows(self) -> MultinomialRows:
+        problem = self.problem
+        if problem.is_small:
+            return WrittenRows(problem)
+        if problem.rows.is_sparse:
+            return SparseRows(problem)
+        return BlockRows(problem, self._pass_type)
+
+    @property
+    def _pass_type(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
+
+    def _learn(
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
+    ) -> Solved:
+        """Learn one strength after the other, each from what the one before found."""
+        K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
+        parts: list[Solved] = []
+        for _, same in groupby(block, key=lambda k: lanes[k].strength):
+            end.leave_if_abandoned()
+            places = list(same)
+            mine, before = [lanes[k] for k in places], start
+            if start is not None:
+                columns = [k * K + one for k in places for one in range(K)]
+                before = Start(start.dual[:, columns], start.intercept[columns])
+            if parts:
+                before = self._after(parts[-1], [lanes[k] for k in parts[-1].places], mine)
+            parts.append(self._learn_strength(mine, places, before, on_pass, end))
+        return Solved(
+            [k for part in parts for k in part.places],
+            Judgement.side_by_side([part.judgement for part in parts]),
+            np.concatenate([part.passes for part in parts]),
+            [engine for part in parts for engine in part.engines],
+        )
+
+    def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
+        """Return where lanes start after those of another strength: at the same probabilities."""
+        if [lane.fold for lane in before] != [lane.fold for lane in lanes]:
+            return None
+        grown = 1.0
+        if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
+            grown = lanes[0].strength / before[0].strength
+        found = last.judgement
+        return Start(found.dual * grown, found.intercept, found.weights)
+
+    def _learn_strength(
+        self,
+        lanes: list[Lane],
+        places: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes of one strength, side by side where there are passes over sparse rows."""
+        if self._passes and math.isfinite(lanes[0].strength):
+            return self._learn_side_by_side(lanes, places, start, on_pass, end)
+        K = self.problem.n_classes
+        weights = None if start is None else start.weights
+        if start is not None and weights is None:
+            weights = self.problem.along(start.dual)
+        found, passes, engines = [], np.zeros(len(lanes), np.int64), []
+        for at, lane in enumerate(lanes):
+            first = None if weights is None else weights[:, at * K : (at + 1) * K]
+            one, passes[at], engine = self._learn_one(lane, first, on_pass)
+            found.append(one)
+            engines.append(engine)
+        return Solved(places, Judgement.side_by_side(found), passes, engines)
+
+    def _learn_side_by_side(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        most = self.request.max_iter
+        found, passes = descend(
+            self.problem,
+            self._passed,
+            lanes,
+            tol=self.tol,
+            max_iter=min(TAKE_OVER, most),
+            seed=self.request.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+        parts = [found.lane(k) for k in range(len(lanes))]
+        engines = ["descent"] * len(lanes)
+        for k, one in enumerate(parts):
+            if one.certificates[0].converged or most <= TAKE_OVER or end.asked.is_set():
+                continue
+            lost = not one.certificates[0].relative_gap <= LOST
+            other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
+            passes[k] += steps
+            if other.is_better_than(one):
+                parts[k], engines[k] = other, engine
+        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+
+    def _learn_one(
+        self, lane: Lane, weights: Floats | None, on_pass: OnPass
+    ) -> tuple[Judgement, int, str]:
+        """Learn one lane; where products in float32 do not bring it to an end, those in float64."""
+        run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
+        if math.isinf(lane.strength):
+            self._refuse_many()
+            return *run.direct(weights, self.request.max_iter), "newton"
+        if self._size <= FEW and self.problem.is_small:
+            return *run.direct(weights, self.request.max_iter), "newton"
+        found, products = run.conjugate(weights, self.request.max_iter)
+        left = self.request.max_iter - products
+        if not found.certificates[0].converged and left > 0 and not run.is_stopped:
+            again = replace(run, x=self._exact_rows)
+            other, more = again.conjugate(found.weights, left)
+            products += more
+            found = other if other.is_better_than(found) else found
+        return found, products, "newton-cg"
+
+    @property
+    def _exact_rows(self) -> MultinomialRows:
+        if isinstance(self._rows, BlockRows):
+            return BlockRows(self.problem, np.dtype(np.float64))
+        return self._rows
+
+    def _refuse_many(self) -> None:
+        n, d = self.problem.rows.shape
+        if self._size > NOT_MANY:
+            raise ValueError(
+                f"C=inf, no penalty, is solved for {self.problem.n_classes} classes together with "
+                f"up to {NOT_MANY // self.problem.n_classes - 1} columns or rows; these are "
+                f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
+            )
+
+
+@dataclass
+class _Run:
+    """The work on one lane."""
+
+    problem: Problem
+    x: MultinomialRows
+    lane: Lane
+    tol: float
+    on_pass: OnPass
+    is_stopped: bool = False
+
+    def __post_init__(self) -> None:
+        self._classes = _Classes.of(self.problem, self.lane)
+
+    def direct(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+        """Learn by Newton's method with the whole Hessian; return steps too."""
+        watch = self._watch(self.on_pass)
+        found = self._newton(direct_step, weights, watch, max_iter)
+        return found, watch.steps
+
+    def conjugate(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+        """Learn by Newton's method with conjugate gradients; return products too."""
+        watch = self._watch(None)
+        count = Count(max_iter, watch, self.on_pass)
+        found = self._newton(
+            ConjugateSteps(count.one), weights, watch, max_iter, lambda: count.stopped
+        )
+        self.is_stopped = count.stopped
+        return found, count.products
+
+    def _newton(
+        self,
+        make_step: Any,
+        weights: Floats | None,
+        watch: Watch,
+        max_iter: int,
+        is_stopped: Callable[[], bool] = bool,
+    ) -> Judgement:
+        classes = self._classes
+        first = None
+        if weights is not None:
+            mine = weights[:, classes.there]
+            first = self.x.start(mine - mine.mean(axis=1, keepdims=True))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            p, u = multinomial_newton(
+                self.x,
+                classes.objective,
+                make_step,
+                start=first,
+                watch=watch,
+                max_iter=max_iter,
+                is_stopped=is_stopped,
+            )
+            return watch.end(p, self.x.weights(u))
+
+    def _watch(self, on_step: OnPass | None) -> Watch:
+        """Return what certifies probabilities with weights: these, or those of the dual point."""
+        to_rounding = self.problem.is_small
+        return Watch(self._judge, tol=self.tol, to_rounding=to_rounding, on_step=on_step)
+
+    def _judge(self, p: Floats, weights: Floats) -> Judgement:
+        problem, lane, classes = self.problem, self.lane, self._classes
+        if math.isinf(lane.strength):
+            return self._unpenalised(p, weights)
+        shares, every = classes.spread(p), classes.spread(weights)
+        found = judge_multinomial(problem, [lane], shares, self.tol, every)
+        if found.certificates[0].converged:
+            return found
+        other = judge_multinomial(problem, [lane], shares, self.tol)
+        return other if other.is_better_than(found) else found
+
+    def _unpenalised(self, p: Floats, weights: Floats) -> Judgement:
+        classes = self._classes
+        found = judge_multinomial_unpenalised(
+            self.problem, self.x, classes.objective, p, weights, self.tol
+        )
+        return Judgement(
+            classes.spread(found.weights),
+            classes.spread(found.intercept[None, :], -np.inf)[0],
+            classes.spread(found.scores, -np.inf),
+            found.certificates,
+            classes.spread(found.dual),
+            classes.n_classes,
+        )
