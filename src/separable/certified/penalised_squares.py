@@ -91,9 +91,6 @@ class PenalisedSquares(CertifiedRegressor):
             refuse_not_finite(rows)
         return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
-    def _problem(self, lesson: Lesson) -> Problem:
-        return replace(super()._problem(lesson), penalty=self._penalty())
-
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
         return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
 
