@@ -76,7 +76,7 @@ class MultinomialObjective:
         r = q.copy()
         place = np.arange(len(q))
         r[place, self.y] = 0.0
-        r[place, self.y] = -r.sum(axis=1)
+        r[place, self.y] = -(r @ np.ones(r.shape[1]))
         r *= self.c[:, None]
         return r
 
@@ -88,7 +88,7 @@ class MultinomialObjective:
         p = q + curved_slopes(np.ones(len(q)), q, ds)
         low = np.minimum(p, 0.0)
         p -= low
-        return p, -float(self.c @ low.sum(axis=1)) <= 1e-9 * float(self.c.sum())
+        return p, -float((self.c @ low).sum()) <= 1e-9 * float(self.c.sum())
 
     def gap(self, p: Floats, s: Floats) -> float:
         """Return what rows add to the gap of probabilities p and scores s."""
