@@ -116,8 +116,9 @@ class Seen:
             z, v = share * z, share * v
         gap = float(np.maximum(loss.gap(y, self.scores, c, z), 0.0).sum()) + penalty.gap(self.u, v)
         dual = loss.dual_total(y, c, z) - penalty.conjugate(v)
-        proof = Certificate(self.primal, dual, gap, tol, is_penalised=False)
-        return self.judged(proof, z)
+        if not gap < self.primal:  # 0 is a bound too
+            z, dual, gap = np.zeros_like(z), 0.0, self.primal
+        return self.judged(Certificate(self.primal, dual, gap, tol, is_penalised=False), z)
 
     def judged(self, certificate: Certificate, dual: Floats) -> Judgement:
         """Return the weights with what is said of them."""
@@ -142,6 +143,9 @@ def see(
     scores = problem.scores(u[:, None])[:, 0]
     b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
     scores += b
+    if problem.fit_intercept and loss.name == "squared_error":  # what rounding left
+        rest = loss.best_intercept(y, scores, c)
+        b, scores = b + rest, scores + rest
     slope, curve = loss.slopes(y, scores, c)
     total = loss.total(y, scores, c)
     pull = problem.along(-slope[:, None])[:, 0]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import CertifiedEstimator, Fitted
@@ -100,20 +98,11 @@ class BlockLearner(CertifiedEstimator):
             return np.ones(problem.rows.n_features)
         return scale
 
-    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
-        short = [one for one in certificates if not one.converged]
-        if short:
-            which = f"{len(short)} of {len(certificates)} classes" if len(certificates) > 1 else ""
-            warnings.warn(self._complaint(short, which), ConvergenceWarning, stacklevel=4)
-
-    def _complaint(self, short: list[Certificate], which: str) -> str:
-        """Return what is said where the gap asked for was not reached."""
-        worst = max(short, key=lambda one: one.relative_gap)
+    def _advice(self, worst: Certificate) -> str:
+        del worst
         return (
-            f"{type(self).__name__} stopped{' for ' + which if which else ''} after {self.n_iter_} "
-            f"passes with a relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked "
-            "for. More passes (max_iter), scaled columns (standardize=True) or a larger alpha "
-            "bring it closer."
+            "More passes (max_iter), scaled columns (standardize=True) or a larger alpha bring it "
+            "closer."
         )
 
     @property

@@ -120,9 +120,13 @@ def _listed(lists: Any, n_columns: int, names: Sequence[str] | None) -> Groups:
             column = int(twice[0]) if len(twice) else int(mine[0])
             raise ValueError(f"groups names column {column} twice: a column is in one group.")
         group[mine] = len(found)
-        found.append(
-            tuple(mine.tolist()) if names is None else tuple(names[j] for j in mine.tolist())
-        )
+        found.append(tuple(_called(mine, names)))
     alone = np.flatnonzero(group < 0)
     group[alone] = len(found) + np.arange(len(alone))
-    return Groups(group, found + [j if names is None else names[j] for j in alone.tolist()])
+    return Groups(group, found + _called(alone, names))
+
+
+def _called(columns: NDArray[Any], names: Sequence[str] | None) -> list[Any]:
+    """Return the names of columns, or their numbers."""
+    numbers: list[int] = columns.tolist()
+    return numbers if names is None else [names[j] for j in numbers]

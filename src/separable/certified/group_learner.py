@@ -81,9 +81,9 @@ class GroupLearner(BlockLearner):
         self._found = groups_of(self.groups, lesson.rows.n_features, sources, self._names_given)
         return super()._learn(lesson)
 
-    def _penalty(self, problem: Problem) -> GroupPenalty:
-        """Return the penalty; columns that are brought to a common scale share it."""
-        unit = float(self._penalty_units(problem).max(initial=1.0)) if not self.standardize else 1.0
+    def _group_penalty(self, problem: Problem) -> GroupPenalty:
+        """Return the penalty; all columns have the same unit."""
+        unit = float(self._penalty_units(problem)[0])
         return GroupPenalty(self._found.group, unit * np.sqrt(self._found.sizes))
 
     def _solve_lanes(
@@ -91,7 +91,7 @@ class GroupLearner(BlockLearner):
     ) -> list[tuple[Judgement, int, str]]:
         engine = BlockDescent(
             problem,
-            self._penalty(problem),
+            self._group_penalty(problem),
             tol=self._tol,
             max_iter=int(self.max_iter),
             callback=self.callback,

@@ -245,10 +245,24 @@ class _Part:
             enough = STILL * self.size
             passes, moved = self.penalty.descend(every, self.h, u, g, enough=enough, most=PASSES)
             self.passes += passes
-            nearer = self._refitted(u)
+            nearer = self._pruned(self._refitted(u))
             if np.array_equal(nearer, u) or (moved <= enough and passes == 1):
                 break
             u = nearer if self.value(nearer) <= self.value(u) else u
+        return u
+
+    def _pruned(self, u: Floats) -> Floats:
+        """Return u without weights that cost more than least squares lose without them."""
+        while self.penalty.p == 0 and u.any():
+            used = np.flatnonzero(u)
+            room = Cholesky(self.h[np.ix_(used, used)]).inverse_diagonal()
+            lost = 0.5 * u[used] ** 2 / room
+            worst = int(np.argmin(lost - self.penalty.strength[used]))
+            if lost[worst] >= self.penalty.strength[used[worst]]:
+                break
+            u = u.copy()
+            u[used[worst]] = 0.0
+            u = self._refitted(u)
         return u
 
     def _refitted(self, u: Floats) -> Floats:

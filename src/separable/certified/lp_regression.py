@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from separable.certified.block_descent import ALL_SMOOTH, BlockDescent
 from separable.certified.block_judge import see
@@ -174,7 +176,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         units, power = self._penalty_units(problem), str(power_of(self.p))
         many = problem.rows.n_features > ALL_SMOOTH
         if power == "inf":
-            most = MaxPenalty(float(units.max(initial=1.0)))
+            most = MaxPenalty(float(units[0]))  # the same of all columns
             if many:
                 return [self._accelerated(problem, lane, most, start)]
             return [self._bounded(problem, lane, most, start)]
@@ -228,15 +230,19 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
         return told
 
-    def _complaint(self, short: list[Certificate], which: str) -> str:
-        (proof,) = short
+    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+        (proof,) = certificates
         if not isinstance(proof, LocalCertificate):
-            return super()._complaint(short, which)
-        return (
-            f"LpRegression stopped after {self.n_iter_} passes where a change of one weight still "
-            f"takes {proof.left / proof.primal:.1e} of the objective away; {proof.tol:.1e} was "
-            "asked for. More passes (max_iter) bring it closer to a local optimum."
-        )
+            super()._warn_of_gap(certificates)
+        elif not proof.converged:
+            warnings.warn(
+                f"LpRegression stopped after {self.n_iter_} passes where a change of one weight "
+                f"still takes {proof.left / proof.primal:.1e} of the objective away; "
+                f"{proof.tol:.1e} was asked for. More passes (max_iter) bring it closer to a "
+                "local optimum.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 def _ridge(problem: Problem, lane: Lane, penalty: LpPenalty) -> Floats:
