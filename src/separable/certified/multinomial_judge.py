@@ -100,8 +100,13 @@ def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats
 
 
 def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
-    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane."""
+    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane.
+
+    Without a penalty, 0.
+    """
     rows = _Classes.of(problem, lane)
+    if not np.isfinite(lane.strength):
+        return np.zeros_like(z)
     p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
     p[np.arange(len(p)), rows.y] += 1.0
     return _points(rows, _feasible(rows, p, fit_intercept=problem.fit_intercept))
