@@ -335,7 +335,7 @@ class CertifiedEstimator(LinearEstimator):
         )
 
     def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
-        """Return where a warm start goes on from: dual points of the last fit, made feasible."""
+        """Return where a warm start goes on from: the last fit, its dual points made feasible."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
         last, k = self._dual, len(lesson.models) if lesson.n_joint == 2 else lesson.n_joint
@@ -346,10 +346,12 @@ class CertifiedEstimator(LinearEstimator):
             dual = np.tile(feasible_points(problem, lanes[0], z), len(lanes))
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
-        raw = self._weights_only()
-        shift = problem.columns.shift
-        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        return Start(dual, np.resize(b, dual.shape[1]))
+        raw, columns = self._weights_only(), problem.columns
+        b = raw.intercept if columns.shift is None else raw.intercept + raw.weights @ columns.shift
+        weights = columns.seen(raw.weights.T)
+        return Start(
+            dual, np.resize(b, dual.shape[1]), np.tile(weights, dual.shape[1] // weights.shape[1])
+        )
 
     def _keep(
         self,

@@ -161,7 +161,7 @@ class MultinomialSolver(Solver):
             mine, before = [lanes[k] for k in places], start
             if start is not None:
                 columns = [k * K + one for k in places for one in range(K)]
-                before = Start(start.dual[:, columns], start.intercept[columns])
+                before = start.take(columns)
             if parts:
                 before = self._after(parts[-1], [lanes[k] for k in parts[-1].places], mine)
             parts.append(self._learn_strength(mine, places, before, on_pass, end))
