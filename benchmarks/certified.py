@@ -34,15 +34,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.datasets import Data
+    from benchmarks.objective_race import Intercept
     from benchmarks.settings import Settings
 
 __all__ = [
+    "LADDER",
+    "OPTIMUM_GAP",
     "certified_optimum",
+    "liblinear_trainer",
     "peers_of",
     "run_dense",
     "run_many_classes",
     "run_not_unit_norm",
     "run_text",
+    "with_ones",
 ]
 
 #: Loosest first; of steps of 10, with one between where a peer's time jumps.
@@ -51,19 +56,24 @@ LADDER = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 OPTIMUM_GAP = 1e-7
 
 
-def certified_optimum(loss: str, X: Any, y: Any, C: float, *, penalised_intercept: bool) -> float:
-    """Return the optimum, to 1e-7; a penalised intercept is the weight of a column of ones."""
-    if penalised_intercept:
-        ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-        X = sp.csr_matrix(sp.hstack([X, ones])) if sp.issparse(X) else np.hstack([X, ones])
-    settings = {"fit_intercept": not penalised_intercept, "tol": OPTIMUM_GAP, "max_iter": 5000}
+def with_ones(X: Any) -> Any:
+    """Return the rows with a column of ones: its weight is a penalised intercept."""
+    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
+    return sp.csr_matrix(sp.hstack([X, ones])) if sp.issparse(X) else np.hstack([X, ones])
+
+
+def certified_optimum(loss: str, X: Any, y: Any, C: float, intercept: Intercept) -> float:
+    """Return the optimum, to 1e-7."""
+    if intercept == "penalised":
+        X = with_ones(X)
+    settings = {"fit_intercept": intercept == "free", "tol": OPTIMUM_GAP, "max_iter": 5000}
     learner: Any = LogisticRegression(C, **settings)
     if loss != "log_loss":
         learner = LinearSVM(C, loss=loss, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it reached is printed
         certificate = learner.fit(X, y).certificate_
-    print(f"  optimum, C = {C:g}, intercept {'' if penalised_intercept else 'not '}penalised: "
+    print(f"  optimum, C = {C:g}, intercept {intercept}: "
           f"{certificate.primal:.6g}, relative gap {certificate.relative_gap:.0e}")  # fmt: skip
     return float(certificate.dual)
 
@@ -86,7 +96,9 @@ def _scikit(solver: str, X: Any, y: Any, C: float, ladder: Sequence[float]) -> E
         return Weights.of(learner.fit(X, y))
 
     classes = len(np.unique(y))
-    return Entrant(f"scikit-learn {solver}", fit, ladder, solver == "liblinear")
+    return Entrant(
+        f"scikit-learn {solver}", fit, ladder, "penalised" if solver == "liblinear" else "free"
+    )
 
 
 def _linear_svc(loss: str, X: Any, y: Any, C: float) -> Entrant:
@@ -94,25 +106,24 @@ def _linear_svc(loss: str, X: Any, y: Any, C: float) -> Entrant:
         chosen = {} if tol is None else {"tol": tol, "max_iter": 100_000}
         return Weights.of(LinearSVC(C=C, loss=loss, dual="auto", **chosen).fit(X, y))
 
-    return Entrant("scikit-learn LinearSVC", fit, LADDER, penalised_intercept=True)
+    return Entrant("scikit-learn LinearSVC", fit, LADDER, "penalised")
 
 
-def _liblinear(loss: str, X: Any, y: Any, C: float) -> list[Entrant]:
-    """Return LIBLINEAR's own solvers; the time to copy the rows to its format is not counted."""
+def liblinear_trainer(X: Any, y: Any) -> Callable[[int, float, float | None], Weights] | None:
+    """Return LIBLINEAR's ``train(kind, C, tol)``; copying the rows to its format is not counted."""
     try:
         from liblinear.liblinear import parameter, problem
         from liblinear.liblinearutil import train
     except ImportError:
         print("LIBLINEAR is not installed (extra `bench`): left out.\n")
-        return []
+        return None
     classes = np.unique(y)
     numbers = np.searchsorted(classes, y).astype(float)
     copied = sp.csr_matrix(X, dtype=np.float64, copy=True)
     copied.indices = copied.indices.copy()  # it counts from 1, in place
     rows = problem(numbers, copied, bias=1)
-    kinds = {"log_loss": {"primal": 0, "dual": 7}, "hinge": {"dual": 3}}
 
-    def fit(tol: float | None, kind: int) -> Weights:
+    def fit(kind: int, C: float, tol: float | None) -> Weights:
         epsilon = "" if tol is None else f"-e {tol}"
         model = train(rows, parameter(f"-s {kind} -c {C} -B 1 -q {epsilon}"))
         k = 1 if len(classes) == 2 else len(classes)
@@ -122,8 +133,16 @@ def _liblinear(loss: str, X: Any, y: Any, C: float) -> list[Entrant]:
         w = (w if order[0] == 1 else -w) if k == 1 else w[np.argsort(order)]
         return Weights(w[:, :-1], w[:, -1])
 
+    return fit
+
+
+def _liblinear(loss: str, X: Any, y: Any, C: float) -> list[Entrant]:
+    train = liblinear_trainer(X, y)
+    if train is None:
+        return []
+    kinds = {"log_loss": {"primal": 0, "dual": 7}, "hinge": {"dual": 3}}
     return [
-        Entrant(f"LIBLINEAR {name}", partial(fit, kind=kind), LADDER, penalised_intercept=True)
+        Entrant(f"LIBLINEAR {name}", partial(train, kind, C), LADDER, "penalised")
         for name, kind in kinds[loss].items()
     ]
 
@@ -141,7 +160,7 @@ def _snap(loss: str, X: Any, y: Any, C: float) -> list[Entrant]:
         model = kind(regularizer=1 / C, fit_intercept=True, random_state=0, **chosen)
         return Weights.of(model.fit(X, y))
 
-    return [Entrant("Snap ML", fit, LADDER, penalised_intercept=True)]
+    return [Entrant("Snap ML", fit, LADDER, "penalised")]
 
 
 def peers_of(loss: str, data: Data, C: float, solvers: Sequence[str]) -> list[Entrant]:
@@ -178,15 +197,13 @@ def _race(
 ) -> None:
     X, y = data.X, data.y
     name = "logistic" if loss == "log_loss" else f"{loss.replace('_', ' ')} SVM"
-    optimum = {
-        penalised: certified_optimum(loss, X, y, C, penalised_intercept=penalised)
-        for penalised in (False, True)
-    }
+    kinds: tuple[Intercept, ...] = ("free", "penalised")
+    optimum = {kind: certified_optimum(loss, X, y, C, kind) for kind in kinds}
     race = ObjectiveRace(
         row,
         data.name,
         f"{name}, C = {C:g}",
-        lambda found, penalised: objective(loss, X, y, C, found, penalised_intercept=penalised),
+        lambda found, intercept: objective(loss, X, y, C, found, intercept),
         optimum,
         reach,
         targets,

@@ -52,6 +52,8 @@ class Contest:
         A peer whose answer is further away does not count.
     target : float or None
         So many times faster than the first peer is asked.
+    best : float or None
+        The same of the fastest peer whose answer counts.
     """
 
     row: str
@@ -62,6 +64,16 @@ class Contest:
     difference: Callable[[Any, Any], float]
     agree: float
     target: float | None
+    best: float | None = None
+
+    def targets(self, seconds: Sequence[float], apart: Sequence[float]) -> dict[int, float]:
+        """Return what is asked of which peer, by number."""
+        asked = {} if self.target is None else {1: self.target}
+        counts = [k for k in range(1, len(seconds)) if apart[k] <= self.agree]
+        if self.best is not None and counts:
+            fastest = min(counts, key=lambda k: seconds[k])
+            asked[fastest] = max(self.best, asked.get(fastest, 0.0))
+        return asked
 
 
 def run_contest(contest: Contest, repeats: int, settings: Settings, section: Section) -> None:
@@ -87,8 +99,9 @@ def run_contest(contest: Contest, repeats: int, settings: Settings, section: Sec
         for k, side in enumerate(sides)
     ]
     print(markdown_table(("contender", "median", "CPU", "peak memory", "difference"), cells) + "\n")
+    targets = contest.targets(seconds, apart)
     for k, peer in enumerate(contest.peers, start=1):
-        target = contest.target if k == 1 else None
+        target = targets.get(k)
         ratio = seconds[k] / seconds[0]
         verdict = judge(ratio, target, at_most=False, judged=settings.judged)
         if apart[k] > contest.agree:

@@ -34,11 +34,13 @@ __all__ = [
     "load_covtype",
     "load_farm_ads",
     "load_imdb",
+    "load_leukemia",
     "load_mnist",
     "load_newsgroups",
     "load_reviews",
     "load_w8a",
     "make_gauss",
+    "make_sparse_plane",
     "make_zipf",
     "missing_is_told",
     "with_classes",
@@ -177,6 +179,19 @@ def make_gauss(settings: Settings, classes: int) -> Data:
     mixing = np.eye(d) + 0.3 * rng.normal(size=(d, d)) / np.sqrt(d)
     X = rng.normal(size=(len(y), d)) @ mixing + 0.3 * rng.normal(size=(classes, d))[y]
     return Data(f"Gauss, {classes} classes", X[:rows], y[:rows], X[rows:], y[rows:])
+
+
+def make_sparse_plane(settings: Settings) -> Data:
+    """Return sparse columns, many more than rows, and a noisy plane over 100 of them."""
+    rng = np.random.default_rng(0)
+    rows, columns = settings.sparse_rows, settings.sparse_columns
+    X = sp.random_array((rows, columns), density=0.01, rng=rng, data_sampler=rng.standard_normal)
+    X = sp.csr_matrix(X)
+    w = np.zeros(columns)
+    w[rng.permutation(columns)[:100]] = rng.normal(size=100)
+    signal = X @ w
+    y = signal + 0.3 * signal.std() * rng.normal(size=rows)
+    return Data(f"generated {rows} x {columns}, sparse", X, y / y.std(), X, y / y.std())
 
 
 # ---------------------------------------------------------------------- read
@@ -345,6 +360,19 @@ def load_breast_cancer(settings: Settings) -> Data:
 
     X, y = load(return_X_y=True)
     return Data("breast cancer, raw", X, y, X, y).first(settings.most_rows)
+
+
+def load_leukemia(settings: Settings) -> Data:
+    """Return the 7 129 gene expressions of 72 patients, standardised; y: of which kind."""
+    from pyarrow import csv
+
+    path = _data_file("leukemia", "leukemia.csv.gz")
+    table = csv.read_csv(path, read_options=csv.ReadOptions(use_threads=False))
+    y = (np.array(table["class"].to_pylist()) == "AML").astype(np.int64)
+    genes = [name for name in table.column_names if name not in ("split", "sample", "class")]
+    X = np.column_stack([table[name].to_numpy() for name in genes]).astype(np.float64)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return Data("leukemia", X, y, X, y).first(settings.most_rows)
 
 
 def load_newsgroups(settings: Settings) -> Data:

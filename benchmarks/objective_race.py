@@ -1,8 +1,8 @@
 """Convex learners to an objective: a time counts when its own optimum is reached to 1e-4.
 
-Peers may have another objective, for some penalise the intercept. So each is judged against the
-certified optimum of its own, at the loosest of its tolerances that gets there, and once more at its
-defaults, whatever these reach.
+Peers may have another objective, for some penalise the intercept or have none. So each is judged
+against the certified optimum of its own, at the loosest of its tolerances that gets there, and once
+more at its defaults, whatever these reach. Of a path every model must get there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import warnings
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,15 +24,22 @@ if TYPE_CHECKING:
     from benchmarks.report import Section
     from benchmarks.settings import Settings
 
-__all__ = ["Entrant", "ObjectiveRace", "Weights", "objective"]
+__all__ = ["Entrant", "Intercept", "ObjectiveRace", "Weights", "objective"]
+
+#: What an objective does with b: learns it freely, penalises it as a weight, has none.
+Intercept = Literal["free", "penalised", "none"]
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a contender found: weights (k, d) and intercepts (k,)."""
+    """What a contender found: weights (k, d) and intercepts (k,), of classes or of a path.
+
+    ``seconds`` is the time it took where that is told by another process.
+    """
 
     coef: Any
     intercept: Any
+    seconds: float | None = None
 
     @classmethod
     def of(cls, fitted: Any) -> Weights:
@@ -48,11 +55,15 @@ class Weights:
 
 
 def objective(
-    loss: str, X: Any, y: Any, C: float, found: Weights, *, penalised_intercept: bool = False
+    loss: str, X: Any, y: Any, C: float, found: Weights, intercept: Intercept = "free"
 ) -> float:
-    """Return 1/2 |w|^2 + C sum of losses, over all one-vs-rest models."""
+    """Return 1/2 |w|^2 + C sum of losses, over all models; softmax: of classes together."""
     scores = np.asarray(X @ found.coef.T, dtype=np.float64) + found.intercept
     classes = np.unique(y)
+    if loss == "softmax":
+        own = np.take_along_axis(scores, np.searchsorted(classes, y)[:, None], axis=1)[:, 0]
+        losses = np.logaddexp.reduce(scores, axis=1) - own
+        return 0.5 * float((found.coef**2).sum()) + C * float(losses.sum())
     if len(classes) == 2:
         sign = np.where(y == classes[1], 1.0, -1.0)[:, None]
     else:
@@ -63,7 +74,7 @@ def objective(
     else:
         losses = np.maximum(0.0, 1.0 - margin) ** (2 if loss == "squared_hinge" else 1)
     penalty = 0.5 * float((found.coef**2).sum())
-    if penalised_intercept:
+    if intercept == "penalised":
         penalty += 0.5 * float((found.intercept**2).sum())
     return penalty + C * float(losses.sum())
 
@@ -80,14 +91,17 @@ class Entrant:
         ``fit(tol)`` does what is timed and returns ``Weights``; None is its default tolerance.
     tolerances : sequence of float
         Loosest first; the first that reaches the objective is timed. Empty: defaults only.
-    penalised_intercept : bool
+    intercept : {"free", "penalised", "none"}
         Which objective it has.
+    once : bool
+        A run takes minutes, or another process: it is timed once, its memory is not measured.
     """
 
     name: str
     fit: Callable[[float | None], Weights]
     tolerances: Sequence[float] = ()
-    penalised_intercept: bool = False
+    intercept: Intercept = "free"
+    once: bool = False
 
 
 @dataclass
@@ -99,9 +113,9 @@ class ObjectiveRace:
     row, data, what : str
         Which benchmark, on what, doing what.
     value : callable
-        The objective of weights: ``value(weights, penalised_intercept)``.
-    optimum : dict of bool to float
-        The certified optimum of each objective, by whether the intercept is penalised.
+        The objective of weights, ``value(weights, intercept)``; of a path, of each model.
+    optimum : dict of str to float or ndarray
+        The certified optimum of each objective, by its intercept.
     reach : float
         The relative distance to the optimum within which a time counts.
     targets : dict of str to float
@@ -111,8 +125,8 @@ class ObjectiveRace:
     row: str
     data: str
     what: str
-    value: Callable[[Weights, bool], float]
-    optimum: dict[bool, float]
+    value: Callable[[Weights, Intercept], Any]
+    optimum: dict[Intercept, Any]
     reach: float = 1e-4
     targets: dict[str, float] = field(default_factory=dict)
 
@@ -128,22 +142,10 @@ class ObjectiveRace:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             runs = [(ours, None), *self._calibrated(peers)]
-            memory = [peak_growth(lambda e=e, t=t: e.fit(t)) for e, t in runs]
-            kept: list[Weights | None] = [None] * len(runs)
-
-            def note(which: int, found: Weights) -> None:
-                kept[which] = found
-
-            times = interleave(
-                [lambda _, e=e, t=t: lambda: e.fit(t) for e, t in runs], repeats, note
-            )
+            memory = [None if e.once else peak_growth(lambda e=e, t=t: e.fit(t)) for e, t in runs]
+            times, excess = self._timed(runs, repeats)
         seconds = [median(wall for wall, _ in each) for each in times]
         cpu = [median(used for _, used in each) for each in times]
-        excess = [
-            self._excess(e, found)
-            for (e, _), found in zip(runs, kept, strict=True)
-            if found is not None
-        ]
         cells = [
             [
                 _label(e, t),
@@ -181,6 +183,23 @@ class ObjectiveRace:
             raw = {"times": times[k], "ours": times[0], "peak_bytes": [memory[0], memory[k]]}
             section.add(line, raw | {"excess": [excess[0], excess[k]]})
 
+    def _timed(
+        self, runs: Sequence[tuple[Entrant, float | None]], repeats: int
+    ) -> tuple[list[list[tuple[float, float]]], list[float]]:
+        """Return the times of all runs and how far each ended above its optimum."""
+        times: list[list[tuple[float, float]]] = [[] for _ in runs]
+        excess = [math.inf] * len(runs)
+        for once, turns in ((False, repeats), (True, 1)):
+            places = [k for k, (e, _) in enumerate(runs) if e.once is once]
+
+            def note(which: int, found: Weights, places: list[int] = places) -> None:
+                excess[places[which]] = self._excess(runs[places[which]][0], found)
+
+            works = [lambda _, run=runs[k]: lambda: run[0].fit(run[1]) for k in places]
+            for k, each in zip(places, interleave(works, turns, note), strict=True):
+                times[k] = each
+        return times, excess
+
     def _calibrated(self, peers: Sequence[Entrant]) -> list[tuple[Entrant, float | None]]:
         """Return each peer with its loosest tolerance that counts, and with its default."""
         runs: list[tuple[Entrant, float | None]] = []
@@ -196,9 +215,10 @@ class ObjectiveRace:
         return runs
 
     def _excess(self, entrant: Entrant, found: Weights) -> float:
-        optimum = self.optimum[entrant.penalised_intercept]
-        value = self.value(found, entrant.penalised_intercept)
-        return math.inf if not np.isfinite(value) else value / optimum - 1.0
+        optimum = np.asarray(self.optimum[entrant.intercept])
+        value = np.asarray(self.value(found, entrant.intercept))
+        worst = float((value / optimum - 1.0).max())
+        return worst if np.isfinite(worst) else math.inf
 
 
 def _label(entrant: Entrant, tol: float | None) -> str:

@@ -23,6 +23,8 @@ class Settings:
         Size of the generated set; a fifth more rows are kept for testing.
     dense_rows : int
         Rows of generated sets of 100 dense columns.
+    sparse_rows, sparse_columns : int
+        Size of a generated sparse set with more columns than rows.
     table_rows : int
         Rows of a generated table of numbers.
     csv_rows : int
@@ -47,6 +49,8 @@ class Settings:
     zipf_rows: int
     zipf_features: int
     dense_rows: int
+    sparse_rows: int
+    sparse_columns: int
     table_rows: int
     csv_rows: int
     stream_bytes: int
@@ -64,6 +68,8 @@ FULL = Settings(
     zipf_rows=100_000,
     zipf_features=47_000,
     dense_rows=200_000,
+    sparse_rows=2_000,
+    sparse_columns=100_000,
     table_rows=200_000,
     csv_rows=1_000_000,
     stream_bytes=10**9,
@@ -81,6 +87,8 @@ QUICK = Settings(
     zipf_rows=10_000,
     zipf_features=47_000,
     dense_rows=20_000,
+    sparse_rows=500,
+    sparse_columns=10_000,
     table_rows=20_000,
     csv_rows=20_000,
     stream_bytes=10**7,

@@ -34,6 +34,8 @@ def tiny(benchmarks_importable):
         zipf_rows=300,
         zipf_features=500,
         dense_rows=400,
+        sparse_rows=60,
+        sparse_columns=200,
         table_rows=600,
         csv_rows=500,
         stream_bytes=200_000,

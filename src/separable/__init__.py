@@ -12,11 +12,18 @@ from separable._lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from separable.certified.elastic_net import ElasticNet
+    from separable.certified.elastic_net_cv import ElasticNetCV
+    from separable.certified.group_lasso import GroupLasso
+    from separable.certified.group_lasso_classifier import GroupLassoClassifier
+    from separable.certified.lasso import Lasso
+    from separable.certified.lasso_cv import LassoCV
     from separable.certified.linear_svm import LinearSVM
     from separable.certified.linear_svm_cv import LinearSVMCV
     from separable.certified.linear_svr import LinearSVR
     from separable.certified.logistic_regression import LogisticRegression
     from separable.certified.logistic_regression_cv import LogisticRegressionCV
+    from separable.certified.lp_regression import LpRegression
     from separable.features.dict_encoder import DictEncoder
     from separable.features.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
@@ -55,8 +62,14 @@ _HOMES = {
     "BernoulliNB": "separable.moments.bernoulli_nb",
     "ComplementNB": "separable.moments.complement_nb",
     "DictEncoder": "separable.features.dict_encoder",
+    "ElasticNet": "separable.certified.elastic_net",
+    "ElasticNetCV": "separable.certified.elastic_net_cv",
     "Explanation": "separable.model.explanation",
+    "GroupLasso": "separable.certified.group_lasso",
+    "GroupLassoClassifier": "separable.certified.group_lasso_classifier",
     "LDA": "separable.moments.lda",
+    "Lasso": "separable.certified.lasso",
+    "LassoCV": "separable.certified.lasso_cv",
     "LeastSquares": "separable.moments.least_squares",
     "LeastSquaresClassifier": "separable.moments.least_squares_classifier",
     "LinearGaussianNB": "separable.moments.linear_gaussian_nb",
@@ -66,6 +79,7 @@ _HOMES = {
     "LinearSVR": "separable.certified.linear_svr",
     "LogisticRegression": "separable.certified.logistic_regression",
     "LogisticRegressionCV": "separable.certified.logistic_regression_cv",
+    "LpRegression": "separable.certified.lp_regression",
     "Moments": "separable.moments.moments",
     "MultinomialNB": "separable.moments.multinomial_nb",
     "OneHotEncoder": "separable.features.one_hot_encoder",
@@ -93,7 +107,13 @@ __all__ = [
     "BernoulliNB",
     "ComplementNB",
     "DictEncoder",
+    "ElasticNet",
+    "ElasticNetCV",
     "Explanation",
+    "GroupLasso",
+    "GroupLassoClassifier",
+    "Lasso",
+    "LassoCV",
     "LeastSquares",
     "LeastSquaresClassifier",
     "LinearGaussianNB",
@@ -103,6 +123,7 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "LpRegression",
     "Moments",
     "MultinomialNB",
     "OneHotEncoder",

@@ -1,6 +1,6 @@
 """The compiled core of separable."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, overload
 
 import numpy
@@ -342,6 +342,26 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
+
+def descend_path(columns: Rows, loss: str, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, fit_intercept: bool, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, tol: float, max_sweeps: int, told: Callable | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. Returns where the weights of each strength start, their columns and values, intercepts, relative gaps as seen, and sweeps.
+    """
+
+def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cross: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], squares: float, l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, l1_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float, max_iter: int, callback: object | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], found: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Least squares with an elastic net from products of columns, for many strengths, each from the weights of the one before and the first from those in weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.
+    """
+
+def lp_descent(power: str, h: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], enough: float, most: int, u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+    """
+    Passes over weights under powers of their sizes; see certified/block_descent.hpp and certified/lp_step.hpp. Returns how many, and how far the last one moved.
+    """
+
+def group_descent(h: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], axes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], enough: float, most: int, u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
+    """
+    Passes over groups of weights under their norms; see certified/block_descent.hpp and certified/group_step.hpp. Returns how many, and how far the last one moved.
+    """
 
 class MultinomialTargets:
     """Classes of rows and costs of them in each model."""

@@ -48,6 +48,12 @@ class Cholesky:
         solution: Floats = scale * dpotrs(self._factor, scale * right, lower=1)[0]
         return solution
 
+    def inverse_diagonal(self) -> Floats:
+        """Return the diagonal of the inverse, (d,)."""
+        inverse = dpotrs(self._factor, np.diag(self._scale), lower=1)[0]
+        diagonal: Floats = self._scale * np.diagonal(inverse)
+        return diagonal
+
 
 class Bordered:
     """The equations of weights and an intercept: [[A, m], [m', k]].

@@ -34,13 +34,15 @@ from separable.model.parameters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
+    from separable.fitting.splits import Split
     from separable.model.linear_model import Link
 
     Floats = NDArray[np.float64]
@@ -200,6 +202,9 @@ class CertifiedEstimator(LinearEstimator):
     n_jobs: int | None
     callback: Callable[[int, float], Any] | None
 
+    #: The parameter that says how strong the penalty is.
+    _strength: ClassVar[str] = "C"
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "fit_intercept": BOOL,
         "standardize": BOOL,
@@ -217,9 +222,30 @@ class CertifiedEstimator(LinearEstimator):
         """Return the loss of the objective."""
         raise NotImplementedError
 
+    def _penalty(self) -> Penalty:
+        """Return the penalty of the objective."""
+        return Penalty()
+
     def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
         """Check rows, target and weights."""
         raise NotImplementedError
+
+    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
+        """Return the lane of one model of a problem."""
+        del problem
+        return Lane(strength, target, fold)
+
+    def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
+        """Return what is said of a lane in terms of this learner's objective."""
+        del strength
+        return judgement
+
+    def _sum_lanes(
+        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+    ) -> LearnsFolds | None:
+        """Return what learns folds from their sums; None: they are learned from the rows."""
+        del material, splits, strengths, request
+        return None
 
     # ------------------------------------------------------------------ learning
 
@@ -268,10 +294,6 @@ class CertifiedEstimator(LinearEstimator):
     def _is_joint(self) -> bool:
         """Say whether three classes and more are learned together."""
         return False
-
-    def _penalty(self) -> Penalty:
-        """Return the penalty of weights."""
-        return Penalty(float(getattr(self, "l1_ratio", 0.0)))
 
     def _request(self) -> Request:
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
@@ -390,18 +412,24 @@ class CertifiedEstimator(LinearEstimator):
         which = (
             "" if len(certificates) == 1 else f" for {len(short)} of {len(certificates)} classes"
         )
-        advice = (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
-            if worst.is_penalised
-            else "Without a penalty there may be no optimum: classes that can be separated have "
-            "none. A finite C has one."
-        )
         warnings.warn(
             f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
-            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. {advice}",
+            f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. "
+            f"{self._advice(worst)}",
             ConvergenceWarning,
             stacklevel=3,
+        )
+
+    def _advice(self, worst: Certificate) -> str:
+        """Return what to do where a fit did not converge."""
+        if not worst.is_penalised:
+            return (
+                "Without a penalty there may be no optimum: classes that can be separated have "
+                "none. A finite C has one."
+            )
+        return (
+            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
+            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
         )
 
     # ------------------------------------------------------------------ the model

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
-from separable.certified.problem import TOGETHER, Lane, Problem
+from separable.certified.problem import TOGETHER
 from separable.certified.solvers import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimator import Material
+    from separable.certified.problem import Problem
     from separable.certified.solve import Request
     from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FoldLanes", "Learned", "all_rows", "has_lanes"]
+__all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lanes_of"]
 
 
 def has_lanes(learner: Any) -> bool:
-    """Say whether models of many C are learned side by side: one by calibration is not."""
-    certified = isinstance(learner, CertifiedEstimator) and "C" in learner.get_params(deep=False)
-    return certified and not getattr(learner, "probability", False)
+    """Say whether models of many strengths are learned together: one by calibration is not."""
+    if not isinstance(learner, CertifiedEstimator) or getattr(learner, "probability", False):
+        return False
+    return learner._strength in learner.get_params(deep=False)
 
 
 def all_rows(n_rows: int) -> Split:
@@ -100,6 +102,25 @@ class Learned:
         learner._remember_columns(X)
         learner._keep(self.fitted, lesson, warn=warn)
         return learner
+
+
+class LearnsFolds(Protocol):
+    """Learns the models of all folds and strengths."""
+
+    def learn(self) -> Iterator[Learned]:
+        """Yield the models of each fold and strength, in an order that depends on these alone."""
+
+
+def lanes_of(
+    learner: CertifiedEstimator,
+    material: Material,
+    splits: Sequence[Split],
+    strengths: Floats,
+    request: Request,
+) -> LearnsFolds:
+    """Return what learns the models of all folds and strengths: from sums if the learner can."""
+    found = learner._sum_lanes(material, splits, strengths, request)
+    return FoldLanes(learner, material, splits, strengths, request) if found is None else found
 
 
 @dataclass(frozen=True)
@@ -179,7 +200,7 @@ class FoldLanes:
         return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
 
     def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
-        made = prepare(
+        prepared = prepare(
             rows,
             self.learner._loss(),
             target,
@@ -187,7 +208,7 @@ class FoldLanes:
             fit_intercept=bool(self.learner.fit_intercept),
             standardize=bool(self.learner.standardize),
         )
-        return replace(made, penalty=self.learner._penalty())
+        return replace(prepared, penalty=self.learner._penalty())
 
     # ------------------------------------------------------------------ lanes
 
@@ -216,7 +237,10 @@ class FoldLanes:
             for s in range(len(self.strengths))
             for target in models[place]
         ]
-        lanes = [Lane(float(self.strengths[s]), target, place) for place, s, target in plan]
+        lanes = [
+            self.learner._lane(problem, float(self.strengths[s]), target, place)
+            for place, s, target in plan
+        ]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
         for solved in solver_of(problem, self.request).solve(lanes):
             for at, number in enumerate(solved.places):
@@ -224,7 +248,10 @@ class FoldLanes:
                 test = self.splits[run[place]].test
                 one = Fitted(
                     problem,
-                    self._kept(solved.judgement.lane(at), test, codes[place]),
+                    self.learner._as_asked(
+                        self._kept(solved.judgement.lane(at), test, codes[place]),
+                        float(self.strengths[s]),
+                    ),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
                 )

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.losses import Logistic
+from separable.certified.problem import Penalty
 from separable.model.parameters import (
     POSITIVE_OR_INF,
     UNIT_INTERVAL,
@@ -189,6 +190,9 @@ class LogisticRegression(Logits):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+
+    def _penalty(self) -> Penalty:
+        return Penalty(float(self.l1_ratio))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -43,6 +43,11 @@ L1_RATIOS = Requirement(
 )
 
 
+def _score_of(table: Table) -> float:
+    """Return the score that a table is chosen by; one that cannot be is chosen, to be refused."""
+    return float(table.mean[table.chosen]) if np.isfinite(table.mean).all() else np.inf
+
+
 class LogisticRegressionCV(Logits, StrengthSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
 
@@ -194,7 +199,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         for ratio in self._l1_ratios:
             self._l1_ratio = ratio
             tables.append(super()._search(material, splits, X))
-        best = int(np.argmax([table.mean[table.chosen] for table in tables]))
+        best = int(np.argmax([_score_of(table) for table in tables]))
         self._l1_ratio = self._l1_ratios[best]
         return tables[best]
 

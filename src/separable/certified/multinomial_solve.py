@@ -30,7 +30,6 @@ from separable.certified.solve import (
     Solver,
 )
 from separable.certified.watch import Watch
-from separable.certified.working_rows import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,10 +49,6 @@ __all__ = ["MultinomialSolver"]
 FEW = 1500
 #: Up to so many, it is solved where there is no penalty.
 NOT_MANY = 4000
-#: One row of so many makes the first guess, where that leaves as many times as many as columns.
-SAMPLE, ENOUGH = 8, 4
-#: The relative gap of the first guess.
-GUESS = 3e-2
 
 
 @dataclass(frozen=True)
@@ -252,8 +247,6 @@ class MultinomialSolver(Solver):
             return *run.direct(weights, self.request.max_iter), "newton"
         if self._size <= FEW and self.problem.is_small:
             return *run.direct(weights, self.request.max_iter), "newton"
-        if weights is None:
-            weights = self._guess(lane, on_pass)
         found, products = run.conjugate(weights, self.request.max_iter)
         left = self.request.max_iter - products
         if not found.certificates[0].converged and left > 0 and not run.is_stopped:
@@ -277,18 +270,6 @@ class MultinomialSolver(Solver):
                 f"up to {NOT_MANY // self.problem.n_classes - 1} columns or rows; these are "
                 f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
             )
-
-    def _guess(self, lane: Lane, on_pass: OnPass) -> Floats | None:
-        """Return weights of some of the rows, for a start; None: too few rows for that."""
-        n, d = self.problem.rows.shape
-        if self.problem.is_small or self.problem.rows.is_sparse or n < SAMPLE * ENOUGH * d:
-            return None
-        part = part_of(self.problem, slice(None, None, SAMPLE))
-        same = replace(lane, strength=lane.strength * SAMPLE)
-        if len(_Classes.of(part, same).there) < len(_Classes.of(self.problem, lane).there):
-            return None
-        run = _Run(part, BlockRows(part, np.dtype(np.float32)), same, GUESS, on_pass)
-        return run.conjugate(None, self.request.max_iter)[0].weights
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh
 
+from separable.moments.held_out import gap_of_means, squared_errors
 from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
@@ -144,9 +145,6 @@ class ColumnSide:
     def held_out_squares(self, held_out: Sums, alphas: Floats) -> tuple[Floats, Floats]:
         """Return the errors of other rows from their sums, squared and summed.
 
-        sum c (y - w.x - b)^2 = T - 2 w'c + w'Sw + W e^2 with T, c, S their centred sums and
-        e the error at their mean.
-
         Returns
         -------
         squares : ndarray, shape (A, t)
@@ -155,23 +153,11 @@ class ColumnSide:
             How much that is of the largest term of the sum: digits are lost where it is small.
         """
         d = self.n_features
-        held_out = held_out.rescaled(np.minimum(self.sums.scale, held_out.scale))
+        held_out, gap = gap_of_means(self.sums, held_out, fit_intercept=self.fit_intercept)
         down = held_out.scale / self.sums.scale  # 1 unless values are extreme
         w = self._in_units(alphas) / down[self.kept] * down[d:, None]
-        x, y = held_out.scatter[np.ix_(self.kept, self.kept)], np.arange(d, held_out.n_columns)
-        if self.fit_intercept:
-            origin = self.sums.rescaled(held_out.scale)
-            gap = (held_out.seen_from(origin) - origin.offset)[0]
-        else:
-            gap = held_out.scaled_means[0]
-        own = held_out.scatter[y, y] + held_out.weight[0] * gap[d:] ** 2
-        spread = np.einsum("atk,atk->at", w @ x, w)
-        cross = np.einsum("atk,kt->at", w, held_out.scatter[np.ix_(self.kept, y)])
-        middle = gap[d:] - w @ gap[self.kept]
-        squares = held_out.scatter[y, y] - 2 * cross + spread + held_out.weight[0] * middle**2
-        largest = np.maximum(own, spread)
-        share = np.divide(squares, largest, out=np.zeros_like(squares), where=largest > 0)
-        return squares / held_out.scale[d:] ** 2, share.min(axis=1)
+        squares, share = squared_errors(held_out, gap, self.kept, w)
+        return squares / held_out.scale[d:] ** 2, share
 
 
 def column_side(moments: Moments, *, fit_intercept: bool) -> ColumnSide:

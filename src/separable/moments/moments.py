@@ -239,9 +239,9 @@ class Moments:
             yield whole
         while start < n:
             stop = min(n, start + step - self._n_pending)
-            cut: Any = slice(start, stop) if chosen is None else chosen[start:stop]
+            cut: Any = slice(start, stop) if chosen is None else _run_of(chosen[start:stop])
             block = Block(
-                rows.slice(start, stop) if chosen is None else rows.take(cut),
+                rows.slice(cut.start, cut.stop) if isinstance(cut, slice) else rows.take(cut),
                 None if targets is None else targets[cut],
                 None if group is None else group[cut],
                 None if weight is None else weight[cut],
@@ -458,6 +458,14 @@ class Moments:
 
 def _length(rows: Rows, chosen: NDArray[np.intp] | None) -> int:
     return rows.n_rows if chosen is None else len(chosen)
+
+
+def _run_of(chosen: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Return chosen rows that follow each other as a slice, which copies nothing."""
+    first, last = int(chosen[0]), int(chosen[-1])
+    if last - first == len(chosen) - 1 and bool((np.diff(chosen) == 1).all()):
+        return slice(first, last + 1)
+    return chosen
 
 
 def _checked_target_count(value: Any, target: Any) -> int | None:

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from separable.certified.fold_lanes import FoldLanes, has_lanes
+from separable.certified.fold_lanes import has_lanes, lanes_of
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows
 from separable.fitting.answers import Answers, answers_of, ask
@@ -225,7 +225,7 @@ class FromLanes(Refits):
 
 
 class Lanes:
-    """Folds x estimators that differ in C alone, as lanes.
+    """Folds x estimators that differ in C, or alpha, alone, as lanes.
 
     Parameters
     ----------
@@ -243,8 +243,9 @@ class Lanes:
 
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and estimator, some at a time."""
-        first, strengths = self._estimators[0], np.array([each.C for each in self._estimators])
-        return FoldLanes(
+        first = self._estimators[0]
+        strengths = np.array([getattr(each, first._strength) for each in self._estimators])
+        return lanes_of(
             first, self._material, self._splits, strengths.astype(np.float64), first._request()
         ).learn()
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
+from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.fold_lanes import all_rows, has_lanes
+from separable.certified.penalised_squares import PenalisedSquares
 from separable.certified.strength_search import strengths_of
 from separable.model.words import lined_up
 from separable.moments.ridge import Ridge
@@ -21,13 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.select.fits import Problem
 
     Floats = NDArray[np.float64]
 
 __all__ = ["Path", "path"]
 
-#: Strengths without a list of them.
-STEPS = 20
+#: Strengths without a list of them; of the lasso, and the smallest over the largest.
+STEPS, ALPHA_STEPS, ALPHA_EPS = 20, 100, 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +64,12 @@ class Path:
     classes: NDArray[Any] | None
 
     @property
+    def nonzeros(self) -> NDArray[np.int64]:
+        """How many columns have a weight that is not 0, in any model, (S,)."""
+        counts: NDArray[np.int64] = np.count_nonzero(self.coefs.any(axis=1), axis=1)
+        return counts
+
+    @property
     def norms(self) -> Floats:
         """The length of the weights of all models together, (S,)."""
         norms: Floats = np.sqrt(np.einsum("skd,skd->s", self.coefs, self.coefs))
@@ -80,6 +90,7 @@ class Path:
             "strengths": self.strengths.tolist(),
             "coefs": self.coefs.tolist(),
             "intercepts": self.intercepts.tolist(),
+            "nonzeros": self.nonzeros.tolist(),
             "certificates": certificates,
             "n_iter": None if self.n_iter is None else self.n_iter.tolist(),
             "classes": None if self.classes is None else self.classes.tolist(),
@@ -87,9 +98,10 @@ class Path:
 
     def to_text(self) -> str:
         """Return the strengths with the length of the weights and what proves them."""
-        table = [[self.strength, "|w|"]]
+        table = [[self.strength, "|w|", "not 0"]]
         table += [
-            [shown_number(a), f"{b:.4g}"] for a, b in zip(self.strengths, self.norms, strict=True)
+            [shown_number(a), f"{b:.4g}", str(c)]
+            for a, b, c in zip(self.strengths, self.norms, self.nonzeros, strict=True)
         ]
         if self.certificates is not None and self.n_iter is not None:
             table[0] += ["objective", "relative gap", "passes"]
@@ -117,7 +129,8 @@ def path(
     """Learn all rows with many strengths of the penalty.
 
     Certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``) learn all C side by
-    side, each with its certificate. ``Ridge`` is solved exactly for each alpha.
+    side, each with its certificate. ``Lasso`` and ``ElasticNet`` learn all alphas, one from the
+    other, each with its certificate. ``Ridge`` is solved exactly for each alpha.
 
     Parameters
     ----------
@@ -128,7 +141,8 @@ def path(
     Cs : int or sequence of float, optional
         An int is so many from 1e-4 to 1e4; 20 by default.
     alphas : int or sequence of float, optional
-        The same for ``Ridge``.
+        The same for ``Ridge``. For ``Lasso`` and ``ElasticNet`` an int is so many from the smallest
+        alpha that makes all weights 0 down to a thousandth of it; 100 by default.
     sample_weight : array-like of shape (n,), optional
 
     Returns
@@ -147,18 +161,19 @@ def path(
     """
     problem, _ = read_problem(estimator, X, y, sample_weight, None)
     name = type(estimator).__name__
-    if has_lanes(estimator):
-        strength, other, given = "C", alphas, Cs
-    elif isinstance(estimator, Ridge):
-        strength, other, given = "alpha", Cs, alphas
-    else:
+    if not has_lanes(estimator) and not isinstance(estimator, Ridge):
         raise TypeError(
             f"{name} has no path here: LogisticRegression, LinearSVM and LinearSVR (without "
-            "probability=True) have one over C, Ridge over alpha. Use search for other learners."
+            "probability=True) have one over C, Lasso, ElasticNet and Ridge over alpha. Use search "
+            "for other learners."
         )
+    strength = estimator._strength if has_lanes(estimator) else "alpha"
+    other, given = (alphas, Cs) if strength == "C" else (Cs, alphas)
     if other is not None:
         wrong, right = ("alphas", "Cs") if strength == "C" else ("Cs", "alphas")
         raise ValueError(f"{name} has no {wrong}: give {right}.")
+    if isinstance(estimator, PenalisedSquares):
+        return _path_of_squares(clone(estimator), problem, given)
     strengths = strengths_of(STEPS if given is None else given)
     if strengths.ndim != 1 or not len(strengths):
         raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
@@ -186,4 +201,36 @@ def path(
         [each.certificates_ for each in made] if certified else None,
         np.array([int(np.max(each.n_iter_)) for each in made]) if certified else None,
         made[0].model_.classes,
+    )
+
+
+def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) -> Path:
+    """Learn all alphas of the lasso or the elastic net, from the sums of the rows or from them."""
+    learner._check_parameters()
+    material = learner._material(problem.X, problem.y, problem.weight)
+    folds = AlphaFolds(learner, material, [all_rows(problem.n_rows)])
+    count = ALPHA_STEPS if given is None else given
+    if isinstance(count, Integral):
+        alphas = folds.alphas(int(count), ALPHA_EPS, learner._penalty())
+    else:
+        alphas = np.array(count, dtype=np.float64)
+    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alphas must be an int >= 1 or finite floats > 0. Got {given!r}.")
+    (found,) = folds.learn(learner, alphas)
+    models = found.models
+    notices = Notices("fit")
+    for place, one in enumerate(models.certificates):
+        with notices.of_fold(place):
+            learner._passes = models.steps[place : place + 1]
+            learner._warn_of_gap([one])
+    notices.tell(len(alphas))
+    return Path(
+        type(learner).__name__,
+        "alpha",
+        alphas,
+        models.weights[:, None, :],
+        models.intercept[:, None],
+        [[one] for one in models.certificates],
+        models.steps,
+        None,
     )

@@ -273,9 +273,10 @@ class _Work:
     def _way(self, estimator: Any) -> tuple[Any, str | None]:
         """Return how a candidate is validated, and by which parameter others may differ."""
         if has_lanes(estimator):
-            return self._by_lanes, "C"
+            return self._by_lanes, estimator._strength
         if isinstance(estimator, Pipeline) and has_lanes(estimator.steps[-1][1]):
-            return self._by_piped_lanes, f"{estimator.steps[-1][0]}__C"
+            name, last = estimator.steps[-1]
+            return self._by_piped_lanes, f"{name}__{last._strength}"
         if "alpha" in estimator.get_params(deep=False):
             return self._by_sums, "alpha"
         return self._one_by_one, None
@@ -362,7 +363,7 @@ class _Work:
 
 
 class _Piped:
-    """Pipelines that differ in the C of their last step, fitted to one fold."""
+    """Pipelines that differ in the strength of their last step, fitted to one fold."""
 
     def __init__(
         self,

@@ -76,6 +76,8 @@ class TableLearner(BaseEstimator):
         columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
         learner = self._default_learner() if self.learner is None else clone(self.learner)
+        if hasattr(learner, "group_by"):  # which numbers one raw column became
+            learner.group_by(encoder)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         learner.fit(rows.to_matrix(), target, **given)
         self.encoder_ = encoder

@@ -1,0 +1,194 @@
+"""Descent by blocks of weights: the loss as a quadratic, over the columns that work.
+
+The quadratic is exact for squared errors; for other smooth losses it is Newton's, and a step along
+it is shortened until it lowers the objective as promised. Columns are few, or those whose blocks
+are not 0 and those that their pull moves most; each round sees all of them again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.block_judge import BlockPenalty, Seen, see
+from separable.certified.block_products import ColumnProducts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.judge import Judgement
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BlockDescent"]
+
+#: Up to so many columns all of them work; of penalties that set nothing to 0, up to more.
+ALL, ALL_SMOOTH = 500, 2000
+#: Blocks that work, at least.
+FIRST = 32
+#: Multiplications between two looks at the rows, about a tenth of a second.
+WORK = 1 << 28
+#: A relative gap that is rounding and no more, and the share of the objective that a pass moves
+#: then. So many rounds of such passes end the work.
+ROUNDING, STILL, IDLE = 1e-15, 1e-29, 2
+#: How much of the gap passes may leave, and how much less after a round that gained little.
+SHARE, CAUTION = 1e-3, 1e-2
+#: The share of the promised descent that a step has to keep.
+KEPT = 0.1
+
+
+class BlockDescent:
+    """Learns lanes of one problem under one penalty, one after the other.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a smooth loss.
+    penalty : BlockPenalty
+        Convex.
+    tol : float
+        The relative gap asked for; small problems are solved to rounding.
+    max_iter : int
+        Most passes over the columns.
+    callback : callable, optional
+        Called with the number of a round and the relative gap so far; True ends the work.
+    to_rounding : bool, optional
+        Go on until a better certificate cannot be had. By default small problems do.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        penalty: BlockPenalty,
+        *,
+        tol: float,
+        max_iter: int,
+        callback: Callable[[int, float], Any] | None = None,
+        to_rounding: bool | None = None,
+    ) -> None:
+        self.problem, self.penalty, self.tol = problem, penalty, tol
+        self.max_iter, self.callback = max_iter, callback
+        self._to_rounding = problem.is_small if to_rounding is None else to_rounding
+        self._part: tuple[NDArray[np.intp], ColumnProducts] | None = None
+        self.is_stopped = False
+
+    def solve(self, lane: Lane, start: Floats | None = None) -> tuple[Judgement, int]:
+        """Return the model of a lane and the passes that it took.
+
+        Parameters
+        ----------
+        lane : Lane
+        start : ndarray, shape (d,), optional
+            Weights of the problem's columns.
+        """
+        u = np.zeros(self.problem.rows.n_features) if start is None else np.array(start, np.float64)
+        passes, rounds, still, caution = 0, 0, 0, 1.0
+        best: Judgement | None = None
+        products: Floats | None = None
+        blocks: NDArray[np.intp] | None = None
+        while True:
+            seen = see(self.problem, lane, self.penalty, u)
+            found = seen.certified(self.problem, lane, self.penalty, self.tol)
+            rounds += 1
+            last = np.inf if best is None else best.certificates[0].gap
+            gap = found.certificates[0].gap
+            if best is None or found.is_better_than(best):
+                best = found
+            if gap > 0.1 * last:
+                caution *= CAUTION
+            if self._is_done(best, rounds, still) or passes >= self.max_iter:
+                return best, passes
+            chosen = self._working(seen, blocks)
+            if products is None or chosen is not blocks or not self._is_quadratic:
+                products = self._products(chosen, seen.curve)
+            blocks = chosen
+            enough = SHARE * caution * min(gap, self.tol * seen.primal)
+            floor = STILL * seen.primal
+            u, more, moved = self._step(
+                lane, seen, blocks, products, max(enough, floor), self.max_iter - passes
+            )
+            passes += more
+            still = still + 1 if moved <= floor and blocks is chosen else 0
+
+    def _is_done(self, best: Judgement, rounds: int, still: int) -> bool:
+        proof = best.certificates[0]
+        if self.callback is not None and self.callback(rounds, proof.relative_gap):
+            self.is_stopped = True
+        if self.is_stopped or proof.relative_gap <= ROUNDING or still >= IDLE:
+            return True
+        return proof.converged and not self._to_rounding
+
+    @property
+    def _is_quadratic(self) -> bool:
+        return self.problem.loss.name == "squared_error"
+
+    # ------------------------------------------------------------------ columns that work
+
+    def _working(self, seen: Seen, before: NDArray[np.intp] | None) -> NDArray[np.intp]:
+        """Return the blocks to work on; the same object where they stay."""
+        most = ALL if self.penalty.is_sparse else ALL_SMOOTH
+        if self.problem.rows.n_features <= most or not self.penalty.is_sparse:
+            return np.arange(self.penalty.n_blocks) if before is None else before
+        used = self.penalty.used(seen.u)
+        urge = np.where(used, np.inf, self.penalty.urge(seen.u, seen.pull))
+        if before is not None:
+            beyond = urge > 0
+            beyond[before] = False
+            if not beyond.any():
+                return before
+        room = max(FIRST, 2 * int(used.sum()))
+        chosen = np.argsort(-urge, kind="stable")[:room]
+        chosen = chosen[urge[chosen] > 0]
+        if before is not None and len(chosen) < 4 * len(before):  # what worked goes on
+            chosen = np.union1d(chosen, before)
+        return np.sort(chosen)
+
+    def _products(self, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+        if self._part is None or not np.array_equal(self._part[0], blocks):
+            columns = self.penalty.columns_of(blocks)
+            self._part = blocks, ColumnProducts(self.problem, columns)
+        return self._part[1].products(curve)
+
+    # ------------------------------------------------------------------ steps
+
+    def _step(
+        self,
+        lane: Lane,
+        seen: Seen,
+        blocks: NDArray[np.intp],
+        h: Floats,
+        enough: float,
+        most: int,
+    ) -> tuple[Floats, int, float]:
+        """Return weights with a lower objective, the passes that it took, and what one moved."""
+        columns = self.penalty.columns_of(blocks)
+        mine, pull = seen.u[columns], seen.pull[columns]
+        room = max(1, WORK // max(1, h.size))
+        passes, moved = self.penalty.descend(
+            blocks, h, mine, pull, enough=enough, most=int(min(most, room))
+        )
+        u = seen.u.copy()
+        u[columns] = mine
+        return (u if self._is_quadratic else self._shortened(lane, seen, u)), passes, moved
+
+    def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
+        """Return u, or a point on the way to it that lowers the objective as it should."""
+        problem, loss = self.problem, self.problem.loss
+        y, c = problem.targets(lane), problem.costs(lane)
+        way = u - seen.u
+        along = problem.scores(way[:, None])[:, 0]
+        promised = float(seen.pull @ way) + self.penalty.value(seen.u) - self.penalty.value(u)
+        share = 1.0
+        for _ in range(40):
+            there = seen.u + share * way if share < 1 else u
+            scores = seen.scores + share * along
+            b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
+            primal = loss.total(y, scores + b, c) + self.penalty.value(there)
+            if primal <= seen.primal - KEPT * share * promised + 1e-15 * seen.primal:
+                break
+            share *= 0.5
+        return there

@@ -1,0 +1,169 @@
+"""Judging weights under a penalty that is a sum over blocks, in float64 and from the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from separable.certified.certificate import Certificate
+from separable.certified.judge import Judgement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.losses import Loss, SmoothLoss
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "see"]
+
+
+class ConvexPenalty(Protocol):
+    """What a certificate asks of a penalty."""
+
+    def value(self, u: Floats) -> float:
+        """Return the penalty."""
+
+    def reach(self, v: Floats) -> float:
+        """Return how many times v has a conjugate that is finite."""
+
+    def conjugate(self, v: Floats) -> float:
+        """Return the conjugate of the penalty at v, which is in reach."""
+
+    def gap(self, u: Floats, v: Floats) -> float:
+        """Return penalty(u) + conjugate(v) - u.v, from terms that are not negative."""
+
+
+class BlockPenalty(ConvexPenalty, Protocol):
+    """A penalty that is a sum over blocks of weights."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it sets weights to 0, so that few columns do the work."""
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks."""
+
+    def used(self, u: Floats) -> NDArray[np.bool_]:
+        """Return which blocks are not 0."""
+
+    def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of some blocks, one block after the other."""
+
+    def urge(self, u: Floats, v: Floats) -> Floats:
+        """Return of each block that is 0 how far its pull is beyond what holds it there."""
+
+    def descend(
+        self,
+        blocks: NDArray[np.intp],
+        h: Floats,
+        u: Floats,
+        g: Floats,
+        *,
+        enough: float,
+        most: int,
+    ) -> tuple[int, float]:
+        """Pass over some blocks of 1/2 u'hu, given u and its pull g; change both."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What rows say of weights.
+
+    Parameters
+    ----------
+    u : ndarray, shape (d,)
+        Of the problem's columns.
+    b : float
+        The best intercept.
+    scores : ndarray, shape (n,)
+        With the intercept.
+    pull : ndarray, shape (d,)
+        Minus the slope of the loss along each weight.
+    curve : ndarray, shape (n,)
+        The second derivative of the loss of each row.
+    loss, primal : float
+        The loss, and with the penalty.
+    slope : ndarray, shape (n,)
+        Of the loss of each row by its score.
+    """
+
+    u: Floats
+    b: float
+    scores: Floats
+    pull: Floats
+    curve: Floats
+    loss: float
+    primal: float
+    slope: Floats
+
+    def certified(
+        self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
+    ) -> Judgement:
+        """Return the weights with their certificate: the slopes, made feasible, are the dual."""
+        y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
+        z, v = -self.slope, self.pull
+        if problem.fit_intercept:
+            z = balanced(loss, y, c, z)
+            v = problem.along(z[:, None])[:, 0]
+        reach = penalty.reach(v)
+        if np.isfinite(reach):
+            share = min(reach, _best_share(loss, y, c, z))
+            z, v = share * z, share * v
+        gap = float(np.maximum(loss.gap(y, self.scores, c, z), 0.0).sum()) + penalty.gap(self.u, v)
+        dual = loss.dual_total(y, c, z) - penalty.conjugate(v)
+        if not gap < self.primal:  # 0 is a bound too
+            z, dual, gap = np.zeros_like(z), 0.0, self.primal
+        return self.judged(Certificate(self.primal, dual, gap, tol, is_penalised=False), z)
+
+    def judged(self, certificate: Certificate, dual: Floats) -> Judgement:
+        """Return the weights with what is said of them."""
+        return Judgement(
+            self.u[:, None],
+            np.array([self.b]),
+            self.scores[:, None],
+            [certificate],
+            dual[:, None],
+        )
+
+
+def see(
+    problem: Problem,
+    lane: Lane,
+    penalty: ConvexPenalty,
+    u: Floats,
+) -> Seen:
+    """Read the rows once for the scores of weights and once for their pull."""
+    loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
+    y, c = problem.targets(lane), problem.costs(lane)
+    scores = problem.scores(u[:, None])[:, 0]
+    b = loss.best_intercept(y, scores, c) if problem.fit_intercept else 0.0
+    scores += b
+    if problem.fit_intercept and loss.name == "squared_error":  # what rounding left
+        rest = loss.best_intercept(y, scores, c)
+        b, scores = b + rest, scores + rest
+    slope, curve = loss.slopes(y, scores, c)
+    total = loss.total(y, scores, c)
+    pull = problem.along(-slope[:, None])[:, 0]
+    return Seen(u, b, scores, pull, curve, total, total + penalty.value(u), slope)
+
+
+def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:
+    """Return z in the range of its loss with a sum of 0: the heavier sign is scaled down."""
+    z = loss.cut(y, c, z)
+    up, down = float(z[z > 0].sum()), -float(z[z < 0].sum())
+    least = min(up, down)
+    return np.where(z > 0, z * (least / up if up > 0 else 1.0), z * (least / down if down else 1.0))
+
+
+def _best_share(loss: Loss, y: Floats, c: Floats, z: Floats) -> float:
+    """Return the multiple of z with the best dual value, where the conjugate is 0."""
+    if loss.name != "squared_error":
+        return 1.0
+    used = c > 0
+    square = float((z[used] ** 2 / c[used]).sum())
+    return max(1.0, float(z @ y) / square) if square > 0 else 1.0

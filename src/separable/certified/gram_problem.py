@@ -1,0 +1,191 @@
+"""Least squares with an elastic net from sums: models of many alphas, each with its certificate.
+
+The sums are products of columns about their means, G = Z'Z, c = Z'y and q = y'y, of columns and a
+target divided by their lengths, so that G is their correlations. What is penalised is then a weight
+times a factor of its column, and nothing overflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.certificate import Certificate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Penalty
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["GramPath", "GramProblem", "Limits"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: Less than this of the squares left, and sums have too few digits for what is left.
+LEAST_SHARE = 1e-6
+#: The share of the gap asked for that rounding of sums may have.
+ROUNDING = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How well and how long to solve.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap asked for.
+    aim : float
+        The relative gap to work for; smaller than ``tol`` where that is cheap.
+    max_iter : int
+        Most passes over the columns, of each model.
+    callback : callable, optional
+        Called with the number of passes and the relative gap so far; True ends the work.
+    """
+
+    tol: float
+    aim: float
+    max_iter: int
+    callback: Callable[[int, float], Any] | None = None
+
+
+@dataclass(frozen=True)
+class GramPath:
+    """Models of K alphas.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (K, d)
+        Of the columns as they came.
+    intercept : ndarray, shape (K,)
+    certificates : list of Certificate
+        From the sums.
+    steps : ndarray, shape (K,)
+        Passes over the columns, and solutions of equations.
+    has_digits : ndarray of bool, shape (K,)
+        Whether sums have the digits for what a certificate says; else the rows have to be asked.
+    """
+
+    weights: Floats
+    intercept: Floats
+    certificates: list[Certificate]
+    steps: NDArray[np.int64]
+    has_digits: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GramProblem:
+    """Correlations of columns with each other and with the target, and what brings weights back.
+
+    Parameters
+    ----------
+    gram, cross : ndarray, shapes (d, d) and (d,)
+        G and c; 0 for columns that do not vary.
+    length : ndarray, shape (d,)
+        The root of the mean square of each column about its mean, or about 0 without an intercept.
+    target_length : float
+        That of the target.
+    mean, target_mean
+        What columns and target are seen from.
+    penalised : ndarray, shape (d,)
+        What is penalised is this times a weight: 1, or the standard deviation of the column.
+    fit_intercept : bool
+    """
+
+    gram: Floats
+    cross: Floats
+    length: Floats
+    target_length: float
+    mean: Floats
+    target_mean: float
+    penalised: Floats
+    fit_intercept: bool
+
+    def alpha_max(self, penalty: Penalty) -> float:
+        """Return the smallest alpha for which all weights are 0; 0 if they always are."""
+        along = np.maximum(self.cross, 0.0) if penalty.positive else np.abs(self.cross)
+        varies = (self.length > 0) & (self.penalised > 0)
+        unit = np.divide(self.length, self.penalised, out=np.zeros_like(along), where=varies)
+        largest = float((along * unit).max(initial=0.0))
+        return largest * self.target_length / penalty.l1_ratio
+
+    def path(
+        self, alphas: Floats, penalty: Penalty, limits: Limits, start: Floats | None = None
+    ) -> GramPath:
+        """Return the models of some alphas, each learned from the weights of the one before.
+
+        Parameters
+        ----------
+        alphas : ndarray, shape (K,)
+            Best from large to small.
+        penalty : Penalty
+        limits : Limits
+        start : ndarray, shape (d,), optional
+            Weights that the first starts from.
+        """
+        d, n = len(self.cross), len(alphas)
+        q = 1.0 if self.target_length > 0 else 0.0
+        l1, l2 = self._factors()
+        strengths = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
+        u, found, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
+        if start is not None and q:
+            u[0] = np.where(self.gram.diagonal() > 0, start * self.length / self.target_length, 0)
+            if penalty.positive:
+                u[0] = np.maximum(u[0], 0.0)
+        native.gram_path(
+            self.gram, self.cross, q, l1, l2, penalty.positive, *strengths,
+            limits.aim, limits.max_iter, limits.callback, u, found, steps,
+        )  # fmt: skip
+        weights = np.zeros((n, d))
+        there = self.length > 0
+        weights[:, there] = u[:, there] * (self.target_length / self.length[there])
+        return GramPath(
+            weights,
+            self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
+            [
+                self._certificate(primal, gap, limits.tol, curve)
+                for (primal, gap), curve in zip(found.tolist(), strengths[1].tolist(), strict=True)
+            ],
+            steps,
+            self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
+        )
+
+    def _factors(self) -> tuple[Floats, Floats]:
+        """Return what alpha is multiplied by in the units of G: for |u| and for u^2."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            l1 = self.penalised / self.length / self.target_length
+            l2 = (self.penalised / self.length) ** 2
+        varies = self.length > 0
+        return np.where(varies & (self.target_length > 0), l1, np.inf), np.where(varies, l2, np.inf)
+
+    def _certificate(self, primal: float, gap: float, tol: float, curve: float) -> Certificate:
+        unit = self.target_length
+        found = Certificate(primal, primal - gap, gap, tol, convexity=curve)
+        return found.times(unit).times(unit)
+
+    def _has_digits(
+        self,
+        u: Floats,
+        primal: Floats,
+        strengths: tuple[Floats, Floats],
+        factors: tuple[Floats, Floats],
+        tol: float,
+    ) -> NDArray[np.bool_]:
+        """Say for which models rounding of G and c hardly shows in what is left."""
+        size = np.abs(u)
+        there = np.flatnonzero(size.any(axis=0))
+        l1, l2 = (each[there] for each in factors)
+        penalty = strengths[0] * (size[:, there] @ l1) + strengths[1] * 0.5 * (
+            u[:, there] ** 2 @ l2
+        )
+        rest = 2.0 * (primal - penalty)
+        lost = 8.0 * EPS * (1.0 + size.sum(axis=1)) ** 2
+        enough = (rest >= LEAST_SHARE) & (lost <= ROUNDING * tol * primal)
+        known: NDArray[np.bool_] = enough | (primal == 0)
+        return known

@@ -1,0 +1,69 @@
+"""The largest size of a weight as a penalty: its value, conjugate and exact step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MaxPenalty", "onto_l1_ball"]
+
+
+@dataclass(frozen=True)
+class MaxPenalty:
+    """strength max_j |u_j|.
+
+    Parameters
+    ----------
+    strength : float
+    """
+
+    strength: float
+
+    def value(self, u: Floats) -> float:
+        """Return the penalty."""
+        return self.strength * float(np.abs(u).max(initial=0.0))
+
+    def reach(self, v: Floats) -> float:
+        """Return how many times v has a conjugate that is finite: 0 where |v|_1 <= strength."""
+        total = float(np.abs(v).sum())
+        return self.strength / total if total > 0 else np.inf
+
+    def conjugate(self, v: Floats) -> float:
+        """Return the conjugate of the penalty at v, which is in reach: 0."""
+        del v
+        return 0.0
+
+    def gap(self, u: Floats, v: Floats) -> float:
+        """Return penalty(u) - u.v, from terms that are not negative."""
+        largest = float(np.abs(u).max(initial=0.0))
+        room = max(self.strength - float(np.abs(v).sum()), 0.0)
+        return room * largest + float(np.maximum(largest * np.abs(v) - u * v, 0.0).sum())
+
+    def prox(self, t: Floats, step: float) -> Floats:
+        """Return the x that minimises 1/2 |x - t|^2 + step strength max |x_j|."""
+        return t - onto_l1_ball(t, self.strength * step)
+
+
+def onto_l1_ball(t: Floats, radius: float) -> Floats:
+    """Return the point with |x|_1 <= radius that is closest to t.
+
+    Examples
+    --------
+    >>> onto_l1_ball(np.array([3.0, -1.0, 0.5]), 3.0).tolist()
+    [2.5, -0.5, 0.0]
+    """
+    size = np.abs(t)
+    if float(size.sum()) <= radius:
+        return t
+    falling = -np.sort(-size)
+    bounds = (np.cumsum(falling) - radius) / np.arange(1, len(t) + 1)
+    bound = float(bounds[np.flatnonzero(falling > bounds)[-1]])
+    nearest: Floats = np.copysign(np.maximum(size - bound, 0.0), t)
+    return nearest

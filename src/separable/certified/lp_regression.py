@@ -1,0 +1,254 @@
+"""Least squares under a power of the weights, from their count to the largest of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from separable.certified.block_descent import ALL_SMOOTH, BlockDescent
+from separable.certified.block_judge import see
+from separable.certified.block_learner import BlockLearner
+from separable.certified.block_products import ColumnProducts
+from separable.certified.cholesky import Cholesky
+from separable.certified.losses import SquaredError
+from separable.certified.lp_accelerated import accelerated
+from separable.certified.lp_interior import bounded_least_squares
+from separable.certified.lp_local import LocalCertificate, LocalSearch
+from separable.certified.lp_max import MaxPenalty
+from separable.certified.lp_penalty import POWERS, LpPenalty
+from separable.certified.regressor import CertifiedRegressor
+from separable.model.parameters import Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.certificate import Certificate
+    from separable.certified.estimator import Fitted
+    from separable.certified.judge import Judgement
+    from separable.certified.losses import Loss
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["LpRegression"]
+
+#: How far a number may be from a power that is no binary fraction.
+NEAR = 1e-12
+#: Times that an interior point is asked again, from what the rows say.
+REFINED = 3
+
+
+def power_of(p: Any) -> str | None:
+    """Return the name of a power: "0", "1/2", ..., "inf"; None where it is none of them.
+
+    Examples
+    --------
+    >>> power_of(2 / 3), power_of("1/2"), power_of(float("inf")), power_of(3)
+    ('2/3', '1/2', 'inf', None)
+    """
+    if isinstance(p, str):
+        return p if p in POWERS or p == "inf" else None
+    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating):
+        return None
+    if p == math.inf:
+        return "inf"
+    near = [name for name, power in POWERS.items() if abs(float(p) - power) <= NEAR]
+    return near[0] if near else None
+
+
+class LpRegression(BlockLearner, CertifiedRegressor):
+    """Least squares under a power of the weights: p = 0 counts them, p = inf bounds them.
+
+    Minimises (1/2W) sum_i c_i (y_i - w.x_i - b)^2 + alpha sum_j |w_j|^p, with c_i the weight of a
+    row, 1 by default, and W their sum. p = 0: alpha times the number of weights that are not 0;
+    p = inf: alpha max_j |w_j|. p = 1 is the lasso, and p = 2 is `Ridge` with a penalty of
+    2 alpha W. b is never penalised.
+
+    From p = 1 on the objective is convex and every fit has its certificate. Below it is not, and
+    **only a local optimum is claimed**: no change of one weight alone lowers the objective.
+    ``certificate_.is_local`` says so then; its ``dual`` is -inf and its ``gap`` inf, for nothing is
+    known of the global optimum.
+
+    Parameters
+    ----------
+    p : {0, 1/2, 2/3, 1, 4/3, 3/2, 2, inf}, default 1
+        The power; as a number, or as text such as "2/3".
+    alpha : float, default 1.0
+        How much the penalty counts.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    tol : float or None, default None
+        The relative gap asked for, 1e-6 by default; with p < 1 the share of the objective that a
+        change of one weight may still take away. Small problems are solved to rounding in any case.
+    max_iter : int, default 100_000
+        Most passes over the columns.
+    warm_start : bool, default False
+        ``fit`` starts from the previous one; with p < 1 that is one start of several.
+    callback : callable, optional
+        Called with the number of a round and the relative gap so far, with p < 1 the share that one
+        weight could still take away; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``, ``is_local``: where it is
+        not local, no weights have an objective below ``dual``. Where it is, ``claim`` says in words
+        what is known, and ``left`` how much one weight alone could still take away.
+    coef_, intercept_ : ndarray
+        Views of the model, (d,) and (1,).
+    dual_coef_ : ndarray, shape (1, n)
+        The dual point that proves the certificate; 0 with p < 1.
+    n_iter_ : int
+        Passes over the columns.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import LpRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> for p in (0, 1, 2, "inf"):
+    ...     model = LpRegression(p, alpha=30.0, standardize=True).fit(X, y)
+    ...     print(p, (model.coef_ != 0).sum(), model.certificate_.is_local)
+    0 5 True
+    1 2 False
+    2 10 False
+    inf 10 False
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "p": Requirement(
+            "one of 0, 1/2, 2/3, 1, 4/3, 3/2, 2 and inf, as a number or as text; others have no "
+            "exact step",
+            lambda v: power_of(v) is not None,
+        ),
+        **BlockLearner._requirements,
+    }
+
+    def __init__(
+        self,
+        p: Any = 1,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        tol: float | None = None,
+        max_iter: int = 100_000,
+        warm_start: bool = False,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.p = p
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.callback = callback
+
+    def _loss(self) -> Loss:
+        return SquaredError()
+
+    @property
+    def _is_local(self) -> bool:
+        power = power_of(self.p)
+        return power != "inf" and POWERS[str(power)] < 1
+
+    # ------------------------------------------------------------------ engines
+
+    def _solve_lanes(
+        self, problem: Problem, lanes: list[Lane], starts: list[Floats | None]
+    ) -> list[tuple[Judgement, int, str]]:
+        (lane,), (start,) = lanes, starts
+        units, power = self._penalty_units(problem), str(power_of(self.p))
+        many = problem.rows.n_features > ALL_SMOOTH
+        if power == "inf":
+            most = MaxPenalty(float(units[0]))  # the same of all columns
+            if many:
+                return [self._accelerated(problem, lane, most, start)]
+            return [self._bounded(problem, lane, most, start)]
+        penalty = LpPenalty(power, units ** POWERS[power])
+        if self._is_local:
+            search = LocalSearch(problem, lane, penalty, **self._how())
+            return [(*search.solve(start), "descent")]
+        if many and not penalty.is_sparse:
+            return [self._accelerated(problem, lane, penalty, start)]
+        if power == "2" and start is None:
+            start = _ridge(problem, lane, penalty)
+        return [(*BlockDescent(problem, penalty, **self._how()).solve(lane, start), "descent")]
+
+    def _how(self) -> dict[str, Any]:
+        return {"tol": self._tol, "max_iter": int(self.max_iter), "callback": self.callback}
+
+    def _accelerated(
+        self, problem: Problem, lane: Lane, penalty: Any, start: Floats | None
+    ) -> tuple[Judgement, int, str]:
+        return (*accelerated(problem, lane, penalty, start=start, **self._how()), "accelerated")
+
+    def _bounded(
+        self, problem: Problem, lane: Lane, penalty: MaxPenalty, start: Floats | None
+    ) -> tuple[Judgement, int, str]:
+        """Solve on the products of all columns, and again from what the rows say."""
+        d = problem.rows.n_features
+        h = ColumnProducts(problem, np.arange(d)).products(problem.costs(lane))
+        u, steps = np.zeros(d), 0
+        best: Judgement | None = None
+        for number in range(1 + REFINED):
+            seen = see(problem, lane, penalty, u)
+            found = seen.certified(problem, lane, penalty, self._tol)
+            gap = found.certificates[0].relative_gap
+            if best is not None and not found.is_better_than(best):
+                break
+            best = found
+            asked = self.callback is not None and self.callback(number + 1, gap)
+            if asked or steps >= self.max_iter:
+                break
+            u, more = bounded_least_squares(h, seen.pull + h @ u, penalty.strength, start)
+            steps, start = steps + more, u
+        assert best is not None
+        return best, steps, "interior-point"
+
+    # ------------------------------------------------------------------ what is said
+
+    def _told(self, fitted: Fitted) -> dict[str, Any]:
+        told = super()._told(fitted)
+        (proof,) = fitted.judgement.certificates
+        if isinstance(proof, LocalCertificate):
+            told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
+        return told
+
+    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+        (proof,) = certificates
+        if not isinstance(proof, LocalCertificate):
+            super()._warn_of_gap(certificates)
+        elif not proof.converged:
+            warnings.warn(
+                f"LpRegression stopped after {self.n_iter_} passes where a change of one weight "
+                f"still takes {proof.left / proof.primal:.1e} of the objective away; "
+                f"{proof.tol:.1e} was asked for. More passes (max_iter) bring it closer to a "
+                "local optimum.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _ridge(problem: Problem, lane: Lane, penalty: LpPenalty) -> Floats:
+    """Return the weights of p = 2, which solve linear equations."""
+    d = problem.rows.n_features
+    none = see(problem, lane, penalty, np.zeros(d))
+    h = ColumnProducts(problem, np.arange(d)).products(none.curve)
+    h[np.diag_indices(d)] += 2 * penalty.strength
+    return Cholesky(h).solve(none.pull)

@@ -1,0 +1,27 @@
+"""scikit-learn's own checks on the learners whose penalty is a sum over blocks: all of them."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from separable import GroupLasso, GroupLassoClassifier, LpRegression
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+@parametrize_with_checks(
+    [
+        *(LpRegression(p, alpha=0.1) for p in (0, "1/2", "2/3", 1, "4/3", "3/2", 2, "inf")),
+        LpRegression(1.5, standardize=True, fit_intercept=False),
+        GroupLasso(0.1),
+        GroupLasso(0.1, standardize=True),
+        GroupLassoClassifier(),
+        GroupLassoClassifier(standardize=True, class_weight="balanced"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
