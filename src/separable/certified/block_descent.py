@@ -89,6 +89,7 @@ class BlockDescent:
         passes, rounds, still, caution = 0, 0, 0, 1.0
         best: Judgement | None = None
         products: Floats | None = None
+        moved = np.inf
         blocks: NDArray[np.intp] | None = None
         while True:
             seen = see(self.problem, lane, self.penalty, u)
@@ -100,6 +101,7 @@ class BlockDescent:
                 best = found
             if gap > 0.1 * last:
                 caution *= CAUTION
+            still = still + 1 if moved <= STILL * seen.primal and gap > 0.5 * last else 0
             if self._is_done(best, rounds, still) or passes >= self.max_iter:
                 return best, passes
             chosen = self._working(seen, blocks)
@@ -107,12 +109,11 @@ class BlockDescent:
                 products = self._products(chosen, seen.curve)
             blocks = chosen
             enough = SHARE * caution * min(gap, self.tol * seen.primal)
-            floor = STILL * seen.primal
+            enough = max(enough, STILL * seen.primal)
             u, more, moved = self._step(
-                lane, seen, blocks, products, max(enough, floor), self.max_iter - passes
+                lane, seen, blocks, products, enough, self.max_iter - passes
             )
             passes += more
-            still = still + 1 if moved <= floor and blocks is chosen else 0
 
     def _is_done(self, best: Judgement, rounds: int, still: int) -> bool:
         proof = best.certificates[0]
@@ -142,7 +143,7 @@ class BlockDescent:
                 return before
         room = max(FIRST, 2 * int(used.sum()))
         chosen = np.argsort(-urge, kind="stable")[:room]
-        chosen = chosen[urge[chosen] > 0]
+        chosen = chosen[: max(1, int((urge[chosen] > 0).sum()))]
         if before is not None and len(chosen) < 4 * len(before):  # what worked goes on
             chosen = np.union1d(chosen, before)
         return np.sort(chosen)
