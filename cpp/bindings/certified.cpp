@@ -32,6 +32,7 @@ auto with_dual_loss(const std::string& name, double eps, Run&& run) {
     if (name == HingeDual::kName) return run(HingeDual{});
     if (name == SquaredHingeDual::kName) return run(SquaredHingeDual{});
     if (name == LogisticDual::kName) return run(LogisticDual{});
+    if (name == SquaredErrorDual::kName) return run(SquaredErrorDual{});
     throw std::invalid_argument("no such loss: " + name);
 }
 

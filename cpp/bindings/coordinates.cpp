@@ -1,5 +1,80 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "arrays.hpp"
 #include "rows.hpp"
+#include "separable/certified/coordinate_path.hpp"
 
-void bind_coordinates(nb::module_&) {}
+using namespace separable;
+
+namespace {
+
+std::span<const double> numbers_of(const Const<double>& array) {
+    return {array.data(), array.size()};
+}
+
+std::unique_ptr<RowLoss> loss_of(const std::string& name, std::span<const double> y,
+                                 std::span<const double> c) {
+    if (name == SquaredErrorDual::kName) return std::make_unique<RowLossOf<SquaredErrorDual>>(y, c);
+    if (name == LogisticDual::kName) return std::make_unique<RowLossOf<LogisticDual>>(y, c);
+    if (name == SquaredHingeDual::kName) return std::make_unique<RowLossOf<SquaredHingeDual>>(y, c);
+    throw std::invalid_argument("no such loss with a penalty that has corners: " + name);
+}
+
+using Numbers = Array<double>;
+using Counts = Array<std::int64_t>;
+
+std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> descend_path(
+    const BoundRows& columns, const std::string& loss, Const<double> y, Const<double> c,
+    Const<double> l1, Const<double> l2, bool positive, bool fit_intercept, Const<double> strengths,
+    Const<double> start, double intercept, double tol, std::int64_t max_sweeps,
+    std::optional<nb::callable> told) {
+    const auto n = static_cast<std::size_t>(columns.n_features);
+    const auto d = static_cast<std::size_t>(columns.n_rows);
+    check(y.size() == n && c.size() == n, "one number a row is needed");
+    check(l1.size() == d && l2.size() == d && start.size() == d, "one number a column is needed");
+    const std::unique_ptr<RowLoss> losses = loss_of(loss, numbers_of(y), numbers_of(c));
+    std::function<bool(std::int64_t, double)> ask;
+    if (told)
+        ask = [&](std::int64_t sweeps, double gap) {
+            nb::gil_scoped_acquire gil;
+            return nb::cast<bool>((*told)(sweeps, gap));
+        };
+    PathWeights path;
+    {
+        nb::gil_scoped_release no_gil;
+        std::visit(
+            [&](const auto& x) {
+                CoordinatePath descent(x, *losses, numbers_of(l1), numbers_of(l2), positive,
+                                       fit_intercept, PathAim{tol, max_sweeps}, ask, poll_signals);
+                descent.start(numbers_of(start), intercept);
+                descent.run(numbers_of(strengths), path);
+            },
+            columns.rows);
+    }
+    return {owned(std::move(path.start)),  owned(std::move(path.column)),
+            owned(std::move(path.weight)), owned(std::move(path.intercept)),
+            owned(std::move(path.gap)),    owned(std::move(path.sweeps))};
+}
+
+}  // namespace
+
+void bind_coordinates(nb::module_& m) {
+    m.def("descend_path", &descend_path, nb::arg("columns"), nb::arg("loss"), nb::arg("y"),
+          nb::arg("c"), nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("fit_intercept"),
+          nb::arg("strengths"), nb::arg("start"), nb::arg("intercept"), nb::arg("tol"),
+          nb::arg("max_sweeps"), nb::arg("told").none(),
+          "Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. "
+          "Returns where the weights of each strength start, their columns and values, "
+          "intercepts, relative gaps as seen, and sweeps.");
+}

@@ -57,31 +57,6 @@ void path(ConstTable<double> gram, Const<double> cross, double squares, Const<do
     }
 }
 
-void gaps(ConstTable<double> weights, ConstTable<double> products, Const<double> rest,
-          Const<double> l1, Const<double> l2, bool positive, Const<double> l1_strength,
-          Const<double> l2_strength, Mutable<double, 2> found) {
-    const auto n = static_cast<std::int64_t>(rest.size());
-    const auto d = static_cast<std::int64_t>(l1.size());
-    const auto is_table = [&](const auto& array, std::int64_t rows, std::int64_t columns) {
-        return static_cast<std::int64_t>(array.shape(0)) == rows &&
-               static_cast<std::int64_t>(array.shape(1)) == columns;
-    };
-    check(is_table(weights, n, d) && is_table(products, n, d) && l2.size() == l1.size(),
-          "columns do not fit");
-    check(is_table(found, n, 3) && l1_strength.size() == rest.size() &&
-              l2_strength.size() == rest.size(),
-          "strengths do not fit");
-    nb::gil_scoped_release no_gil;
-    for (std::int64_t k = 0; k < n; ++k) {
-        const NetPenalty penalty{
-            d, l1_strength.data()[k], l2_strength.data()[k], l1.data(), l2.data(), positive};
-        const Gap one = elastic_net_gap(penalty, weights.data() + k * d, products.data() + k * d,
-                                        rest.data()[k]);
-        found.data()[3 * k] = one.primal, found.data()[3 * k + 1] = one.gap;
-        found.data()[3 * k + 2] = one.scale;
-    }
-}
-
 }  // namespace
 
 void bind_gram(nb::module_& m) {
@@ -92,10 +67,4 @@ void bind_gram(nb::module_& m) {
           "Least squares with an elastic net from products of columns, for many strengths, each "
           "from the weights of the one before and the first from those in weights; see "
           "certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.");
-    m.def(
-        "elastic_net_gaps", &gaps, nb::arg("weights"), nb::arg("products"), nb::arg("rest"),
-        nb::arg("l1"), nb::arg("l2"), nb::arg("positive"), nb::arg("l1_strength"),
-        nb::arg("l2_strength"), nb::arg("found"),
-        "Writes (primal, gap, s) of weights, given the products of columns with what they leave of "
-        "the target, and its square.");
 }

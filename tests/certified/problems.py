@@ -81,7 +81,7 @@ def make(seed: int, loss: str | None = None) -> Made:
         "standardize": bool(rng.random() < 0.3),
     }
     if loss == "logistic":
-        learner: Any = LogisticRegression(**given)
+        learner: Any = LogisticRegression(multi_class="ovr", **given)
     elif loss == "insensitive":
         learner = LinearSVR(epsilon=float(rng.choice([0.0, 0.5])), **given)
     else:

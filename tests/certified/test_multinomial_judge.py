@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from separable.certified.losses import Logistic
 from separable.certified.multinomial_judge import (
-    dual_points,
+    feasible_points,
     feasible_shares,
     judge_multinomial,
     shares_of,
@@ -148,7 +148,9 @@ def test_probabilities_are_repaired_and_good_ones_are_left_alone():
     lane = Lane(2.0, TOGETHER)
     good = feasible_shares(made, lane, rng.random((len(y), 4)))
     np.testing.assert_allclose(feasible_shares(made, lane, good), good, atol=1e-14)
-    np.testing.assert_allclose(dual_points(made, lane, good).sum(axis=0), 0, atol=1e-12)
+    z = feasible_points(made, lane, 2.0 * (np.eye(4)[y] - good))
+    np.testing.assert_allclose(z, 2.0 * (np.eye(4)[y] - good), atol=1e-13)
+    np.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
     broken = rng.random((len(y), 4)).astype(np.float32)
     broken[0], broken[1], broken[2, 1] = 0.0, np.nan, -1.0
     mended = feasible_shares(made, lane, broken)

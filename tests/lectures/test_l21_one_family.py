@@ -13,13 +13,20 @@ from separable import (
     AveragedPerceptron,
     BernoulliNB,
     ComplementNB,
+    ElasticNet,
+    Lasso,
+    LeastSquares,
     LinearGaussianNB,
     LinearModel,
     LinearSVM,
+    LinearSVR,
     LogisticRegression,
     MultinomialNB,
     Perceptron,
+    Ridge,
     SGDClassifier,
+    SGDRegressor,
+    WidrowHoff,
     load,
 )
 
@@ -30,7 +37,11 @@ X = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 1.0, 1.0]
 Y = np.array(["spam", "spam", "ham", "ham"])
 
 BAYES = [MultinomialNB, BernoulliNB, ComplementNB, LinearGaussianNB, partial(LDA, shrinkage=0.5)]
-FAMILY = [*BAYES, Perceptron, AveragedPerceptron, SGDClassifier, LogisticRegression, LinearSVM]
+FAMILY = [
+    *BAYES, Perceptron, AveragedPerceptron, SGDClassifier, LogisticRegression, LinearSVM,
+    partial(LogisticRegression, l1_ratio=1.0), partial(LogisticRegression, l1_ratio=0.5),
+]  # fmt: skip
+NUMBERS = [LeastSquares, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor, WidrowHoff]
 
 
 @pytest.mark.parametrize("make", FAMILY)
@@ -42,6 +53,17 @@ def test_every_learner_ends_in_weights(make, tmp_path):
     assert model.top_weights(1).groups
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").predict(X).tolist() == fitted.predict(X).tolist()
+
+
+@pytest.mark.parametrize("make", NUMBERS)
+def test_so_does_every_learner_of_numbers(make, tmp_path):
+    fitted = make().fit(X, X @ [1.0, 2.0, -1.0] + 0.5)
+    model = fitted.model_
+    assert isinstance(model, LinearModel)
+    assert (model.weights.shape, model.intercept.shape) == ((1, 3), (1,))
+    np.testing.assert_allclose(fitted.predict(X), X @ model.weights[0] + model.intercept[0])
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), fitted.predict(X))
 
 
 def test_naive_bayes_by_hand():

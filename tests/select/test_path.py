@@ -59,7 +59,7 @@ def test_ridge():
     assert found.certificates is None
     assert found.n_iter is None
     assert found.classes is None
-    assert repr(found).splitlines()[1].split() == ["alpha", "|w|"]
+    assert repr(found).splitlines()[1].split() == ["alpha", "|w|", "not", "0"]
     assert path(Ridge(), X, y * 1.0).strengths.shape == (20,)
 
 
@@ -73,7 +73,7 @@ def test_what_is_told():
     assert plain["classes"] == [0, 1, 2]
     lines = repr(found).splitlines()
     assert lines[0] == "LogisticRegression, 4 strengths, 3 models each, 6 columns"
-    assert lines[1].split() == ["C", "|w|", "objective", "relative", "gap", "passes"]
+    assert lines[1].split() == ["C", "|w|", "not", "0", "objective", "relative", "gap", "passes"]
 
 
 def test_bad_input():

@@ -72,7 +72,7 @@ class AlphaFolds:
         """The sums of the folds; None: products of columns cost too much."""
         given = self.material
         fewest = min(split.n_train for split in self.splits)
-        if not suits_sums(fewest, given.rows.n_features):
+        if not suits_sums(fewest, given.rows.n_features, many=True):
             return None
         return SummedFolds(given.rows, self._target, given.weight, self.splits)
 

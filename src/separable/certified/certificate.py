@@ -24,6 +24,9 @@ class Certificate:
         The relative gap that was asked for.
     is_penalised : bool, default True
         Whether the objective has its penalty, so that weights are known as well as it is.
+    convexity : float, default 1.0
+        The objective grows at least by half of this times the squared distance from the optimum:
+        the l2 part of the penalty; 0 without one.
     """
 
     primal: float
@@ -31,6 +34,7 @@ class Certificate:
     gap: float
     tol: float
     is_penalised: bool = True
+    convexity: float = 1.0
 
     @property
     def relative_gap(self) -> float:
@@ -53,14 +57,24 @@ class Certificate:
     def distance(self) -> float:
         """The optimal weights are no further than this from those found, in penalised units.
 
-        Without a penalty: ``inf``, as a flat objective says nothing about weights.
+        Without a penalty, or an l2 part of it: ``inf``, as a flat objective says nothing about
+        weights.
         """
-        return math.sqrt(2.0 * self.gap) if self.is_penalised else math.inf
+        if not self.is_penalised or self.convexity == 0:
+            return math.inf
+        return math.sqrt(2.0 * self.gap / self.convexity)
 
-    def times(self, value: float) -> Certificate:
-        """Return the certificate of an objective that is so many times as large."""
+    def times(self, value: float, *, convexity: float = 1.0) -> Certificate:
+        """Return the certificate of an objective that is so many times as large.
+
+        ``convexity`` says how many times as convex it is: as many, where the unit of weights stays.
+        """
         return replace(
-            self, primal=value * self.primal, dual=value * self.dual, gap=value * self.gap
+            self,
+            primal=value * self.primal,
+            dual=value * self.dual,
+            gap=value * self.gap,
+            convexity=convexity * self.convexity,
         )
 
     def __add__(self, other: Certificate) -> Certificate:
@@ -70,4 +84,5 @@ class Certificate:
             self.gap + other.gap,
             max(self.tol, other.tol),
             self.is_penalised and other.is_penalised,
+            min(self.convexity, other.convexity),
         )

@@ -68,10 +68,14 @@ class PassedRows:
 
 @dataclass(frozen=True)
 class Start:
-    """Where lanes start: dual points with the sign of the target, and intercepts."""
+    """Where lanes start: dual points with the sign of the target, intercepts, and weights.
+
+    Weights, of the problem's columns, are for engines to which dual points do not tell them.
+    """
 
     dual: Floats
     intercept: Floats
+    weights: Floats | None = None
 
 
 def descend(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
+from separable.certified.multinomial_judge import feasible_points
 from separable.certified.preparation import prepare, without_duplicates
-from separable.certified.problem import Lane, Penalty, Problem
+from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers import Learns, solver_of
 from separable.data.rows import as_rows, largest_magnitude
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
+    from separable.model.linear_model import Link
 
     Floats = NDArray[np.float64]
 
@@ -133,6 +135,8 @@ class Lesson:
         Sorted; None in regression.
     given : Given
         Which rows of those given these are.
+    is_joint : bool, default False
+        Whether all classes are learned together, where they are more than two.
     """
 
     rows: Rows
@@ -140,6 +144,7 @@ class Lesson:
     weight: Floats | None
     classes: NDArray[Any] | None
     given: Given
+    is_joint: bool = False
 
     @property
     def label(self) -> NDArray[np.int32]:
@@ -148,10 +153,16 @@ class Lesson:
 
     @property
     def models(self) -> list[int]:
-        """The class that is +1, of each model."""
-        return (
-            [1] if self.classes is None or len(self.classes) == 2 else [*range(len(self.classes))]
-        )
+        """The class that is +1, of each model, or `TOGETHER`."""
+        if self.classes is None or len(self.classes) == 2:
+            return [1]
+        return [TOGETHER] if self.is_joint else [*range(len(self.classes))]
+
+    @property
+    def n_joint(self) -> int:
+        """How many classes are learned together; 2: none."""
+        joint = self.classes is not None and self.is_joint
+        return len(self.classes) if joint and self.classes is not None else 2
 
 
 @dataclass(frozen=True)
@@ -278,14 +289,18 @@ class CertifiedEstimator(LinearEstimator):
             if classes is not None:
                 there, places = np.unique(target, return_inverse=True)
                 classes, target = classes[there], places.astype(np.int32)
-        return Lesson(rows, target, weight, classes, given)
+        return Lesson(rows, target, weight, classes, given, self._is_joint())
+
+    def _is_joint(self) -> bool:
+        """Say whether three classes and more are learned together."""
+        return False
 
     def _request(self) -> Request:
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
         return Request(self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback)
 
     def _problem(self, lesson: Lesson) -> Problem:
-        return prepare(
+        made = prepare(
             lesson.rows,
             self._loss(),
             lesson.target,
@@ -293,6 +308,7 @@ class CertifiedEstimator(LinearEstimator):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
         )
+        return replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn one model, or one a class."""
@@ -322,15 +338,18 @@ class CertifiedEstimator(LinearEstimator):
         """Return where a warm start goes on from: dual points of the last fit, made feasible."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
-        last, k = self._dual, len(lesson.models)
+        last, k = self._dual, len(lesson.models) if lesson.n_joint == 2 else lesson.n_joint
         if last.shape != (lesson.given.n_rows, k) or self.n_features_in_ != lesson.rows.n_features:
             return None
         z = lesson.given.take(last) / problem.value
-        dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
+        if problem.n_classes > 2:
+            dual = np.tile(feasible_points(problem, lanes[0], z), len(lanes))
+        else:
+            dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
         shift = problem.columns.shift
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        return Start(dual, np.resize(b, len(lanes)))
+        return Start(dual, np.resize(b, dual.shape[1]))
 
     def _keep(
         self,
@@ -352,7 +371,7 @@ class CertifiedEstimator(LinearEstimator):
             weights=np.ascontiguousarray(weights.T),
             intercept=intercept,
             classes=lesson.classes,
-            link=self._link(),
+            link=self._link_of(lesson.classes),
             feature_names=self._column_names,
             encoder=self._encoder,
             learner=type(self).__name__,
@@ -363,6 +382,11 @@ class CertifiedEstimator(LinearEstimator):
         )
         if warn:
             self._warn_of_gap(found.certificates)
+
+    def _link_of(self, classes: NDArray[Any] | None) -> Link:
+        """Return what scores of these classes mean."""
+        del classes
+        return self._link()
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
@@ -417,7 +441,7 @@ class CertifiedEstimator(LinearEstimator):
 
     @property
     def certificates_(self) -> list[Certificate]:
-        """The certificate of each model: one, or one a class."""
+        """The certificate of each model: one, or one a class where these are learned apart."""
         check_is_fitted(self)
         return self._certificates
 

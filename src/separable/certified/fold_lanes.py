@@ -17,6 +17,7 @@ import numpy as np
 from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
+from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows
@@ -60,15 +61,15 @@ class Learned:
         Its judgement has the scores of the rows held out, and no dual points.
     codes : list of int
         The numbers of the classes that the fold learned from; empty in regression.
-    models : list of int
-        The class that is +1, of each model.
+    columns : list of int
+        The class of each column of weights: the one that is +1, or one of those learned together.
     """
 
     fold: int
     place: int
     fitted: Fitted
     codes: list[int]
-    models: list[int]
+    columns: list[int]
 
     @property
     def scores(self) -> Floats:
@@ -94,7 +95,9 @@ class Learned:
         warn : bool, default False
             Of models that did not converge, as a fit does.
         """
-        lesson = Lesson(material.rows, material.target, None, self.classes(material), Given(0))
+        joint = self.fitted.judgement.width > 1
+        classes = self.classes(material)
+        lesson = Lesson(material.rows, material.target, None, classes, Given(0), joint)
         learner._check_parameters()
         learner._remember_columns(X)
         learner._keep(self.fitted, lesson, warn=warn)
@@ -211,10 +214,26 @@ class FoldLanes:
 
     def _learn(self, run: list[int], problem: Problem) -> Iterator[Learned]:
         codes = [self._codes(problem, place, k) for place, k in enumerate(run)]
-        models = [[1] if not some else some[1:] if len(some) == 2 else some for some in codes]
+        joint = [self.learner._is_joint() and len(some) > 2 for some in codes]
+        for together in (True, False):  # folds with two classes have one model of these
+            folds = [place for place in range(len(run)) if joint[place] == together]
+            if folds:
+                n_classes = self._n_classes if together else 2
+                same = replace(problem, n_classes=n_classes)
+                yield from self._learn_folds(run, same, folds, codes)
+
+    @property
+    def _n_classes(self) -> int:
+        return 2 if self.material.classes is None else len(self.material.classes)
+
+    def _learn_folds(
+        self, run: list[int], problem: Problem, folds: list[int], codes: list[list[int]]
+    ) -> Iterator[Learned]:
+        """Yield the models of some folds of a problem, with one model for all classes or not."""
+        models = {place: self._models(problem, codes[place]) for place in folds}
         plan = [  # those of one fold side by side, so that few wait for each other
             (place, s, target)
-            for place in range(len(run))
+            for place in folds
             for s in range(len(self.strengths))
             for target in models[place]
         ]
@@ -230,7 +249,8 @@ class FoldLanes:
                 one = Fitted(
                     problem,
                     self.learner._as_asked(
-                        self._kept(solved.judgement, at, test), float(self.strengths[s])
+                        self._kept(solved.judgement.lane(at), test, codes[place]),
+                        float(self.strengths[s]),
                     ),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
@@ -240,17 +260,30 @@ class FoldLanes:
                 if len(parts) == len(models[place]):
                     del waiting[place, s]
                     whole = _joined([parts[target] for target in models[place]])
-                    yield Learned(run[place], s, whole, codes[place], models[place])
+                    columns = codes[place] if target == TOGETHER else models[place]
+                    yield Learned(run[place], s, whole, codes[place], columns)
 
-    def _kept(self, judgement: Judgement, at: int, test: NDArray[np.intp]) -> Judgement:
-        """Return what is kept of a lane: no dual point, and the scores of the rows held out."""
-        one = slice(at, at + 1)
+    @staticmethod
+    def _models(problem: Problem, codes: list[int]) -> list[int]:
+        """Return the class that is +1, of each model of a fold, or `TOGETHER`."""
+        if problem.n_classes > 2:
+            return [TOGETHER]
+        return [1] if not codes else codes[1:] if len(codes) == 2 else codes
+
+    def _kept(self, one: Judgement, test: NDArray[np.intp], codes: list[int]) -> Judgement:
+        """Return what is kept of a lane: no dual point, and the scores of the rows held out.
+
+        Of classes that are learned together, those that the fold has.
+        """
+        columns = [0] if one.width == 1 else codes
+        k = len(columns)
         return Judgement(
-            judgement.weights[:, one].copy() if self.keep_weights else np.empty((0, 1)),
-            judgement.intercept[one].copy(),
-            judgement.scores[test, one],
-            judgement.certificates[one],
-            np.empty((0, 1)),
+            one.weights[:, columns] if self.keep_weights else np.empty((0, k)),
+            one.intercept[columns],
+            one.scores[test][:, columns],
+            one.certificates,
+            np.empty((0, k)),
+            k,
         )
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:

@@ -148,7 +148,10 @@ class GramProblem:
         return GramPath(
             weights,
             self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
-            [self._certificate(primal, gap, limits.tol) for primal, gap in found.tolist()],
+            [
+                self._certificate(primal, gap, limits.tol, curve)
+                for (primal, gap), curve in zip(found.tolist(), strengths[1].tolist(), strict=True)
+            ],
             steps,
             self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
         )
@@ -161,9 +164,10 @@ class GramProblem:
         varies = self.length > 0
         return np.where(varies & (self.target_length > 0), l1, np.inf), np.where(varies, l2, np.inf)
 
-    def _certificate(self, primal: float, gap: float, tol: float) -> Certificate:
+    def _certificate(self, primal: float, gap: float, tol: float, curve: float) -> Certificate:
         unit = self.target_length
-        return Certificate(primal, primal - gap, gap, tol).times(unit).times(unit)
+        found = Certificate(primal, primal - gap, gap, tol, convexity=curve)
+        return found.times(unit).times(unit)
 
     def _has_digits(
         self,

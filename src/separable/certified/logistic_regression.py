@@ -9,7 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.losses import Logistic
-from separable.model.parameters import POSITIVE_OR_INF, Requirement
+from separable.certified.problem import Penalty
+from separable.model.parameters import (
+    POSITIVE_OR_INF,
+    UNIT_INTERVAL,
+    ParameterError,
+    Requirement,
+    one_of,
+)
 from separable.model.probability import log_probabilities
 
 if TYPE_CHECKING:
@@ -17,23 +24,40 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.estimator import Lesson, Material
     from separable.certified.losses import Loss
     from separable.model.linear_model import Link
 
-__all__ = ["LogisticRegression", "Logits"]
+__all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
 
-#: Which penalties there are.
-L2_ONLY = Requirement("0, the l2 penalty (l1 and elastic net are not built)", lambda v: v == 0)
+MULTI_CLASS = one_of("multinomial", "ovr")
 
 
 class Logits(CertifiedClassifier):
-    """A classifier whose scores are logits, one model a class."""
+    """A classifier whose scores are logits: all classes together, or one model a class."""
+
+    multi_class: str
 
     def _loss(self) -> Loss:
         return Logistic()
 
+    def _is_joint(self) -> bool:
+        return self.multi_class == "multinomial"
+
     def _link(self) -> Link:
-        return "logistic"
+        return "softmax" if self._is_joint() else "logistic"
+
+    def _link_of(self, classes: NDArray[Any] | None) -> Link:
+        return "logistic" if classes is None or len(classes) == 2 else self._link()
+
+    def _lesson(self, material: Material) -> Lesson:
+        lesson = super()._lesson(material)
+        if lesson.n_joint > 2 and not self._penalty().is_smooth:
+            raise ValueError(
+                f"l1_ratio={self._penalty().l1_ratio:g} is not built for {lesson.n_joint} classes "
+                'together. Use multi_class="ovr", one model a class, or l1_ratio=0.'
+            )
+        return lesson
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, K)."""
@@ -42,26 +66,41 @@ class Logits(CertifiedClassifier):
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         scores = self.decision_function(X)
-        if len(self.classes_) > 2:
+        n_classes = len(self.classes_)
+        if n_classes > 2 and self.model_.link == "logistic":
             with np.errstate(divide="ignore"):
                 return np.log(self.predict_proba(X))
-        return log_probabilities(scores.reshape(len(scores), -1), 2)
+        return log_probabilities(scores.reshape(len(scores), -1), n_classes)
+
+
+def refuse_no_penalty(owner: Any, strengths: Any, l1_ratios: Any) -> None:
+    """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
+    if np.isinf(strengths).any() and np.any(np.asarray(l1_ratios) > 0):
+        raise ParameterError(
+            f"{type(owner).__name__} with C=inf has no penalty, so l1_ratio={l1_ratios!r} says "
+            "nothing. Choose a finite C, such as 1e6, or l1_ratio=0."
+        )
 
 
 class LogisticRegression(Logits):
     """Logistic regression whose every fit says how far from the optimum it is.
 
     Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
-    weight of a row, 1 by default. This is scikit-learn's objective; b is never penalised. Three
-    classes and more: one model a class against the rest. Columns need no scaling for the optimum
-    to be reached, but the penalty is in their units unless ``standardize=True``.
+    weight of a row, 1 by default. Three classes and more are learned together: 1/2 sum_k |w_k|^2 +
+    C sum_i c_i [log sum_k exp(w_k.x_i + b_k) - (w_y.x_i + b_y)], y the class of row i. These are
+    scikit-learn's objectives; b is never penalised. Columns need no scaling for the optimum to be
+    reached, but the penalty is in their units unless ``standardize=True``.
 
     Parameters
     ----------
     C : float, default 1.0
         How much rows count against the penalty; ``inf``: no penalty.
     l1_ratio : float, default 0.0
-        0: the l2 penalty, which is the only one so far.
+        From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2. Above 0 for two classes, or one model a class.
+    multi_class : {"multinomial", "ovr"}, default "multinomial"
+        Three classes and more: all together, with probabilities by the softmax; or one model a
+        class against the rest. Two classes have one model in any case.
     fit_intercept : bool, default True
         Learn b.
     standardize : bool, default False
@@ -88,11 +127,13 @@ class LogisticRegression(Logits):
         What was learned, to predict, explain and save.
     certificate_ : Certificate
         ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
-        objective below ``dual``. Of all models together; ``certificates_`` has one each.
+        objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
+        one where classes are learned together.
     coef_, intercept_, classes_ : ndarray
-        Views of the model.
+        Views of the model. The intercepts of classes learned together have the sum 0.
     dual_coef_ : ndarray, shape (k, n)
-        The dual point that proves the certificate, with the sign of the target.
+        The dual point that proves the certificate, with the sign of the target; of classes learned
+        together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
     n_iter_ : ndarray
         Passes over the rows, of each model.
     mean_, scale_ : ndarray
@@ -112,9 +153,12 @@ class LogisticRegression(Logits):
     53.795
     """
 
+    l1_ratio: float
+
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": POSITIVE_OR_INF,
-        "l1_ratio": L2_ONLY,
+        "l1_ratio": UNIT_INTERVAL,
+        "multi_class": MULTI_CLASS,
         **CertifiedClassifier._requirements,
     }
 
@@ -123,6 +167,7 @@ class LogisticRegression(Logits):
         C: float = 1.0,
         *,
         l1_ratio: float = 0.0,
+        multi_class: str = "multinomial",
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -135,6 +180,7 @@ class LogisticRegression(Logits):
     ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
@@ -144,6 +190,13 @@ class LogisticRegression(Logits):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+
+    def _penalty(self) -> Penalty:
+        return Penalty(float(self.l1_ratio))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        refuse_no_penalty(self, self.C, self.l1_ratio)
 
     @property
     def n_iter_(self) -> NDArray[np.int64]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from separable.certified.logistic_regression import LogisticRegression, Logits
-from separable.certified.strength_search import StrengthSearch
+from separable.certified.logistic_regression import (
+    MULTI_CLASS,
+    LogisticRegression,
+    Logits,
+    refuse_no_penalty,
+)
+from separable.certified.problem import Penalty
+from separable.certified.strength_search import StrengthSearch, strengths_of
+from separable.model.parameters import UNIT_INTERVAL, Requirement
 from separable.model.probability import probabilities
 
 if TYPE_CHECKING:
@@ -15,12 +22,30 @@ if TYPE_CHECKING:
 
     from separable.certified.estimator import Material
     from separable.certified.fold_lanes import Learned
+    from separable.certified.strength_search import Table
     from separable.fitting.splits import Split
 
 __all__ = ["LogisticRegressionCV"]
 
 #: Probabilities below this count as this, in the logarithm.
 LEAST = float(np.finfo(np.float64).eps)
+
+L1_RATIOS = Requirement(
+    "a float from 0 to 1, or a sequence of such",
+    lambda v: (
+        UNIT_INTERVAL.holds(v)
+        or (
+            isinstance(v, list | tuple | np.ndarray)
+            and len(v) > 0
+            and all(UNIT_INTERVAL.holds(each) for each in v)
+        )
+    ),
+)
+
+
+def _score_of(table: Table) -> float:
+    """Return the score that a table is chosen by; one that cannot be is chosen, to be refused."""
+    return float(table.mean[table.chosen]) if np.isfinite(table.mean).all() else np.inf
 
 
 class LogisticRegressionCV(Logits, StrengthSearch):
@@ -45,6 +70,11 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         error of the best.
     refit : bool, default True
         Learn all rows with the C that was chosen; False: there is no model.
+    l1_ratio : float or sequence of float, default 0.0
+        As in ``LogisticRegression``. Of several, that with the best score is taken, the first of
+        those that tie; the tables below are its own.
+    multi_class : {"multinomial", "ovr"}, default "multinomial"
+        As in ``LogisticRegression``.
     fit_intercept : bool, default True
         Learn b.
     standardize : bool, default False
@@ -71,6 +101,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     ----------
     C_ : float
         The C that was chosen.
+    l1_ratio_ : float
+        The share of l1 that was chosen, or given.
     best_score_ : float
         Its mean score.
     Cs_ : ndarray of shape (S,)
@@ -78,8 +110,9 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         Of each fold and C; the larger the better.
     cv_results_ : dict
         ``C``, ``mean_score``, ``standard_error``, one number a C, and ``fold_scores``, (S, F).
-    certificates_path_ : ndarray of Certificate, shape (F, S, k)
-        Of each fold, C and model; None for a class that a fold has not learned.
+    certificates_path_ : ndarray of Certificate, shape (F, S, 1) or (F, S, k)
+        Of each fold, C and model, one for classes learned together; None for a class that a fold
+        has not learned.
     coefs_paths_ : ndarray of shape (F, S, k, d + 1)
         Weights, then intercepts; up to 10 million numbers.
     n_iter_ : ndarray of shape (F, S)
@@ -114,6 +147,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         scoring: Any = None,
         select: str = "min",
         refit: bool = True,
+        l1_ratio: Any = 0.0,
+        multi_class: str = "multinomial",
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -128,6 +163,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.scoring = scoring
         self.select = select
         self.refit = refit
+        self.l1_ratio = l1_ratio
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
@@ -137,8 +174,48 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        **StrengthSearch._requirements,
+        "l1_ratio": L1_RATIOS,
+        "multi_class": MULTI_CLASS,
+    }
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratio)
+
+    def _penalty(self) -> Penalty:
+        """Return the penalty that was chosen, or the first to try."""
+        chosen: float | None = getattr(self, "_l1_ratio", None)
+        return Penalty(self._l1_ratios[0] if chosen is None else chosen)
+
+    @property
+    def _l1_ratios(self) -> list[float]:
+        return [float(each) for each in np.atleast_1d(self.l1_ratio)]
+
+    def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
+        """Search with each share of l1 and keep the best."""
+        tables = []
+        for ratio in self._l1_ratios:
+            self._l1_ratio = ratio
+            tables.append(super()._search(material, splits, X))
+        best = int(np.argmax([_score_of(table) for table in tables]))
+        self._l1_ratio = self._l1_ratios[best]
+        return tables[best]
+
+    def _found(self, table: Table) -> dict[str, Any]:
+        return {**super()._found(table), "l1_ratio": self.l1_ratio_}
+
+    @property
+    def l1_ratio_(self) -> float:
+        """The share of l1 that was chosen."""
+        self._tabled()
+        return self._penalty().l1_ratio
+
     def _plain(self) -> LogisticRegression:
         return LogisticRegression(
+            l1_ratio=self._penalty().l1_ratio,
+            multi_class=self.multi_class,
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             class_weight=self.class_weight,
@@ -152,10 +229,13 @@ class LogisticRegressionCV(Logits, StrengthSearch):
             return "neg_log_loss"
         return self.scoring if isinstance(self.scoring, str) else "callable"
 
+    def _shares_by(self) -> Literal["logistic", "softmax"]:
+        return "softmax" if self._is_joint() else "logistic"
+
     def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
         """Return the log loss, negative: of a class that the fold has not learned, log(eps)."""
         code = material.target[split.test]
-        shares = probabilities(learned.scores, len(learned.codes), "logistic")
+        shares = probabilities(learned.scores, len(learned.codes), self._shares_by())
         place = np.searchsorted(learned.codes, code)
         known = np.isin(code, learned.codes)
         share = np.where(known, shares[np.arange(len(code)), np.where(known, place, 0)], 0.0)

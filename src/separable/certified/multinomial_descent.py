@@ -34,8 +34,6 @@ __all__ = ["descend", "most_models"]
 LINE_BYTES = 64
 #: The logarithm of a probability that is as good as 0, and of a class that is not there.
 FAR, NO_CLASS = -80.0, -1e30
-#: A row that adds less to the gap than this share of the average waits for the next pass.
-CALM = 0.02
 
 
 def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
@@ -46,15 +44,7 @@ def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
     >>> [most_models(np.dtype(np.float32), k) for k in (2, 3, 10, 20)]
     [8, 4, 1, 1]
     """
-    return max(1, LINE_BYTES // dtype.itemsize // _stride(dtype, n_classes))
-
-
-def _stride(dtype: np.dtype[Any], n_classes: int) -> int:
-    """Return the lanes of one model: a power of two, or whole lines."""
-    line = LINE_BYTES // dtype.itemsize
-    if n_classes > line:
-        return -(-n_classes // line) * line
-    return max(2, 1 << (n_classes - 1).bit_length())
+    return max(1, LINE_BYTES // dtype.itemsize // native.class_stride(n_classes, dtype.itemsize))
 
 
 def descend(
@@ -110,16 +100,18 @@ class _Block:
     ) -> None:
         self._problem, self._passed, self._lanes = problem, passed, lanes
         (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
-        stride = _stride(dtype, problem.n_classes)
+        stride = native.class_stride(problem.n_classes, dtype.itemsize)
         width = max(stride, LINE_BYTES // dtype.itemsize)
-        # [feature or row][lane], the lanes of all models side by side, and [.][model][class] of them
+        # by lane: the classes of all models side by side
         self._w, self._u = aligned_zeros((d, width), dtype), aligned_zeros((n, width), dtype)
         self._by_lane = np.zeros((2, width))  # multipliers and sums
         self._places = (-1, width // stride, stride)
         self._targets = self._native_targets()
-        self._rho = weight_of_sums(problem, passed.squared_norm, lanes)
-        self._multipliers = Multipliers(np.repeat(self._rho, problem.n_classes))
-        self._calm = np.zeros(k)
+        rho = weight_of_sums(problem, passed.squared_norm, lanes)
+        self._multipliers = Multipliers(np.repeat(rho, problem.n_classes))
+        self._by_model = np.zeros((3, k))  # rho, a gap of a row that is little, and much
+        self._by_model[0], self._by_model[2] = rho, np.inf
+        self._hot = np.zeros(n, np.uint16)  # a bit for each model
         self.paused = np.zeros(k, bool)
         self._there = np.array([self._totals(lane) > 0 for lane in lanes])
         self._begin(start)
@@ -175,17 +167,15 @@ class _Block:
             passed.squared_norm,
             self._w,
             self._u,
+            self._hot,
             self._by_lane,
-            self._rho,
-            self._calm,
+            self._by_model,
             bits(self.paused),
             number,
             seed,
         )
-        awake = ~self.paused
-        np.copyto(self._calm, CALM * np.array(gap) / problem.rows.n_rows, where=awake)
         if problem.fit_intercept:
-            self._move_multipliers(np.repeat(awake, problem.n_classes))
+            self._move_multipliers(np.repeat(~self.paused, problem.n_classes))
         squares = np.einsum("jl,jl->l", self._w, self._w).astype(np.float64)
         norms = self._of_models(squares).sum(axis=(0, 2))
         primal = np.array(loss) + 0.5 * norms
@@ -200,16 +190,20 @@ class _Block:
 
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these models."""
-        self._calm[lanes] = 0.0
+        self._by_model[1, lanes] = 0.0
 
     def judge(self, tol: float) -> Judgement:
         """Certify all models as they are."""
         n, d = self._problem.rows.shape
         with np.errstate(under="ignore"):
             p = np.exp(self._of_models(self._u).astype(np.float64))
-        weights = self._of_models(self._w)
         return judge_multinomial(
-            self._problem, self._lanes, p.reshape(n, -1), tol, weights.reshape(d, -1)
+            self._problem,
+            self._lanes,
+            p.reshape(n, -1),
+            tol,
+            self._of_models(self._w).reshape(d, -1),
+            self._of_models(self._by_lane)[0].ravel(),
         )
 
 

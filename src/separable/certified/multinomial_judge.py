@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import native
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement
+from separable.certified.problem import in_lines
 from separable.certified.softmax import (
     best_intercepts,
     divergences,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Labels = NDArray[np.int32]
 
-__all__ = ["dual_points", "feasible_shares", "judge_multinomial", "shares_of"]
+__all__ = ["feasible_points", "feasible_shares", "judge_multinomial", "shares_of"]
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,12 @@ def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats
     return shares
 
 
-def dual_points(problem: Problem, lane: Lane, shares: Floats) -> Floats:
-    """Return z = c (1[y = k] - p_k) of each row, (n, K)."""
+def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
+    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane."""
     rows = _Classes.of(problem, lane)
-    return _points(rows, shares)
+    p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
+    p[np.arange(len(p)), rows.y] += 1.0
+    return _points(rows, _feasible(rows, p, fit_intercept=problem.fit_intercept))
 
 
 def _points(rows: _Classes, shares: Floats) -> Floats:
@@ -119,6 +123,7 @@ def judge_multinomial(
     p: NDArray[Any],
     tol: float,
     weights: NDArray[Any] | None = None,
+    guess: Floats | None = None,
 ) -> Judgement:
     """Certify the weights of probabilities, in float64 and from the rows alone.
 
@@ -134,6 +139,8 @@ def judge_multinomial(
         The relative gap asked for.
     weights : ndarray of float32 or float64, shape (d, k K), or None
         Weights to certify; None: those of the dual points, Z'z.
+    guess : ndarray, shape (k K,), or None
+        Intercepts that may be near the best ones.
 
     Returns
     -------
@@ -147,31 +154,41 @@ def judge_multinomial(
         for k, one in enumerate(rows)
     ]
     dual = np.concatenate([_points(*pair) for pair in zip(rows, shares, strict=True)], axis=1)
-    v = problem.along(dual)
     there = np.concatenate([one.there for one in rows])
-    u = v if weights is None else np.where(there, weights, 0.0).astype(np.float64)
-    scores = problem.scores(u)
+    v = problem.along(_in_lines(problem, dual))
+    u = v
+    if weights is not None:
+        u = _in_lines(problem, weights if there.all() else np.where(there, weights, 0))
+    scores = problem.scores(u)[:, : len(there)]
     scores[:, ~there] = -np.inf
+    norms = np.array(native.lane_norms(u, v))[:, : len(there)]
     intercept, certificates = np.zeros(len(there)), []
     for k, one in enumerate(rows):
         mine = slice(k * K, (k + 1) * K)
         b = np.where(one.there, 0.0, -np.inf)
         if problem.fit_intercept:
-            b = best_intercepts(one.y, scores[:, mine], one.c)
+            near = None if guess is None else guess[mine]
+            b = best_intercepts(one.y, scores[:, mine], one.c, near)
             scores[:, mine] += np.where(one.there, b, 0.0)
         intercept[mine] = b
-        certificate = _certificate(one, shares[k], scores[:, mine], u[:, mine], v[:, mine], tol)
+        certificate = _certificate(one, shares[k], scores[:, mine], norms[:, mine].sum(axis=1), tol)
         certificates.append(certificate.times(problem.value))
-    return Judgement(u, intercept, scores, certificates, dual, K)
+    return Judgement(u[:, : len(there)], intercept, scores, certificates, dual, K)
+
+
+def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers by lane as products with the problem's rows like them."""
+    return in_lines(numbers) if problem.rows.is_sparse else np.ascontiguousarray(numbers)
 
 
 def _certificate(
-    rows: _Classes, shares: Floats, s: Floats, u: Floats, v: Floats, tol: float
+    rows: _Classes, shares: Floats, s: Floats, norms: Floats, tol: float
 ) -> Certificate:
+    """Return the certificate of one lane, of which |u|^2, |v|^2 and |u - v|^2 are known."""
     used = rows.c > 0
     c, shares, s = rows.c[used], shares[used], s[used]
-    away = u - v
-    primal = float(c @ losses(rows.y[used], s)) + 0.5 * float(np.vdot(u, u))
-    dual = float(c @ entropies(shares)) - 0.5 * float(np.vdot(v, v))
-    gap = float(c @ divergences(shares, s)) + 0.5 * float(np.vdot(away, away))
+    norm, dual_norm, away = (0.5 * float(one) for one in norms)
+    primal = float(c @ losses(rows.y[used], s)) + norm
+    dual = float(c @ entropies(shares)) - dual_norm
+    gap = float(c @ divergences(shares, s)) + away
     return Certificate(primal, dual, gap, tol)

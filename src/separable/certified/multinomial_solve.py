@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement
+from separable.certified.multinomial_descent import descend, most_models
 from separable.certified.multinomial_judge import judge_multinomial
 from separable.certified.multinomial_newton import MultinomialObjective, multinomial_newton
 from separable.certified.multinomial_rows import BlockRows, SparseRows, WrittenRows
@@ -17,16 +20,22 @@ from separable.certified.multinomial_steps import ConjugateSteps, direct_step
 from separable.certified.multinomial_unpenalised import judge_multinomial_unpenalised
 from separable.certified.newton_cg import Count
 from separable.certified.softmax import totals
-from separable.certified.solve import SINGLE, TOL_FEW, TOL_MANY, Solved, Solver
+from separable.certified.solve import (
+    LOST,
+    SINGLE,
+    TAKE_OVER,
+    TOL_FEW,
+    TOL_MANY,
+    Solved,
+    Solver,
+)
 from separable.certified.watch import Watch
-from separable.certified.working_rows import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.dual_lanes import Start
     from separable.certified.multinomial_rows import MultinomialRows
     from separable.certified.problem import Lane, Problem
     from separable.certified.sharing import End
@@ -40,10 +49,6 @@ __all__ = ["MultinomialSolver"]
 FEW = 1500
 #: Up to so many, it is solved where there is no penalty.
 NOT_MANY = 4000
-#: One row of so many makes the first guess, where that leaves as many times as many as columns.
-SAMPLE, ENOUGH = 8, 4
-#: The relative gap of the first guess.
-GUESS = 3e-2
 
 
 @dataclass(frozen=True)
@@ -113,14 +118,23 @@ class MultinomialSolver(Solver):
         return self.problem.n_classes * (min(self.problem.rows.shape) + 1)
 
     def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
-        """Yield the lanes of each fold, from small to large C."""
-        chains: dict[int, list[int]] = {}
-        for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k)):
-            chains.setdefault(lanes[k].fold, []).append(k)
-        yield from chains.values()
+        """Yield the lanes of each fold, or of some side by side, from small to large C."""
+        folds = sorted({lane.fold for lane in lanes})
+        width = most_models(self._pass_type, self.problem.n_classes) if self._passes else 1
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        for first in range(0, len(folds), width):
+            some = folds[first : first + width]
+            yield [k for k in order if lanes[k].fold in some]
+
+    @property
+    def _passes(self) -> bool:
+        """Whether passes over sparse rows take the problem."""
+        return self.problem.rows.is_sparse and not self.problem.is_small
 
     def _prepare(self) -> None:
         _ = self._rows
+        if self._passes:
+            _ = self._passed
 
     @cached_property
     def _rows(self) -> MultinomialRows:
@@ -138,20 +152,90 @@ class MultinomialSolver(Solver):
     def _learn(
         self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
     ) -> Solved:
-        """Learn one lane after the other, each from the weights of the one before."""
+        """Learn one strength after the other, each from what the one before found."""
         K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
-        weights: Floats | None = None
-        if start is not None:
-            first = block[0] * K
-            weights = self.problem.along(start.dual[:, first : first + K])
-        found, passes, engines = [], np.zeros(len(block), np.int64), []
-        for place, k in enumerate(block):
+        parts: list[Solved] = []
+        for _, same in groupby(block, key=lambda k: lanes[k].strength):
             end.leave_if_abandoned()
-            one, passes[place], engine = self._learn_one(lanes[k], weights, on_pass)
+            places = list(same)
+            mine, before = [lanes[k] for k in places], start
+            if start is not None:
+                columns = [k * K + one for k in places for one in range(K)]
+                before = Start(start.dual[:, columns], start.intercept[columns])
+            if parts:
+                before = self._after(parts[-1], [lanes[k] for k in parts[-1].places], mine)
+            parts.append(self._learn_strength(mine, places, before, on_pass, end))
+        return Solved(
+            [k for part in parts for k in part.places],
+            Judgement.side_by_side([part.judgement for part in parts]),
+            np.concatenate([part.passes for part in parts]),
+            [engine for part in parts for engine in part.engines],
+        )
+
+    def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
+        """Return where lanes start after those of another strength: at the same probabilities."""
+        if [lane.fold for lane in before] != [lane.fold for lane in lanes]:
+            return None
+        grown = 1.0
+        if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
+            grown = lanes[0].strength / before[0].strength
+        found = last.judgement
+        return Start(found.dual * grown, found.intercept, found.weights)
+
+    def _learn_strength(
+        self,
+        lanes: list[Lane],
+        places: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes of one strength, side by side where there are passes over sparse rows."""
+        if self._passes and math.isfinite(lanes[0].strength):
+            return self._learn_side_by_side(lanes, places, start, on_pass, end)
+        K = self.problem.n_classes
+        weights = None if start is None else start.weights
+        if start is not None and weights is None:
+            weights = self.problem.along(start.dual)
+        found, passes, engines = [], np.zeros(len(lanes), np.int64), []
+        for at, lane in enumerate(lanes):
+            first = None if weights is None else weights[:, at * K : (at + 1) * K]
+            one, passes[at], engine = self._learn_one(lane, first, on_pass)
             found.append(one)
             engines.append(engine)
-            weights = one.weights
-        return Solved(block, Judgement.side_by_side(found), passes, engines)
+        return Solved(places, Judgement.side_by_side(found), passes, engines)
+
+    def _learn_side_by_side(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        most = self.request.max_iter
+        found, passes = descend(
+            self.problem,
+            self._passed,
+            lanes,
+            tol=self.tol,
+            max_iter=min(TAKE_OVER, most),
+            seed=self.request.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+        parts = [found.lane(k) for k in range(len(lanes))]
+        engines = ["descent"] * len(lanes)
+        for k, one in enumerate(parts):
+            if one.certificates[0].converged or most <= TAKE_OVER or end.asked.is_set():
+                continue
+            lost = not one.certificates[0].relative_gap <= LOST
+            other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
+            passes[k] += steps
+            if other.is_better_than(one):
+                parts[k], engines[k] = other, engine
+        return Solved(block, Judgement.side_by_side(parts), passes, engines)
 
     def _learn_one(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
@@ -163,8 +247,6 @@ class MultinomialSolver(Solver):
             return *run.direct(weights, self.request.max_iter), "newton"
         if self._size <= FEW and self.problem.is_small:
             return *run.direct(weights, self.request.max_iter), "newton"
-        if weights is None:
-            weights = self._guess(lane, on_pass)
         found, products = run.conjugate(weights, self.request.max_iter)
         left = self.request.max_iter - products
         if not found.certificates[0].converged and left > 0 and not run.is_stopped:
@@ -188,18 +270,6 @@ class MultinomialSolver(Solver):
                 f"up to {NOT_MANY // self.problem.n_classes - 1} columns or rows; these are "
                 f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
             )
-
-    def _guess(self, lane: Lane, on_pass: OnPass) -> Floats | None:
-        """Return weights of some of the rows, for a start; None: too few rows for that."""
-        n, d = self.problem.rows.shape
-        if self.problem.is_small or self.problem.rows.is_sparse or n < SAMPLE * ENOUGH * d:
-            return None
-        part = part_of(self.problem, slice(None, None, SAMPLE))
-        same = replace(lane, strength=lane.strength * SAMPLE)
-        if len(_Classes.of(part, same).there) < len(_Classes.of(self.problem, lane).there):
-            return None
-        run = _Run(part, BlockRows(part, np.dtype(np.float32)), same, GUESS, on_pass)
-        return run.conjugate(None, self.request.max_iter)[0].weights
 
 
 @dataclass

@@ -31,6 +31,8 @@ WRITTEN = 1 << 20
 LOOSE = 0.5
 #: Rows, as many times as columns, from which the curvature is guessed.
 SAMPLE = 4
+#: Least curvature of a column.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def direct_step(
@@ -142,8 +144,7 @@ class _Model:
         self._factor = self._guess(spread.mean(axis=1))
         self._diagonal = np.ones(1)
         if self._factor is None:
-            self._diagonal = objective.penalty + x.squares(spread)
-            self._diagonal[self._diagonal <= 0] = 1.0
+            self._diagonal = np.maximum(objective.penalty + x.squares(spread), TINY)
 
     def _guess(self, h: Floats) -> Cholesky | None:
         """Return the curvature of the mean class, from rows in proportion to what they add."""
@@ -151,17 +152,16 @@ class _Model:
         total, most = float(reach[-1]), SAMPLE * self._x.size
         if not (np.isfinite(total) and total > 0):
             return None
-        if len(h) <= 2 * most:
-            chosen, weight = np.arange(len(h)), h
-        else:
+        chosen, weight = np.arange(len(h)), h
+        if len(h) > 2 * most:
             places = (np.arange(most) + 0.5) * (total / most)
             chosen, times = np.unique(np.searchsorted(reach, places), return_counts=True)
-            weight = times * (total / most)
+            weight = times.astype(np.float64) * (total / most)
         rows = self._x.some(chosen)
         if rows is None:
             return None
         rows *= np.sqrt(weight)[:, None]
-        products: Floats = np.zeros((rows.shape[1],) * 2)
+        products = np.zeros((rows.shape[1],) * 2)
         add_rows_to_scatter(products, rows)
         fill_lower(products)
         products[np.diag_indices(len(products))] += self._objective.penalty

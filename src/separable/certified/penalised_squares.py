@@ -12,13 +12,14 @@ from separable.certified.estimator import Fitted
 from separable.certified.losses import SquaredError
 from separable.certified.problem import Lane, Penalty
 from separable.certified.regressor import CertifiedRegressor
-from separable.certified.square_judge import judge_squares
 from separable.certified.square_models import (
     in_alpha,
+    judge_alpha,
     learn_from_rows,
     limits_of,
     suits_sums,
     total_weight,
+    with_end,
 )
 from separable.certified.square_sums import gram_problem, sums_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement
@@ -90,7 +91,8 @@ class PenalisedSquares(CertifiedRegressor):
     ) -> LearnsFolds | None:
         from separable.certified.square_lanes import SquareLanes
 
-        if not suits_sums(min(split.n_train for split in splits), material.rows.n_features):
+        fewest = min(split.n_train for split in splits)
+        if not suits_sums(fewest, material.rows.n_features, many=len(strengths) > 1):
             return None
         return SquareLanes(self, material, splits, strengths, request)
 
@@ -105,23 +107,26 @@ class PenalisedSquares(CertifiedRegressor):
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
         problem = self._problem(lesson)
         start = self._last_weights(lesson)
-        if suits_sums(*lesson.rows.shape):
-            fitted = self._learn_from_sums(lesson, problem, start)
-            if fitted.judgement.certificates[0].converged:
+        request, end = with_end(self._request())
+        if suits_sums(*lesson.rows.shape, many=False):
+            fitted = self._learn_from_sums(lesson, problem, request, start)
+            if fitted.judgement.certificates[0].converged or end.asked.is_set():
                 return fitted
             start = fitted.problem.columns.raw(
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
-        solved = learn_from_rows(problem, float(self.alpha), self._request(), start)
+        solved = learn_from_rows(problem, float(self.alpha), request, start)
         return Fitted(problem, solved.judgement, solved.passes, solved.engines)
 
-    def _learn_from_sums(self, lesson: Lesson, problem: Problem, start: Floats | None) -> Fitted:
+    def _learn_from_sums(
+        self, lesson: Lesson, problem: Problem, request: Request, start: Floats | None
+    ) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)
         gram = self._gram(sums_of(lesson.rows, target, lesson.weight))
-        limits = limits_of(self._request(), is_small=problem.is_small)
+        limits = limits_of(request, is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
-        judgement = judge_squares(problem, alphas, path.weights, limits.tol)
+        judgement = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
         return Fitted(problem, judgement, path.steps, ["sums"])
 
     def _last_weights(self, lesson: Lesson) -> Floats | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.problem import Columns, Problem, dense_blocks
+from separable.certified.problem import Columns, Penalty, Problem, dense_blocks
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 
@@ -43,6 +43,7 @@ def prepare(
     *,
     fit_intercept: bool,
     standardize: bool,
+    penalty: Penalty | None = None,
 ) -> Problem:
     """Return the problem of rows without duplicates.
 
@@ -68,6 +69,7 @@ def prepare(
         fit_intercept=fit_intercept,
         columns=Columns(shift, scale),
         value=value,
+        penalty=Penalty() if penalty is None else penalty,
     )
 
 

@@ -83,11 +83,12 @@ def divergences(p: Floats, s: Floats) -> Floats:
     return total
 
 
-def best_intercepts(y: Labels, s: Floats, c: Floats) -> Floats:
+def best_intercepts(y: Labels, s: Floats, c: Floats, guess: Floats | None = None) -> Floats:
     """Return the b, (K,), that minimises sum_i c_i loss(y_i, s_i + b); its sum is 0.
 
     Newton's method. Where a step of it does not help, b_k + log(cost of class k / what the model
-    gives it) does: it never raises the sum. A class without cost gets -inf.
+    gives it) does: it never raises the sum. A class without cost gets -inf. A guess, (K,), may save
+    steps.
     """
     K = s.shape[1]
     used = c > 0
@@ -99,7 +100,7 @@ def best_intercepts(y: Labels, s: Floats, c: Floats) -> Floats:
     place[there] = np.arange(len(there), dtype=np.int32)
     b = np.full(K, -np.inf)
     label, some = place[y], s[:, there]
-    found, heat = np.zeros(len(there)), 1.0
+    found, heat = np.zeros(len(there)) if guess is None else guess[there], 1.0
     while float(np.ptp(some)) > WIDE * heat:
         heat *= COOLING
     while heat >= 1.0:  # scores that are far apart: first as if all were closer

@@ -12,7 +12,8 @@ from separable.certified.estimator import Fitted, Given, Lesson
 from separable.certified.fold_lanes import Learned
 from separable.certified.judge import Judgement
 from separable.certified.problem import SMALL, Problem
-from separable.certified.square_models import columns_of, models_of, seen_from_raw
+from separable.certified.sharing import shared_out
+from separable.certified.square_models import columns_of, models_of, seen_from_raw, with_end
 from separable.certified.square_sums import SummedFolds
 from separable.model.scores import linear_scores
 
@@ -104,23 +105,25 @@ class SquareLanes:
 
     def each_fold(self, folds: SummedFolds) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
-        rows, loss = self.material.rows, self.learner._loss()
-        for sums in folds:
-            gram = self.learner._gram(sums.learned)
-            split = self.splits[sums.fold]
-            models = models_of(
-                gram,
-                self.strengths,
-                self.learner._penalty(),
-                self.request,
-                partial(self._problem, split),
-                is_small=split.n_train * rows.n_features <= SMALL,
-            )
-            columns = columns_of(
-                gram, standardize=bool(self.learner.standardize), is_sparse=rows.is_sparse
-            )
-            problem = Problem(rows, loss, self._target, columns=columns)
-            yield FoldModels(sums.fold, split, models, problem, sums)
+        request, end = with_end(self.request)
+        learn = partial(self._learn, folds, request)
+        yield from shared_out(range(len(self.splits)), learn, self.request.n_jobs, end)
+
+    def _learn(self, folds: SummedFolds, request: Request, fold: int) -> FoldModels:
+        rows, learner, split = self.material.rows, self.learner, self.splits[fold]
+        sums = folds.of_fold(fold)
+        gram = learner._gram(sums.learned)
+        models = models_of(
+            gram,
+            self.strengths,
+            learner._penalty(),
+            request,
+            partial(self._problem, split),
+            is_small=split.n_train * rows.n_features <= SMALL,
+        )
+        columns = columns_of(gram, standardize=bool(learner.standardize), is_sparse=rows.is_sparse)
+        problem = Problem(rows, learner._loss(), self._target, columns=columns)
+        return FoldModels(fold, split, models, problem, sums)
 
     @property
     def _target(self) -> Floats:

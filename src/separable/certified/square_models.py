@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
+from separable.certified.l1_judge import judge_l1
 from separable.certified.problem import Columns, Lane
+from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
 from separable.certified.solvers import solver_of
-from separable.certified.square_judge import judge_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
-    from separable.certified.dual_lanes import Start
     from separable.certified.estimator import Fitted
     from separable.certified.gram_problem import GramPath, GramProblem
     from separable.certified.judge import Judgement
@@ -34,26 +36,38 @@ __all__ = [
     "alpha_max",
     "columns_of",
     "in_alpha",
+    "judge_alpha",
     "learn_from_rows",
     "limits_of",
     "models_of",
     "seen_from_raw",
     "suits_sums",
     "total_weight",
+    "with_end",
 ]
 
-#: Columns up to which products of all of them are summed, and rows for each of them at least.
+#: Columns up to which products of all of them are summed, and rows for each of them at least: for
+#: one model, and for many.
 MOST_COLUMNS = 2000
-ROWS_A_COLUMN = 1.0
+ROWS_A_COLUMN, ROWS_FOR_MANY = 1.0, 0.2
 #: Rounding of the largest alpha must not leave a weight.
 MARGIN = 1.0 + 1e-12
 #: The relative gap worked for where a problem is small, and the share of that asked for elsewhere.
 SMALL_AIM, AIM = 1e-14, 0.5
 
 
-def suits_sums(n_rows: int, n_columns: int) -> bool:
-    """Say whether products of columns cost little beside what they save."""
-    return n_columns <= MOST_COLUMNS and n_rows >= ROWS_A_COLUMN * n_columns
+def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
+    """Say whether products of columns cost little beside what they save, of one model or many."""
+    least = ROWS_FOR_MANY if many else ROWS_A_COLUMN
+    return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
+
+
+def with_end(request: Request) -> tuple[Request, End]:
+    """Return a request whose callback ends all work once it says so, and where that is kept."""
+    end = End()
+    if request.callback is None and request.n_jobs == 1:
+        return request, end
+    return replace(request, callback=partial(end.tell, request.callback)), end
 
 
 def limits_of(request: Request, *, is_small: bool) -> Limits:
@@ -159,7 +173,7 @@ def _ask_rows(
 ) -> None:
     """Judge models by the rows, and learn those from the rows that are not good enough."""
     for k in doubtful.tolist():
-        judged = judge_squares(problem, alphas[[k]], found.weights[[k]], tol)
+        judged = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
         if not judged.certificates[0].converged:
             better = learn_from_rows(problem, float(alphas[k]), request, found.weights[k])
             if better.judgement.is_better_than(judged):
@@ -193,6 +207,13 @@ def alpha_max(problem: Problem) -> float:
     return largest / problem.penalty.l1_ratio * MARGIN
 
 
+def judge_alpha(problem: Problem, alpha: float, weights: Floats, tol: float) -> Judgement:
+    """Certify weights of the columns as they came, from the rows, with the best intercept."""
+    lane = Lane(1.0 / (alpha * total_weight(problem)))
+    u, _ = seen_from_raw(problem.columns, weights[None, :], np.zeros(1))
+    return in_alpha(judge_l1(problem, [lane], None, u, tol), alpha)
+
+
 def learn_from_rows(
     problem: Problem, alpha: float, request: Request, weights: Floats | None
 ) -> Solved:
@@ -205,11 +226,8 @@ def learn_from_rows(
 
 def start_at(problem: Problem, weights: Floats) -> Start:
     """Return the start at weights of the columns as they came."""
-    from separable.certified.dual_lanes import Start
-
-    scale: Any = 1.0 if problem.columns.scale is None else problem.columns.scale
-    u = np.divide(weights, scale, out=np.zeros_like(weights), where=np.asarray(scale) > 0)
-    return Start(np.zeros((problem.rows.n_rows, 1)), np.zeros(1), u[:, None])
+    u, b = seen_from_raw(problem.columns, weights[None, :], np.zeros(1))
+    return Start(np.zeros((problem.rows.n_rows, 1)), b, u)
 
 
 def in_alpha(judgement: Judgement, alpha: float) -> Judgement:

@@ -22,7 +22,7 @@ from separable.moments.ridge_folds import folds_of
 from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -102,17 +102,18 @@ class SummedFolds:
             return self._folds.total
         return _no_sums().add_data(self._data)
 
-    def __iter__(self) -> Iterator[FoldSums]:
-        for fold, split in enumerate(self._splits):
-            if self._folds is not None:
-                learned, held_out = self._folds.learned[fold], self._folds.held_out[fold]
-            else:
-                whole = split.n_train == split.n_rows and split.is_complement
-                learned = self.total if whole else _no_sums().add_data(self._data, split.train)
-                held_out = _no_sums().add_data(self._data, split.test)
-            if learned.is_empty:
-                raise ValueError(f"All rows that fold {fold} trains on have weight 0.")
-            yield FoldSums(fold, learned, held_out)
+    def of_fold(self, fold: int) -> FoldSums:
+        """Return the sums of one fold."""
+        split = self._splits[fold]
+        if self._folds is not None:
+            learned, held_out = self._folds.learned[fold], self._folds.held_out[fold]
+        else:
+            whole = split.n_train == split.n_rows and split.is_complement
+            learned = self.total if whole else _no_sums().add_data(self._data, split.train)
+            held_out = _no_sums().add_data(self._data, split.test)
+        if learned.is_empty:
+            raise ValueError(f"All rows that fold {fold} trains on have weight 0.")
+        return FoldSums(fold, learned, held_out)
 
 
 def gram_problem(moments: Moments, *, fit_intercept: bool, standardize: bool) -> GramProblem:

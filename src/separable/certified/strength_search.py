@@ -78,7 +78,7 @@ def strengths_of(Cs: Any) -> Floats:
 
 @dataclass(frozen=True)
 class Table:
-    """What a search found, F folds, S strengths and k models each.
+    """What a search found: F folds, S strengths, k columns of weights each.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class Table:
     scores : ndarray, shape (F, S)
     passes : ndarray, shape (F, S)
         The most of any model.
-    certificates : ndarray of Certificate, shape (F, S, k)
-        None for a class that a fold has not learned.
+    certificates : ndarray of Certificate, shape (F, S, k), or (F, S, 1)
+        None for a class that a fold has not learned. One where classes are learned together.
     paths : ndarray, shape (F, S, k, d) or (F, S, k, d + 1), or None
         Weights, then the intercept. NaN for a class that a fold has not learned.
     select : str
@@ -245,12 +245,13 @@ class StrengthSearch(CertifiedClassifier):
             request = replace(request, tol=TOL)
         F, S = len(splits), len(strengths)
         k = 1 if len(classes) == 2 else len(classes)
+        models = 1 if self._is_joint() else k
         d = material.rows.n_features + bool(self.fit_intercept)
         table = Table(
             strengths,
             np.empty((F, S)),
             np.zeros((F, S), np.int64),
-            np.full((F, S, k), None, np.object_),
+            np.full((F, S, models), None, np.object_),
             np.full((F, S, k, d), np.nan) if F * S * k * d <= MOST_PATHS else None,
             self.select,
         )
@@ -396,12 +397,12 @@ class StrengthSearch(CertifiedClassifier):
 
     @property
     def certificates_path_(self) -> NDArray[np.object_]:
-        """The certificate of each fold, C and model, (F, S, k)."""
+        """The certificate of each fold, C and model, (F, S, k); one of classes learned together."""
         return self._tabled().certificates
 
     @property
     def coefs_paths_(self) -> Floats:
-        """The weights of each fold, C and model, and its intercept, (F, S, k, d + 1)."""
+        """The weights of each fold, C and class, and its intercept, (F, S, k, d + 1)."""
         paths = self._tabled().paths
         if paths is None:
             raise AttributeError(
@@ -415,11 +416,12 @@ def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
     """Write weights, certificates and passes of a fold and a C into the table."""
     fold, place, fitted = learned.fold, learned.place, learned.fitted
     k = table.certificates.shape[2]
-    rows = [0] if k == 1 else learned.models
     table.passes[fold, place] = fitted.passes.max()
-    for row, certificate in zip(rows, fitted.judgement.certificates, strict=True):
-        table.certificates[fold, place, row] = certificate
+    models = [0] if k == 1 else learned.columns
+    for model, certificate in zip(models, fitted.judgement.certificates, strict=True):
+        table.certificates[fold, place, model] = certificate
     if table.paths is not None:
+        rows = [0] if table.paths.shape[2] == 1 else learned.columns
         weights, b = fitted.problem.columns.raw(
             fitted.judgement.weights, fitted.judgement.intercept
         )

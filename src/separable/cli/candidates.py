@@ -152,14 +152,16 @@ def candidates_for(
         )
     for name in names:
         _check_settings(name, settings)
-    return list(_made(names, asked, settings, min(facts.rows, COMPARE_ROWS)))
+    return list(_made(names, asked, settings, facts))
 
 
 def _made(
-    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any], rows: int
+    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any], facts: Facts
 ) -> Iterator[Candidate]:
+    rows = min(facts.rows, COMPARE_ROWS)
     for name in names:
         strength = LEARNERS[name].strength
-        searched = strength is not None and strength.name not in settings
-        grid = {strength.name: strength.grid(rows)} if strength is not None and searched else {}
+        grid = {}
+        if strength is not None and strength.name not in settings:
+            grid = {strength.name: strength.grid(rows, facts.deviation)}
         yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)

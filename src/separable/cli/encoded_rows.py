@@ -57,7 +57,9 @@ def _has_numbers(encoder: TableEncoder) -> bool:
 
 def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
     """Return what decides which learners suit the data."""
-    classes = len(np.unique(problem.target.values)) if problem.task == "classification" else 0
+    is_regression = problem.task == "regression"
+    classes = 0 if is_regression else len(np.unique(problem.target.values))
+    deviation = float(np.std(problem.target.values)) if is_regression else 0.0
     return Facts(
         rows=rows.n_rows,
         features=rows.n_features,
@@ -65,4 +67,5 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         nonzeros=float(np.count_nonzero(rows.values)) / rows.n_rows,
         nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
         text=any(row.type == "text" for row in encoder.columns_),
+        deviation=deviation if 0.0 < deviation < np.inf else 1.0,
     )

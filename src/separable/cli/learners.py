@@ -72,6 +72,8 @@ class Facts:
         No encoded value is below 0: there are texts and categories only.
     text : bool
         Some columns are free text.
+    deviation : float, default 1.0
+        The standard deviation of the numbers to predict.
     """
 
     rows: int
@@ -80,6 +82,7 @@ class Facts:
     nonzeros: float
     nonnegative: bool
     text: bool
+    deviation: float = 1.0
 
     @property
     def work(self) -> float:
@@ -101,17 +104,22 @@ class Strength:
     per_row : bool, default False
         The values are multiplied by the number of rows, as the sum of squares that they are
         weighed against grows.
+    per_deviation : bool, default False
+        The values are multiplied by the standard deviation of the numbers to predict: of columns
+        whose deviation is 1 or less, 1 is enough to make all weights 0.
     """
 
     name: str
     values: tuple[float, ...]
     per_row: bool = False
+    per_deviation: bool = False
 
-    def grid(self, rows: int) -> tuple[float, ...]:
-        """Return the values to try, of two digits."""
-        if not self.per_row:
+    def grid(self, rows: int, deviation: float = 1.0) -> tuple[float, ...]:
+        """Return the values to try for so many rows and such numbers, of two digits."""
+        if not self.per_row and not self.per_deviation:
             return self.values
-        return tuple(float(f"{value * rows:.2g}") for value in self.values)
+        unit = (rows if self.per_row else 1.0) * (deviation if self.per_deviation else 1.0)
+        return tuple(float(f"{value * unit:.2g}") for value in self.values)
 
 
 C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
@@ -120,6 +128,12 @@ HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 
 #: Smaller ones hardly differ from least squares, and solving for them takes long where columns
 #: depend on each other.
 ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True)
+#: The largest leaves few weights, if any; the smallest hardly differs from least squares.
+SHARE = Strength(
+    "alpha",
+    (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    per_deviation=True,
+)
 SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
@@ -237,6 +251,8 @@ LEARNERS = {
         "separable.moments.least_squares_classifier:LeastSquaresClassifier"
     ),
     "ridge": regressor("separable.moments.ridge:Ridge", ALPHA, _few_features),
+    "lasso": regressor("separable.certified.lasso:Lasso", SHARE, _few_features),
+    "elastic-net": regressor("separable.certified.elastic_net:ElasticNet", SHARE),
     "linear-svr": regressor(
         "separable.certified.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
     ),

@@ -17,7 +17,7 @@ __all__ = ["path"]
     short_help="Show the strengths of a learner: score, weights, largest features.",
     examples=(
         "separable path reviews.csv --target sentiment --model logistic-regression",
-        "separable path houses.csv --target price --model ridge --metric mae",
+        "separable path houses.csv --target price --model lasso --metric mae",
     ),
 )
 @click.argument("data", metavar="DATA")

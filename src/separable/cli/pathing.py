@@ -218,13 +218,14 @@ def _learned(
 
     learner = candidate.for_comparing()
     if has_lanes(learner):
-        found = path(learner, rows, y, Cs=strengths, sample_weight=weight)
+        given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": strengths}  # Cs or alphas
+        found = path(learner, rows, y, sample_weight=weight, **given)
         assert found.certificates is not None
         gaps = [sum(some[1:], some[0]).relative_gap for some in found.certificates]
         return list(zip(found.coefs, gaps, strict=True))
     name = next(iter(candidate.grid))
-    given = {} if weight is None else {"sample_weight": weight}
-    fitted = [candidate.learner(**{name: each}).fit(rows, y, **given) for each in strengths]
+    more = {} if weight is None else {"sample_weight": weight}
+    fitted = [candidate.learner(**{name: each}).fit(rows, y, **more) for each in strengths]
     return [(each.model_.weights, None) for each in fitted]
 
 

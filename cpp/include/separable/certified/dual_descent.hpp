@@ -6,7 +6,7 @@
 //             the multiplier lambda of the intercept; lanes that are done
 //   returns   a, t, w and S = sum a y after a pass, and the loss and the gap as the passing weights
 //             saw them: a guide when to stop, not a certificate
-//   steps     1. a few times, rows that added far more to the gap than others in the last pass
+//   steps     1. a few times, rows that added far more to the gap than others (hot_rows.hpp)
 //             for each row in the pass's order that is awake in some lane:
 //             2. s = w.x + lambda + rho S
 //             3. the best a_i given all others, q = |x_i|^2 + rho
@@ -17,9 +17,6 @@
 //   source    Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for
 //             large-scale linear SVM (2008), 5. its section 3.3; Yu, Huang, Lin (2011) for the
 //             logistic loss; the multiplier of the intercept: Hestenes (1969), Powell (1969)
-//
-// Rows that are alike but for their label, as texts that quote each other, hold most of what is
-// left of the gap at large C: step 1 is for these.
 //
 // A lane never looks at its neighbours: whether a row sleeps is a bit for each lane, and only a row
 // that sleeps in all is passed over.
@@ -32,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "separable/certified/hot_rows.hpp"
 #include "separable/certified/lane_targets.hpp"
 #include "separable/data/products.hpp"
 #include "separable/math/heartbeat.hpp"
@@ -134,27 +132,12 @@ class DualDescent {
     }
 
    private:
-    // Rows that added kMuch times as much to the gap as one does on average are taken kRounds times
-    // more; for that goes at most one in kShare of the work.
-    static constexpr int kRounds = 8, kShare = 8;
-    static constexpr double kMuch = 16;
-
     std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
 
     // 1: rows that were hot in the last pass.
     void take_again(const PassOrder& order, Heartbeat& heartbeat) {
-        std::vector<std::int64_t> again;
-        std::int64_t left[W];
-        std::fill_n(left, W, x_.n_rows / (kShare * kRounds) + 1);
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            std::uint16_t& hot = state_.hot[order[k]];
-            if (hot == 0) continue;
-            for (int l = 0; l < W; ++l)
-                if ((hot >> l & 1u) && left[l]-- <= 0)
-                    hot &= static_cast<std::uint16_t>(~(1u << l));
-            again.push_back(order[k]);
-        }
-        for (int round = 0; round < kRounds; ++round)
+        const auto again = HotRows::of(order, x_.n_rows, kAll, state_.hot);
+        for (int round = 0; round < HotRows::kRounds; ++round)
             for (const std::int64_t i : again) {
                 const std::uint32_t off = (off_at(i) | ~state_.hot[i]) & kAll;
                 if (off == kAll) continue;
@@ -250,7 +233,7 @@ class DualDescent {
             state_.total[l] = total_[l];
             state_.asleep_loss[l] = slept_[l];
             state_.reach[l] = kCalm * static_cast<double>(restless_[l]);
-            state_.much[l] = kMuch * gap_sum_[l] / static_cast<double>(x_.n_rows);
+            state_.much[l] = HotRows::kMuch * gap_sum_[l] / static_cast<double>(x_.n_rows);
         }
         return told;
     }

@@ -306,4 +306,46 @@ struct InsensitiveDual {
     }
 };
 
+// (y - s)^2 / 2 for numbers y: any a, d = y a - a^2 / 2c.
+struct SquaredErrorDual {
+    static constexpr const char* kName = "squared_error";
+    static constexpr bool kKeepsMargin = false, kRegression = true, kRests = false, kSmooth = true;
+
+    template <class T, int width>
+    void step(const T* y, const T* s, const T* q, const T* c, T* a, T*, T* change) const {
+        for (int l = 0; l < width; ++l) {
+            const T cost = c[l] > T(0) ? c[l] : T(1), slack = T(1) / cost;
+            const T wanted = a[l] + (y[l] - s[l] - a[l] * slack) / (q[l] + slack);
+            const T after = c[l] > T(0) ? wanted : T(0);
+            change[l] = after - a[l];
+            a[l] = after;
+        }
+    }
+    template <class T>
+    T loss(T s, T y) const {
+        return (y - s) * (y - s) / T(2);
+    }
+    template <class T>
+    T dual(T y, T c, T a) const {
+        return a * (y - part_of(a, c) / T(2));
+    }
+    template <class T>
+    T cut(T c, T a) const {
+        return c > T(0) ? a : T(0);
+    }
+    template <class T>
+    T gap(T s, T y, T c, T a) const {
+        const T away = y - s - part_of(a, c);
+        return c * away * away / T(2);
+    }
+    template <class T>
+    T passing_gap(T s, T y, T c, T a, T) const {
+        return gap(s, y, c, a);
+    }
+    void slopes(double s, double y, double c, double& first, double& second) const {
+        first = c * (s - y);
+        second = c;
+    }
+};
+
 }  // namespace separable

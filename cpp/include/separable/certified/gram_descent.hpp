@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "separable/math/lanes.hpp"
+#include "separable/math/cholesky.hpp"
 
 namespace separable {
 
@@ -64,7 +64,6 @@ struct NetPenalty {
 
 struct Gap {
     double primal, gap;
-    double scale;  // s
 };
 
 // The gap at the dual point s (y - Zw). Given: r = Z'(y - Zw) and rest = |y - Zw|^2.
@@ -98,13 +97,9 @@ inline Gap elastic_net_gap(const NetPenalty& p, const double* w, const double* r
         penalty += p.l1(j) * std::abs(w[j]) + 0.5 * p.l2(j) * w[j] * w[j];
     }
     const double best = rest > 0 ? std::max(0.0, 1.0 + along / rest) : 1.0;
-    Gap found{0.5 * rest + penalty, 0, std::min(best, most)};
-    found.gap = gap_at(found.scale, p, w, r, rest);
-    if (smooth) {
-        const double plain = gap_at(1.0, p, w, r, rest);
-        if (plain < found.gap) found.gap = plain, found.scale = 1.0;
-    }
-    return found;
+    double gap = gap_at(std::min(best, most), p, w, r, rest);
+    if (smooth) gap = std::min(gap, gap_at(1.0, p, w, r, rest));
+    return {0.5 * rest + penalty, gap};
 }
 
 struct GramFit {
@@ -116,17 +111,6 @@ struct GramFit {
 // y += a x
 inline void add_times(double a, const double* __restrict x, double* __restrict y, std::int64_t n) {
     for (std::int64_t k = 0; k < n; ++k) y[k] += a * x[k];
-}
-
-inline double inner(const double* x, const double* y, std::int64_t n) {
-    constexpr std::int64_t kWide = kPerLine<double>;
-    auto sums = Line<double>::zero();
-    std::int64_t k = 0;
-    for (; k + kWide <= n; k += kWide)
-        sums += Line<double>::load(x + k) * Line<double>::load(y + k);
-    double sum = sums.sum();
-    for (; k < n; ++k) sum += x[k] * y[k];
-    return sum;
 }
 
 // Cholesky's factor U of A = U'U, of the equations of some columns.
@@ -187,7 +171,7 @@ class GramFactor {
         }
         for (std::int64_t i = k; i-- > 0;) {
             const double* row = &factor_[i * k];
-            x[i] = (x[i] - inner(row + i + 1, x.data() + i + 1, k - i - 1)) / row[i];
+            x[i] = (x[i] - plain_dot(k - i - 1, row + i + 1, x.data() + i + 1)) / row[i];
         }
     }
 

@@ -72,12 +72,17 @@ class LineProductsOf final : public LineProducts<T> {
     template <class Run>
     void in_chunks(Run run) const {
         int first = 0;
-        for (; this->lines - first > kLines; first += kLines) run.template operator()<kLines>(first);
+        for (; this->lines - first > kLines; first += kLines)
+            run.template operator()<kLines>(first);
         switch (this->lines - first) {
-            case 1: return run.template operator()<1>(first);
-            case 2: return run.template operator()<2>(first);
-            case 3: return run.template operator()<3>(first);
-            default: return run.template operator()<4>(first);
+            case 1:
+                return run.template operator()<1>(first);
+            case 2:
+                return run.template operator()<2>(first);
+            case 3:
+                return run.template operator()<3>(first);
+            default:
+                return run.template operator()<4>(first);
         }
     }
 

@@ -1,22 +1,26 @@
 // Multinomial dual coordinate descent, one class a lane.
 //
-//   problem   minimise 1/2 sum_k |w_k|^2 + sum_i c_i [log sum_k e^s_ik - s_iy], s_ik = w_k.x_i + b_k,
+//   problem   minimise 1/2 sum_k |w_k|^2 + sum_i c_i [log sum_k e^s_ik - s_iy], s_ik = w_k.x_i +
+//   b_k,
 //             b not penalised; in each model its own strength and fold: c_i = C x weight_i, 0 for
 //             the rows held out
-//   given     rows, their classes and what each model learns; a start u = log p, p_i in the simplex,
+//   given     rows, their classes and what each model learns; a start u = log p, p_i in the
+//   simplex,
 //             and w_k = sum_i c_i (1[y_i = k] - p_ik) x_i, u = kNoClass for classes that are not
 //             there; multipliers lambda_k of the intercepts; models that are done
-//   returns   u, w and S_k = sum_i c_i (1[y_i = k] - p_ik) after a pass, and the loss and the gap as
+//   returns   u, w and S_k = sum_i c_i (1[y_i = k] - p_ik) after a pass, and the loss and the gap
+//   as
 //             the passing weights saw them: a guide when to stop, not a certificate
-//   steps     for each row in the pass's order:
-//             1. s_k = w_k.x + lambda_k + rho S_k
-//             2. the row's part in the gap, c KL(p || softmax s); if that is not above `calm` the
+//   steps     1. a few times, rows that added far more to the gap than others (hot_rows.hpp)
+//             for each row in the pass's order:
+//             2. s_k = w_k.x + lambda_k + rho S_k
+//             3. the row's part in the gap, c KL(p || softmax s); if that is not above `calm` the
 //                row stays as it is
-//             3. the best p given all other rows (multinomial_step.hpp)
-//             4. w_k -= c (change of p_k) x and S_k -= c (change of p_k)
+//             4. the best p given all other rows (multinomial_step.hpp)
+//             5. w_k -= c (change of p_k) x and S_k -= c (change of p_k)
 //             (between passes lambda is moved so that S goes to 0)
 //   source    Yu, Huang, Lin, Dual coordinate descent methods for logistic regression and maximum
-//             entropy models (2011), 3. all classes at once in place of one by one; the multiplier
+//             entropy models (2011), 4. all classes at once in place of one by one; the multiplier
 //             of the intercept as in dual_descent.hpp
 //
 // A model never looks at its neighbours.
@@ -28,6 +32,7 @@
 #include <vector>
 
 #include "separable/certified/dual_descent.hpp"
+#include "separable/certified/hot_rows.hpp"
 #include "separable/certified/line_products.hpp"
 #include "separable/certified/multinomial_step.hpp"
 #include "separable/math/heartbeat.hpp"
@@ -52,11 +57,11 @@ struct ClassLines {
 
 // What each model learns, and what the rows are.
 struct MultinomialPlan {
-    std::span<const std::int32_t> label;   // [row]
-    std::span<const double> weight;        // [row]; empty: all 1
-    std::span<const std::int32_t> fold;    // [row]; empty: none
-    std::span<const std::int32_t> without; // [model], the fold held out; -1: none
-    std::span<const double> strength;      // [model], C
+    std::span<const std::int32_t> label;    // [row]
+    std::span<const double> weight;         // [row]; empty: all 1
+    std::span<const std::int32_t> fold;     // [row]; empty: none
+    std::span<const std::int32_t> without;  // [model], the fold held out; -1: none
+    std::span<const double> strength;       // [model], C
     int models() const { return static_cast<int>(strength.size()); }
 };
 
@@ -67,7 +72,9 @@ struct MultinomialState {
     const double* lambda;  // [lane]
     double* total;         // [lane], S
     const double* rho;     // [model]
-    const double* calm;    // [model]
+    double* calm;          // [model], a gap far below, and
+    double* much;          // [model], far above that of a row on average
+    std::uint16_t* hot;    // [row], a bit for each model in which it added much to the gap
 };
 
 template <class T, int P>
@@ -95,6 +102,7 @@ class MultinomialDescent {
           told_{std::vector<double>(plan.models()), std::vector<double>(plan.models())} {}
 
     DualPass pass(const PassOrder& order, Heartbeat& heartbeat) {
+        take_again(order, heartbeat);
         for (std::size_t k = 0; k < order.size(); ++k) {
             if (order.fetches(k)) {
                 x_.prefetch(order.to_fetch(k), order[k + 1], state_.w);
@@ -104,104 +112,145 @@ class MultinomialDescent {
             take(order[k]);
             heartbeat.row();
         }
-        return told_;
+        return tell();
     }
 
    private:
+    static constexpr double kCalm = 0.02;
+
     int lines() const { return lanes_ / W; }
     // Where what belongs to model m stands in its segment.
     int segment(int m) const { return m * stride_ % W; }
 
-    void take(std::int64_t i) {
-        if (!read(i)) return;
-        look(i);
-        count(i);
-        if (std::none_of(off_, off_ + W, [](T off) { return off == T(0); })) return;
-        step_(s_.data(), u_.data(), p_.data(), room_, change_.data());
-        move(i);
+    // 1
+    void take_again(const PassOrder& order, Heartbeat& heartbeat) {
+        const auto again = HotRows::of(order, x_.n_rows, ~done_, state_.hot);
+        for (int round = 0; round < HotRows::kRounds; ++round)
+            for (const std::int64_t i : again) {
+                if (!read(i, done_ | ~state_.hot[i])) continue;
+                look(i);
+                move(i);
+                heartbeat.row();
+            }
     }
 
-    // Costs; returns whether some model learns the row.
-    bool read(std::int64_t row) {
+    void take(std::int64_t i) {
+        state_.hot[i] &= static_cast<std::uint16_t>(done_);
+        if (!read(i, done_)) return;
+        look(i);
+        count(i);
+        if (Line<T>::load(awake_).any()) move(i);
+    }
+
+    // Costs; returns whether some model learns the row but those of `without`.
+    bool read(std::int64_t row, std::uint32_t without) {
         const auto i = static_cast<std::size_t>(row);
         const double weight = plan_.weight.empty() ? 1.0 : plan_.weight[i];
-        std::fill_n(c_, W, T(0)), std::fill_n(room_, W, T(0)), std::fill_n(off_, W, T(1));
+        std::fill_n(c_, W, T(0)), std::fill_n(room_, W, T(0)), std::fill_n(awake_, W, T(0));
         bool any = false;
         for (int m = 0; m < plan_.models(); ++m) {
             const bool held = !plan_.fold.empty() && plan_.fold[i] == plan_.without[m];
-            if (held || (done_ >> m & 1u)) continue;
+            if (held || (without >> m & 1u)) continue;
             const double c = plan_.strength[m] * weight;
             const int at = segment(m);
             std::fill_n(c_ + at, P, static_cast<T>(c));
             std::fill_n(room_ + at, P, static_cast<T>(c * (squared_norm_[i] + state_.rho[m])));
-            std::fill_n(off_ + at, P, T(0));
+            std::fill_n(awake_ + at, P, T(1));
             any = true;
         }
         return any;
     }
 
-    // 1: scores, and p; where a model is off scores are those of its p, so that nothing moves.
+    // 2: scores, and p; where a model is off scores are those of its p, so that nothing moves.
     void look(std::int64_t i) {
         x_.dot(i, state_.w, s_.data());
-        const T* u = state_.u + i * lanes_;
         for (int m = 0; m < plan_.models(); ++m)
-            for (int l = m * stride_; l < (m + 1) * stride_; ++l)
-                shift_[l] = static_cast<T>(state_.lambda[l] + state_.rho[m] * state_.total[l]);
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const bool learns = off_[l] == T(0) && u[line + l] > kNoClass<T>;
-                u_[line + l] = u[line + l];
-                s_[line + l] = learns ? s_[line + l] + shift_[line + l] : u_[line + l];
-                p_[line + l] = exponential(u_[line + l]);
-            }
+            shifts(stride_, state_.rho[m], state_.lambda + m * stride_, state_.total + m * stride_,
+                   &shift_[m * stride_]);
+        const T* u = state_.u + i * lanes_;
+        for (int at = 0; at < lanes_; at += W)
+            look_at(u + at, &shift_[at], awake_, &s_[at], &u_[at], &p_[at]);
     }
 
-    // 2: adds up losses and gaps. With d = s - u less its mean under p, both are made of
+    static void shifts(int n, double rho, const double* __restrict lambda,
+                       const double* __restrict total, T* __restrict out) {
+        for (int l = 0; l < n; ++l) out[l] = static_cast<T>(lambda[l] + rho * total[l]);
+    }
+
+    static void look_at(const T* __restrict from, const T* __restrict shift,
+                        const T* __restrict awake, T* __restrict s, T* __restrict u,
+                        T* __restrict p) {
+        for (int l = 0; l < W; ++l) {
+            const T score = from[l] > kNoClass<T> ? s[l] + shift[l] : from[l];
+            s[l] = awake[l] > T(0) ? score : from[l];
+            u[l] = from[l];
+            p[l] = exponential(from[l]);
+        }
+    }
+
+    // 3: adds up losses and gaps. With d = s - u less its mean under p, both are made of
     // log sum p e^d = log(1 + sum p (e^d - 1 - d)), no term of which is negative.
     void count(std::int64_t row) {
         for (int l = 0; l < lanes_; ++l) change_[l] = p_[l] * (s_[l] - u_[l]);
         Over::sums(change_.data(), lines(), mean_);
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const T d = s_[line + l] - u_[line + l] - mean_[l], size = d < T(0) ? -d : d;
-                const T series =
-                    d * d * (T(1.0 / 2) + d * (T(1.0 / 6) + d * (T(1.0 / 24) + d * T(1.0 / 120))));
-                const T far = exponential(d) - T(1) - d;
-                change_[line + l] = p_[line + l] * (size < T(0.5) ? series : far);
-            }
+        for (int at = 0; at < lanes_; at += W)
+            excess(&s_[at], &u_[at], &p_[at], mean_, &change_[at]);
         Over::sums(change_.data(), lines(), gap_);
-        for (int l = 0; l < W; ++l) {
-            const T small = gap_[l] < T(1) ? gap_[l] : T(1);
-            gap_[l] = gap_[l] < T(1) ? log_one_plus(small) : logarithm(T(1) + gap_[l]);
-        }
         const int label = plan_.label[static_cast<std::size_t>(row)];
         for (int m = 0; m < plan_.models(); ++m) {
             const int at = segment(m);
-            if (off_[at] > T(0)) continue;
-            const double gap = gap_[at], c = c_[at];
+            if (!(awake_[at] > T(0))) continue;
+            const T over = gap_[at];
+            const double gap = over < T(1) ? log_one_plus(over) : logarithm(T(1) + over);
+            const double c = c_[at];
             const double loss = gap + (mean_[at] - s_[m * stride_ + label]);
             told_.loss[m] += c * (loss > 0 ? loss : 0);
             told_.gap[m] += c * gap;
-            if (!(c * gap > state_.calm[m])) std::fill_n(off_ + at, P, T(1));
+            if (!(c * gap > state_.calm[m])) std::fill_n(awake_ + at, P, T(0));
+            if (c * gap > state_.much[m]) state_.hot[row] |= static_cast<std::uint16_t>(1u << m);
         }
     }
 
-    // 3, 4: in models that are not off.
-    void move(std::int64_t i) {
-        T* u = state_.u + i * lanes_;
-        for (int line = 0; line < lanes_; line += W)
-            for (int l = 0; l < W; ++l) {
-                const bool moves = off_[l] == T(0) && u_[line + l] > kNoClass<T>;
-                const T after = u_[line + l] + change_[line + l];
-                u_[line + l] = moves ? after : u_[line + l];
-                const T by = c_[l] * (p_[line + l] - exponential(u_[line + l]));
-                change_[line + l] = moves ? by : T(0);
-            }
-        for (int l = 0; l < lanes_; ++l) {
-            u[l] = u_[l];
-            state_.total[l] += static_cast<double>(change_[l]);
+    static void excess(const T* __restrict s, const T* __restrict u, const T* __restrict p,
+                       const T* __restrict mean, T* __restrict out) {
+        alignas(64) T d[W], far[W];
+        for (int l = 0; l < W; ++l) d[l] = s[l] - u[l] - mean[l];
+        for (int l = 0; l < W; ++l) far[l] = exponential(d[l]) - T(1) - d[l];
+        for (int l = 0; l < W; ++l) {
+            const T size = d[l] < T(0) ? -d[l] : d[l];
+            const T more = T(1.0 / 6) + d[l] * (T(1.0 / 24) + d[l] * T(1.0 / 120));
+            const T series = d[l] * d[l] * (T(0.5) + d[l] * more);
+            out[l] = p[l] * (size < T(0.5) ? series : far[l]);
         }
+    }
+
+    // 4, 5: in models that are not off.
+    void move(std::int64_t i) {
+        step_(s_.data(), u_.data(), p_.data(), room_, change_.data());
+        T* u = state_.u + i * lanes_;
+        for (int at = 0; at < lanes_; at += W)
+            move_at(awake_, c_, &u_[at], &p_[at], &change_[at], u + at);
+        for (int l = 0; l < lanes_; ++l) state_.total[l] += static_cast<double>(change_[l]);
         x_.add(i, change_.data(), state_.w);
+    }
+
+    static void move_at(const T* __restrict awake, const T* __restrict c, const T* __restrict u,
+                        const T* __restrict p, T* __restrict change, T* __restrict to) {
+        for (int l = 0; l < W; ++l) {
+            const T after = u[l] > kNoClass<T> ? u[l] + change[l] : u[l];
+            to[l] = awake[l] > T(0) ? after : u[l];
+            change[l] = c[l] * awake[l] * (p[l] - exponential(to[l]));
+        }
+    }
+
+    DualPass tell() {
+        for (int m = 0; m < plan_.models(); ++m) {
+            if (done_ >> m & 1u) continue;
+            const double average = told_.gap[m] / static_cast<double>(x_.n_rows);
+            state_.calm[m] = kCalm * average;
+            state_.much[m] = HotRows::kMuch * average;
+        }
+        return told_;
     }
 
     const LineProducts<T>& x_;
@@ -213,7 +262,7 @@ class MultinomialDescent {
     MultinomialStep<T, P> step_;
     LineVector<T> shift_, s_, u_, p_, change_;
     DualPass told_;
-    alignas(64) T c_[W], room_[W], off_[W], mean_[W], gap_[W];
+    alignas(64) T c_[W], room_[W], awake_[W], mean_[W], gap_[W];
 };
 
 }  // namespace separable

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "separable/math/exponential.hpp"
 #include "separable/math/lanes.hpp"
@@ -68,23 +69,25 @@ class MultinomialStep {
         : lines_(lines),
           share_(T(1) / static_cast<T>(n_classes)),
           log_share_(logarithm(share_)),
-          one_(lines * W),
-          two_(lines * W),
           start_(lines * W),
           factor_(lines * W),
-          after_(lines * W) {}
+          after_(lines * W),
+          slope_of_(lines * W) {}
 
     // All but `room`, one a model, are [line][lane].
     void operator()(const T* s, const T* u, const T* p, const T* room, T* d) {
         prepare(s, u, p, room);
         for (int k = 0; k < kMost; ++k) {
-            for (int line = 0; line < lines_; ++line) evaluate(line * W, s, u, p, room);
+            for (int at = 0; at < lines_ * W; at += W)
+                evaluate(s + at, u + at, p + at, room, log_room_, m_, &start_[at], &factor_[at],
+                         &after_[at], &slope_of_[at]);
             Over::sums(after_.data(), lines_, sum_);
-            Over::sums(two_.data(), lines_, slope_);
-            if (!move()) break;
+            Over::sums(slope_of_.data(), lines_, slope_);
+            if (!move(sum_, slope_, low_, high_, m_)) break;
         }
         for (int l = 0; l < W; ++l) sum_[l] = (T(1) - sum_[l]) / slope_[l];
-        for (int line = 0; line < lines_; ++line) finish(line * W, room, d);
+        for (int at = 0; at < lines_ * W; at += W)
+            finish(room, sum_, &start_[at], &factor_[at], &after_[at], d + at);
     }
 
    private:
@@ -98,89 +101,122 @@ class MultinomialStep {
     static constexpr T kSlack = T(16) * std::numeric_limits<T>::epsilon();
 
     void prepare(const T* s, const T* u, const T* p, const T* room) {
+        logarithms(room, log_room_);
+        for (int at = 0; at < lines_ * W; at += W)
+            linearise(s + at, u + at, p + at, room, &slope_of_[at], &after_[at], &start_[at],
+                      &factor_[at]);
+        Over::sums(slope_of_.data(), lines_, slope_);
+        Over::sums(after_.data(), lines_, sum_);
+        Over::least(start_.data(), lines_, low_);
+        Over::least(factor_.data(), lines_, high_);
+        first(sum_, slope_, low_, high_, m_);
+    }
+
+    static void logarithms(const T* __restrict room, T* __restrict out) {
+        for (int l = 0; l < W; ++l) out[l] = logarithm(room[l] > T(1e-30) ? room[l] : T(1e-30));
+    }
+
+    // One line of the slope of p by m, of p at m = 0 to first order, and of the ends of a bracket:
+    // m at which p would be 1 / K and 1.
+    void linearise(const T* __restrict s, const T* __restrict u, const T* __restrict p,
+                   const T* __restrict room, T* __restrict slope, T* __restrict rise,
+                   T* __restrict low, T* __restrict high) const {
+        const T share = share_, log_share = log_share_;
         for (int l = 0; l < W; ++l) {
-            const T large = room[l] > T(1e-30) ? room[l] : T(1e-30);
-            log_room_[l] = logarithm(large);
+            slope[l] = p[l] / (T(1) + room[l] * p[l]);
+            rise[l] = p[l] + slope[l] * (s[l] - u[l]);
+            const T size = s[l] < T(0) ? -s[l] : s[l], slack = kSlack * (T(1) + room[l] + size);
+            high[l] = room[l] * (T(1) - p[l]) - s[l] + slack;
+            low[l] = room[l] * (share - p[l]) + log_share - s[l] - slack;
         }
-        T *slope = one_.data(), *rise = two_.data(), *low = start_.data(), *high = factor_.data();
-        for (int line = 0; line < lines_; ++line)
-            for (int l = 0, i = line * W; l < W; ++l, ++i) {
-                slope[i] = p[i] / (T(1) + room[l] * p[i]);
-                rise[i] = p[i] + slope[i] * (s[i] - u[i]);
-                const T size = s[i] < T(0) ? -s[i] : s[i], slack = kSlack * (T(1) + room[l] + size);
-                high[i] = room[l] * (T(1) - p[i]) - s[i] + slack;
-                low[i] = room[l] * (share_ - p[i]) + log_share_ - s[i] - slack;
-            }
-        Over::sums(slope, lines_, slope_);
-        Over::sums(rise, lines_, sum_);
-        Over::least(low, lines_, low_);
-        Over::least(high, lines_, high_);
+    }
+
+    static void first(const T* __restrict sum, const T* __restrict slope, const T* __restrict low,
+                      const T* __restrict high, T* __restrict m) {
         for (int l = 0; l < W; ++l) {
-            const T linear = (T(1) - sum_[l]) / slope_[l];
-            const T above = linear > low_[l] ? linear : low_[l];
-            m_[l] = above < high_[l] ? above : high_[l];
+            const T linear = (T(1) - sum[l]) / slope[l];
+            const T above = linear > low[l] ? linear : low[l];
+            m[l] = above < high[l] ? above : high[l];
         }
     }
 
     // 2: one line of p and of its slope by m.
-    void evaluate(int at, const T* s_all, const T* u_all, const T* p_all, const T* room) {
-        const T *s = s_all + at, *u = u_all + at, *p = p_all + at;
-        T *start = start_.data() + at, *factor = factor_.data() + at, *after = after_.data() + at,
-          *slope = two_.data() + at;
+    static void evaluate(const T* __restrict s, const T* __restrict u, const T* __restrict p,
+                         const T* __restrict room, const T* __restrict log_room,
+                         const T* __restrict m, T* __restrict start, T* __restrict factor,
+                         T* __restrict after, T* __restrict slope) {
+        alignas(64) T x[W], far[W], near[W];
+        std::int32_t distant = 0;
         for (int l = 0; l < W; ++l) {
-            const T t = s[l] - u[l] + m_[l], z = room[l] * p[l], size = t < T(0) ? -t : t;
-            const T log_z = u[l] + log_room_[l], x = t + z + log_z;
-            const T large = x > T(1) ? x : T(1), middle = (x - T(1)) * T(2.0 / 3);
-            const T above = logarithm(large) * (T(1) - T(1) / large);
-            const T below = x < T(-2) ? x : middle;
-            const T guess = (x < T(1) ? below : above) - log_z;
-            const bool near = size <= static_cast<T>(kNear) * (T(1) + z);
-            const T d = near ? T(0) : guess;
-            const T cold = exponential(u[l] + d);
-            const T q = near ? p[l] : cold;
-            const T w = room[l] * q, left = t - (w - z) - d, wide = T(1) + w;
+            const T t = s[l] - u[l] + m[l], z = room[l] * p[l], size = t < T(0) ? -t : t;
+            x[l] = t + z + (u[l] + log_room[l]);
+            near[l] = size <= static_cast<T>(kNear) * (T(1) + z) ? T(1) : T(0);
+            distant |= near[l] > T(0) ? 0 : 1;
+            start[l] = T(0), after[l] = p[l];
+        }
+        if (distant != 0) {
+            for (int l = 0; l < W; ++l) far[l] = x[l] > T(1) ? x[l] : T(1);
+            for (int l = 0; l < W; ++l) far[l] = logarithm(far[l]) * (T(1) - T(1) / far[l]);
+            for (int l = 0; l < W; ++l) {
+                const T middle = (x[l] - T(1)) * T(2.0 / 3), below = x[l] < T(-2) ? x[l] : middle;
+                far[l] = (x[l] < T(1) ? below : far[l]) - (u[l] + log_room[l]);
+                start[l] = near[l] > T(0) ? T(0) : far[l];
+            }
+            for (int l = 0; l < W; ++l) far[l] = exponential(u[l] + start[l]);
+            for (int l = 0; l < W; ++l) after[l] = near[l] > T(0) ? p[l] : far[l];
+        }
+        for (int l = 0; l < W; ++l) {
+            const T t = s[l] - u[l] + m[l], q = after[l], w = room[l] * q, wide = T(1) + w;
+            const T left = t - (w - room[l] * p[l]) - start[l];
             const T a = T(2) * wide * (wide + T(2.0 / 3) * left);
-            const T e = left / wide * ((a - left) / (a - T(2) * left));
-            start[l] = d, factor[l] = e;
+            const T e = left * (a - left) / (wide * (a - T(2) * left));
+            factor[l] = e;
             after[l] = q + q * e;
             slope[l] = after[l] / (T(1) + room[l] * after[l]);
         }
     }
 
     // 3: returns whether some m moved.
-    bool move() {
+    static bool move(const T* __restrict sum, const T* __restrict slope, T* __restrict low,
+                     T* __restrict high, T* __restrict m) {
+        alignas(64) T in_logs[W], middle[W], to[W];
+        for (int l = 0; l < W; ++l) in_logs[l] = -logarithm(sum[l]) * sum[l];
         std::int32_t moves = 0;
         for (int l = 0; l < W; ++l) {
-            const bool over = sum_[l] >= T(1);
-            high_[l] = over ? m_[l] : high_[l];
-            low_[l] = over ? low_[l] : m_[l];
-            const T plain = T(1) - sum_[l], in_logs = -logarithm(sum_[l]) * sum_[l];
-            const T by = (over ? plain : in_logs) / slope_[l], to = m_[l] + by;
-            const T middle = T(0.5) * (low_[l] + high_[l]);
-            const T next = (to > low_[l] && to < high_[l]) ? to : middle;
-            const T size = by < T(0) ? -by : by;
-            const bool done = size <= static_cast<T>(kFine) || middle == m_[l];
-            m_[l] = done ? m_[l] : next;
-            moves |= done ? 0 : 1;
+            const T plain = T(1) - sum[l];
+            high[l] = plain > T(0) ? high[l] : m[l];
+            low[l] = plain > T(0) ? m[l] : low[l];
+            middle[l] = T(0.5) * (low[l] + high[l]);
+            to[l] = m[l] + (plain > T(0) ? in_logs[l] : plain) / slope[l];
+        }
+        for (int l = 0; l < W; ++l) {
+            const T by = to[l] - m[l], size = by < T(0) ? -by : by;
+            const T above = to[l] > low[l] ? to[l] : middle[l];
+            const T next = above < high[l] ? above : middle[l];
+            const T after = size > static_cast<T>(kFine) ? next : m[l];  // NaN moves nothing
+            moves |= after < m[l] || after > m[l] ? 1 : 0;
+            m[l] = after;
         }
         return moves != 0;
     }
 
-    // 4
-    void finish(int at, const T* room, T* d) const {
-        const T *start = start_.data() + at, *factor = factor_.data() + at,
-                *after = after_.data() + at;
+    // 4: `rest` is what m would have to rise by.
+    static void finish(const T* __restrict room, const T* __restrict rest,
+                       const T* __restrict start, const T* __restrict factor,
+                       const T* __restrict after, T* __restrict d) {
+        alignas(64) T by[W];
         for (int l = 0; l < W; ++l) {
-            const T rest = sum_[l] / (T(1) + room[l] * after[l]);
-            const T both = factor[l] + rest + factor[l] * rest;
-            const T cut = both < T(1) ? both : T(1);
-            d[at + l] = start[l] + log_one_plus(cut > T(-0.5) ? cut : T(-0.5));
+            const T more = rest[l] / (T(1) + room[l] * after[l]);
+            by[l] = factor[l] + more + factor[l] * more;
+            by[l] = by[l] < T(1) ? by[l] : T(1);
+            by[l] = by[l] > T(-0.5) ? by[l] : T(-0.5);
         }
+        for (int l = 0; l < W; ++l) d[l] = start[l] + log_one_plus(by[l]);
     }
 
     int lines_;
     T share_, log_share_;
-    LineVector<T> one_, two_, start_, factor_, after_;
+    LineVector<T> start_, factor_, after_, slope_of_;
     alignas(64) T log_room_[W], m_[W], low_[W], high_[W], sum_[W], slope_[W];
 };
 

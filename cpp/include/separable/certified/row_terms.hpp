@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "separable/certified/dual_loss.hpp"
@@ -182,6 +183,30 @@ std::vector<double> smooth_intercepts(const Loss& loss, const RowTargets& rows,
     return b;
 }
 
+// Where the sum of slopes, which are straight lines, crosses 0.
+template <class Loss>
+std::vector<double> straight_intercepts(const Loss& loss, const RowTargets& rows,
+                                        const LanePlan& plan, std::int64_t n_rows,
+                                        std::int64_t stride, const double* scores) {
+    const int lanes = plan.size();
+    TargetTiles tiles(rows, plan, n_rows);
+    std::vector<double> b(lanes, 0.0), s(tiles.room()), first(tiles.room()), second(tiles.room());
+    for (int step = 0; step < 2; ++step) {  // the second one takes away what rounding left
+        LaneSums slope(lanes), curve(lanes);
+        tiles.each([&](std::int64_t from, std::int64_t n, std::size_t numbers) {
+            for (std::int64_t i = 0; i < n; ++i)
+                for (int l = 0; l < lanes; ++l)
+                    s[i * lanes + l] = scores[(from + i) * stride + l] + b[l];
+            slopes_of(loss, numbers, s.data(), tiles.y.data(), tiles.c.data(), first.data(),
+                      second.data());
+            slope.add(first.data(), n), curve.add(second.data(), n);
+        });
+        for (int l = 0; l < lanes; ++l)
+            if (curve.total[l] > 0) b[l] -= slope.total[l] / curve.total[l];
+    }
+    return b;
+}
+
 // The place of the jump at which a slope of -need far to the left reaches 0.
 inline double crossing(std::vector<Jump>& jumps, double need) {
     auto first = jumps.begin(), last = jumps.end();
@@ -230,7 +255,9 @@ template <class Loss>
 std::vector<double> best_intercepts(const Loss& loss, const RowTargets& rows, const LanePlan& plan,
                                     std::int64_t n_rows, std::int64_t stride,
                                     const double* scores) {
-    if constexpr (Loss::kSmooth)
+    if constexpr (std::is_same_v<Loss, SquaredErrorDual>)
+        return straight_intercepts(loss, rows, plan, n_rows, stride, scores);
+    else if constexpr (Loss::kSmooth)
         return smooth_intercepts(loss, rows, plan, n_rows, stride, scores);
     else
         return stepped_intercepts(loss, rows, plan, n_rows, stride, scores);

@@ -127,11 +127,12 @@ struct alignas(kLineBytes) Line {
         return !any_bit(differs);
     }
 
-    // Segments of `width` numbers, a power of two: each number becomes the sum, or the least, of its
-    // segment, by pairs, pairs of pairs, ... which gives all of a segment the same bits.
+    // Segments of `width` numbers, a power of two: each number becomes the sum, or the least, of
+    // its segment, by pairs, pairs of pairs, ... which gives all of a segment the same bits.
     template <int width>
     Line segment_sums() const {
-        return over_segments<width>(*this, [](const Register& a, const Register& b) { return a + b; });
+        return over_segments<width>(*this,
+                                    [](const Register& a, const Register& b) { return a + b; });
     }
     template <int width>
     Line segment_least() const {
@@ -195,8 +196,7 @@ struct alignas(kLineBytes) Line {
         } else {
             Line joined;
             const Line other = line.template swapped<half>();
-            for (int r = 0; r < kRegisters; ++r)
-                joined.part[r] = join(line.part[r], other.part[r]);
+            for (int r = 0; r < kRegisters; ++r) joined.part[r] = join(line.part[r], other.part[r]);
             return over_segments<width, 2 * half>(joined, join);
         }
     }
@@ -209,7 +209,8 @@ struct alignas(kLineBytes) Line {
             if constexpr (by >= kPerRegister)
                 line.part[r] = part[r ^ (by / kPerRegister)];
             else
-                line.part[r] = swap_near<by>(part[r], std::make_integer_sequence<int, kPerRegister>());
+                line.part[r] =
+                    swap_near<by>(part[r], std::make_integer_sequence<int, kPerRegister>());
         return line;
     }
 

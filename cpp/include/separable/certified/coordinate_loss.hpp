@@ -1,0 +1,68 @@
+// The loss of all rows of one model, as coordinate descent on the columns sees it.
+//
+//   total    sum_i c_i loss(y_i, s_i)
+//   slopes   g_i and h_i: c_i times the first and the second derivative by the score
+//   gap      sum_i of what row i adds to the gap of scores s and the dual point z
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "separable/certified/dual_loss.hpp"
+
+namespace separable {
+
+class RowLoss {
+   public:
+    RowLoss(std::span<const double> y, std::span<const double> c) : y_(y), c_(c) {}
+    virtual ~RowLoss() = default;
+
+    virtual double total(const double* s) const = 0;
+    virtual void slopes(const double* s, double* g, double* h) const = 0;
+    virtual double gap(const double* s, const double* z) const = 0;
+    virtual bool is_quadratic() const = 0;
+
+   protected:
+    std::span<const double> y_, c_;
+};
+
+template <class Loss>
+class RowLossOf final : public RowLoss {
+   public:
+    using RowLoss::RowLoss;
+
+    double total(const double* s) const override {
+        return sum([&](std::size_t i) { return c_[i] * loss_.loss(s[i], y_[i]); });
+    }
+    void slopes(const double* s, double* g, double* h) const override {
+        const double *y = y_.data(), *c = c_.data();
+        for (std::size_t i = 0; i < y_.size(); ++i) loss_.slopes(s[i], y[i], c[i], g[i], h[i]);
+    }
+    double gap(const double* s, const double* z) const override {
+        return sum([&](std::size_t i) {
+            const double a = Loss::kRegression ? z[i] : y_[i] * z[i];
+            const double gap = loss_.gap(s[i], y_[i], c_[i], a);
+            return gap > 0 ? gap : 0.0;
+        });
+    }
+    bool is_quadratic() const override { return std::is_same_v<Loss, SquaredErrorDual>; }
+
+   private:
+    // A few rows at a time, so that rounding does not grow with their number and loops are vectors.
+    template <class Term>
+    double sum(Term term) const {
+        constexpr std::size_t kRows = 64;
+        double terms[kRows], total = 0;
+        for (std::size_t first = 0; first < y_.size(); first += kRows) {
+            const std::size_t n = std::min(kRows, y_.size() - first);
+            for (std::size_t i = 0; i < n; ++i) terms[i] = term(first + i);
+            double part = 0;
+            for (std::size_t i = 0; i < n; ++i) part += terms[i];
+            total += part;
+        }
+        return total;
+    }
+    Loss loss_;
+};
+
+}  // namespace separable

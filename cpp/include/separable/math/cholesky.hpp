@@ -1,0 +1,69 @@
+// Cholesky's factor of a symmetric matrix that may be singular.
+//
+// A pivot that is rounding and no more becomes a small share of its diagonal. So equations that
+// depend on others, as two equal columns make them, still have a solution; it is large where they
+// contradict each other, in a direction in which the quadratic form is flat.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "separable/math/lanes.hpp"
+
+namespace separable {
+
+// sum_k a_k b_k
+inline double plain_dot(std::int64_t n, const double* a, const double* b) {
+    constexpr int P = kPerLine<double>;
+    Line<double> partial = Line<double>::zero();
+    std::int64_t k = 0;
+    for (; k + P <= n; k += P) partial += Line<double>::load(a + k) * Line<double>::load(b + k);
+    double sum = partial.sum();
+    for (; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+class Cholesky {
+   public:
+    // The lower triangle of `matrix`, m x m, rows `stride` apart; only `chosen` rows and columns.
+    Cholesky(const std::vector<double>& matrix, std::size_t stride,
+             const std::vector<std::size_t>& chosen)
+        : m_(chosen.size()), factor_(m_ * m_, 0.0) {
+        constexpr double kRounding = 1e-11, kFlat = 1e-8;
+        for (std::size_t i = 0; i < m_; ++i) {
+            double* mine = factor_.data() + i * m_;
+            const double* from = matrix.data() + chosen[i] * stride;
+            for (std::size_t k = 0; k < i; ++k) {
+                const double* other = factor_.data() + k * m_;
+                const double left =
+                    from[chosen[k]] - plain_dot(static_cast<std::int64_t>(k), mine, other);
+                mine[k] = other[k] > 0 ? left / other[k] : 0.0;
+            }
+            const double whole = from[chosen[i]];
+            const double pivot = whole - plain_dot(static_cast<std::int64_t>(i), mine, mine);
+            mine[i] = std::sqrt(pivot > kRounding * whole ? pivot : kFlat * whole);
+        }
+    }
+
+    // r becomes the solution.
+    void solve(std::vector<double>& r) const {
+        for (std::size_t i = 0; i < m_; ++i) {
+            const double* mine = factor_.data() + i * m_;
+            const double left = r[i] - plain_dot(static_cast<std::int64_t>(i), mine, r.data());
+            r[i] = mine[i] > 0 ? left / mine[i] : 0.0;
+        }
+        for (std::size_t i = m_; i-- > 0;) {
+            const double* mine = factor_.data() + i * m_;
+            r[i] = mine[i] > 0 ? r[i] / mine[i] : 0.0;
+            for (std::size_t k = 0; k < i; ++k) r[k] -= r[i] * mine[k];
+        }
+    }
+
+   private:
+    std::size_t m_;
+    std::vector<double> factor_;
+};
+
+}  // namespace separable

@@ -1,0 +1,78 @@
+"""The columns of a problem one after the other, as coordinate descent reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.core_rows import core_rows
+from separable.data.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable._core import native
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ReadColumns"]
+
+
+@dataclass(frozen=True)
+class ReadColumns:
+    """Columns z / factor, the rows of a transposed matrix; their weights are u times factor.
+
+    Sparse columns are scaled by powers of two alone, so that their values keep every bit; what is
+    left of the scale is the factor, and 1 else.
+
+    Parameters
+    ----------
+    core : Rows
+        d x n.
+    factor : ndarray, shape (d,), or None
+        None: 1.
+    """
+
+    core: native.Rows
+    factor: Floats | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
+        """Transpose the rows of a problem; dense values that have to change become ``dtype``."""
+        return _sparse(problem) if problem.rows.is_sparse else _dense(problem, dtype)
+
+    def penalty(self, corner: float, curve: float) -> tuple[Floats, Floats]:
+        """Return the l1 and the l2 penalty of each column's weight as it is read."""
+        if self.factor is None:
+            d = self.core.n_rows
+            return np.full(d, corner), np.full(d, curve)
+        return corner / self.factor, curve / self.factor**2
+
+
+def _sparse(problem: Problem) -> ReadColumns:
+    rows, scale = problem.rows, problem.columns.scale
+    matrix = rows.to_matrix().tocsc()
+    values = matrix.data
+    factor = None
+    if scale is not None:
+        factor, power = np.frexp(scale)
+        factor[scale == 0] = 1.0
+        whole = np.where(scale == 0, 0.0, np.ldexp(1.0, power))
+        values = values * np.repeat(whole, np.diff(matrix.indptr)).astype(np.float64)
+        values = values.astype(rows.values.dtype, copy=False)
+    return ReadColumns(core_rows(Rows(values, rows.n_rows, matrix.indices, matrix.indptr)), factor)
+
+
+def _dense(problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
+    rows, columns = problem.rows, problem.columns
+    if columns.shift is None and columns.scale is None:
+        values = np.ascontiguousarray(rows.values.T)
+    else:
+        values = np.empty((rows.n_features, rows.n_rows), dtype)
+        for start, block in problem.blocks():
+            part = block if columns.scale is None else block * columns.scale
+            values[:, start : start + len(block)] = part.T
+    return ReadColumns(core_rows(Rows(values, rows.n_rows)))

@@ -1,0 +1,147 @@
+"""Judging weights under a penalty with corners, l1 or elastic net.
+
+With l1 = l1_ratio and l2 = 1 - l1_ratio, a dual point z with a sum of 0, and its pulls g = Z'z on
+the columns, split into t, what g exceeds l1 by, and the rest e:
+
+    dual  sum_i dual(y_i, c_i, z_i) - sum_j t_j^2 / (2 l2)
+    gap   sum_i (a term of row i >= 0) + sum_j (l1 |u_j| - e_j u_j) + l2/2 (u_j - t_j / l2)^2
+
+Without an l2 part t has to be 0: the dual point is scaled down until it is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.certificate import Certificate
+from separable.certified.judge import Judgement, feasible
+from separable.certified.problem import in_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["corner_and_curve", "judge_l1"]
+
+#: Rounding must not leave a pull above the penalty.
+BELOW = 1.0 - 2.0**-51
+
+
+def corner_and_curve(problem: Problem) -> tuple[float, float]:
+    """Return l1 and l2: what |u_j| and u_j^2 / 2 cost, in the objective over ``value``.
+
+    Columns in another unit have u in its inverse, so that l1 alone changes with it.
+    """
+    ratio = problem.penalty.l1_ratio
+    return ratio / math.sqrt(problem.value), 1.0 - ratio
+
+
+def judge_l1(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    z: Floats | None,
+    weights: NDArray[Any],
+    tol: float,
+) -> Judgement:
+    """Certify weights, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    lanes : sequence of Lane
+    z : ndarray, shape (n, k), or None
+        A dual point of each lane, with the sign of the target; made feasible here. None: the one
+        of the slopes of the losses at the weights.
+    weights : ndarray, shape (d, k)
+        Of the problem's columns; where these may not be negative they are not.
+    tol : float
+        The relative gap asked for.
+    """
+    k = len(lanes)
+    corner, curve = corner_and_curve(problem)
+    targets = problem.in_lanes(lanes)
+    u = in_lines(np.asarray(weights, dtype=np.float64))
+    scores = problem.scores(u)
+    if z is None:
+        z = _slopes_against(problem, lanes, targets, scores)
+    dual = feasible(problem, lanes, z)
+    pull = problem.along(dual)[:, :k]
+    if curve == 0:
+        keep = _scales(problem, lanes, dual[:, :k], pull, corner)
+        dual[:, :k] *= keep
+        pull *= keep
+    b, loss, value, gap = (
+        np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
+    )
+    u = u[:, :k]
+    over = np.maximum(pull - corner, 0.0)
+    if not problem.penalty.positive:
+        over += np.minimum(pull + corner, 0.0)
+    if curve == 0:
+        over[:] = 0.0
+    within = pull - over
+    size = np.abs(u)
+    columns = np.maximum(corner * size - within * u, 0.0).sum(axis=0)
+    if curve > 0:
+        columns += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
+        value = value - (over**2).sum(axis=0) / (2.0 * curve)
+    primal = loss + corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0)
+    certificates = [
+        Certificate(
+            float(primal[lane]),
+            float(value[lane]),
+            float(gap[lane] + columns[lane]),
+            tol,
+            convexity=curve,
+        ).times(problem.value)
+        for lane in range(k)
+    ]
+    scores = scores[:, :k]
+    scores += b
+    return Judgement(u, b, scores, certificates, dual[:, :k])
+
+
+def _slopes_against(
+    problem: Problem, lanes: Sequence[Lane], targets: native.LaneTargets, scores: Floats
+) -> Floats:
+    """Return minus the slopes of the losses, at the best intercepts."""
+    k = len(lanes)
+    b = np.zeros(k)
+    if problem.fit_intercept:
+        b = np.array(native.row_terms(targets, np.zeros_like(scores), scores, True)[0])
+    z = np.zeros_like(scores)
+    for lane in range(k):
+        z[:, lane] = -problem.loss.slopes(  # type: ignore[attr-defined]
+            problem.targets(lanes[lane]), scores[:, lane] + b[lane], problem.costs(lanes[lane])
+        )[0]
+    return z
+
+
+def _scales(
+    problem: Problem, lanes: Sequence[Lane], dual: Floats, pull: Floats, corner: float
+) -> Floats:
+    """Return what to scale dual points with so that no pull exceeds the l1 penalty."""
+    most = (pull if problem.penalty.positive else np.abs(pull)).max(axis=0, initial=0.0)
+    best = np.ones(len(lanes))
+    if problem.is_regression:  # the dual value is quadratic in the scale
+        y = problem.targets(lanes[0])
+        if problem.fit_intercept:  # z has a sum of 0: the mean says nothing but loses digits
+            y = y - y.mean()
+        for lane, one in enumerate(lanes):
+            c = problem.costs(one)
+            z = dual[:, lane]
+            square = float(np.divide(z**2, c, out=np.zeros_like(z), where=c > 0).sum())
+            if square > 0:
+                best[lane] = max(0.0, float(z @ y) / square)
+    room = np.divide(corner, most, out=np.full(len(lanes), np.inf), where=most > 0)
+    scales: Floats = np.minimum(best, room * BELOW)
+    return scales

@@ -1,0 +1,236 @@
+"""Learning lanes under a penalty with corners: coordinate descent along chains of strengths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.judge import Judgement
+from separable.certified.l1_columns import ReadColumns
+from separable.certified.l1_judge import corner_and_curve, judge_l1
+from separable.certified.sharing import End, shared_out
+from separable.certified.solve import FEW, SINGLE, TOL_FEW, TOL_MANY, Request, Solved
+from separable.fitting.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.dual_lanes import Start
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["L1Solver"]
+
+#: The relative gap at which small problems are solved to rounding.
+ROUNDING = 1e-14
+#: Of the relative gap asked for: what the engine aims at, and again after a certificate missed.
+AIM, CLOSER = 0.9, 0.1
+#: How often it is sent back to come closer.
+TRIES = 4
+#: Numbers of the tables that are judged at a time.
+TABLES = 1 << 22
+#: Models that are judged at a time, at least.
+LEAST_LANES = 8
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Weights along a chain of strengths, as columns are read: those that are not 0."""
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int64]
+    weight: Floats
+    intercept: Floats
+    gap: Floats
+    sweeps: NDArray[np.int64]
+
+    def dense(self, some: slice, n_columns: int) -> Floats:
+        """Return the weights of some strengths, shape (d, k)."""
+        first, last, _ = some.indices(len(self.intercept))
+        weights = np.zeros((n_columns, last - first))
+        part = slice(self.start[first], self.start[last])
+        lane = np.repeat(np.arange(last - first), np.diff(self.start[first : last + 1]))
+        weights[self.column[part], lane] = self.weight[part]
+        return weights
+
+
+@dataclass(frozen=True)
+class L1Solver:
+    """Learns lanes of one problem with an l1 or elastic net penalty, or weights that are not < 0.
+
+    Lanes of one class and fold are a chain from small to large C, each starting from the weights of
+    the one before.
+
+    Parameters
+    ----------
+    problem : Problem
+        The loss is squared error, log loss or squared hinge.
+    request : Request
+    """
+
+    problem: Problem
+    request: Request = field(default_factory=Request)
+
+    @property
+    def tol(self) -> float:
+        """The relative gap asked for."""
+        if self.request.tol is not None:
+            return self.request.tol
+        few = min(self.problem.rows.shape) <= FEW or self.problem.is_small
+        return TOL_FEW if few else TOL_MANY
+
+    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
+        """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
+
+        Parameters
+        ----------
+        lanes : sequence of Lane
+        start : Start, optional
+            Where each chain starts.
+        """
+        for lane in lanes:
+            if math.isinf(lane.strength):
+                raise ValueError(
+                    "C=inf, no penalty, has no l1 part to learn with. Choose a finite C, such as "
+                    "1e6, or l1_ratio=0."
+                )
+        chains = list(_chains(lanes))
+        end = End()
+        if self.request.n_jobs > 1 and len(chains) > 1:
+            _ = self._columns
+        with one_blas_thread():
+            if self.request.n_jobs == 1 or len(chains) == 1:
+                for chain in chains:
+                    yield from self._learn(lanes, chain, start, end)
+                return
+            learn = partial(self._learned, lanes, start=start, end=end)
+            for some in shared_out(chains, learn, self.request.n_jobs, end):
+                yield from some
+
+    def _learned(
+        self, lanes: Sequence[Lane], chain: list[int], *, start: Start | None, end: End
+    ) -> list[Solved]:
+        return list(self._learn(lanes, chain, start, end))
+
+    def _learn(
+        self, lanes: Sequence[Lane], chain: list[int], start: Start | None, end: End
+    ) -> Iterator[Solved]:
+        """Learn a chain, and judge it some lanes at a time."""
+        mine = [lanes[k] for k in chain]
+        path = self._descend(mine, self._first_weights(start, chain[0]), self._aim, end)
+        n, d = self.problem.rows.shape
+        width = max(LEAST_LANES, TABLES // (d + 3 * n))
+        for first in range(0, len(chain), width):
+            some = slice(first, first + width)
+            judgement, sweeps = self._judged(mine[some], path.dense(some, d), end)
+            sweeps += path.sweeps[some]
+            engines = ["coordinates"] * len(sweeps)
+            yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
+
+    def _judged(
+        self, lanes: list[Lane], weights: Floats, end: End
+    ) -> tuple[Judgement, NDArray[np.int64]]:
+        """Judge weights as they were read; those whose certificate misses are learned further."""
+        found = judge_l1(self.problem, lanes, None, self._of_problem(weights), self.tol)
+        sweeps = np.zeros(len(lanes), np.int64)
+        aim = self._aim
+        for _ in range(TRIES):
+            short = [k for k, one in enumerate(found.certificates) if not one.converged]
+            aim *= CLOSER
+            if not short or end.asked.is_set():
+                break
+            parts = [found.lane(k) for k in range(len(lanes))]
+            for k in short:
+                left = self.request.max_iter - int(sweeps[k])
+                path = self._descend([lanes[k]], weights[:, k], aim, end, left)
+                sweeps[k] += path.sweeps[0]
+                weights[:, k] = path.dense(slice(0, 1), len(weights))[:, 0]
+                read = self._of_problem(weights[:, k : k + 1])
+                one = judge_l1(self.problem, [lanes[k]], None, read, self.tol)
+                if one.is_better_than(parts[k]):
+                    parts[k] = one
+            found = Judgement.side_by_side(parts)
+        return found, sweeps
+
+    # ------------------------------------------------------------------ the engine
+
+    @property
+    def _aim(self) -> float:
+        """The relative gap that the engine aims at."""
+        return min(self.tol, ROUNDING) if self.problem.is_small else AIM * self.tol
+
+    @cached_property
+    def _columns(self) -> ReadColumns:
+        exact = self.problem.is_small or self.tol < SINGLE
+        dtype = np.dtype(np.float64) if exact else self.problem.rows.values.dtype
+        return ReadColumns.of(self.problem, dtype)
+
+    @cached_property
+    def _penalties(self) -> tuple[Floats, Floats]:
+        return self._columns.penalty(*corner_and_curve(self.problem))
+
+    def _of_problem(self, weights: Floats) -> Floats:
+        """Return weights of the problem's columns, of those of columns as they are read."""
+        factor = self._columns.factor
+        return weights if factor is None else weights / factor[:, None]
+
+    def _first_weights(self, start: Start | None, k: int) -> Floats:
+        """Return the weights that a chain starts from, of columns as they are read."""
+        weights = np.zeros(self.problem.rows.n_features)
+        if start is None:
+            return weights
+        corner, curve = corner_and_curve(self.problem)
+        if start.weights is not None:
+            weights = np.ascontiguousarray(start.weights[:, k], dtype=np.float64)
+        elif curve > 0:
+            pull = self.problem.along(start.dual[:, k : k + 1])[:, 0]
+            weights = np.sign(pull) * np.maximum(np.abs(pull) - corner, 0.0) / curve
+        if self.problem.penalty.positive:
+            weights = np.maximum(weights, 0.0)
+        factor = self._columns.factor
+        return weights if factor is None else weights * factor
+
+    def _descend(
+        self, lanes: list[Lane], start: Floats, aim: float, end: End, most: int | None = None
+    ) -> _Path:
+        """Learn a chain of lanes, from small to large C."""
+        problem, request = self.problem, self.request
+        one = replace(lanes[0], strength=problem.value)  # costs as if C were 1
+        told: Any = None
+        if request.callback is not None or request.n_jobs > 1:
+            told = partial(end.tell, request.callback)
+        l1, l2 = self._penalties
+        return _Path(
+            *native.descend_path(
+                self._columns.core,
+                problem.loss.name,
+                problem.targets(one),
+                problem.costs(one),
+                l1,
+                l2,
+                problem.penalty.positive,
+                problem.fit_intercept,
+                np.array([lane.strength / problem.value for lane in lanes]),
+                np.ascontiguousarray(start),
+                0.0,
+                aim,
+                request.max_iter if most is None else most,
+                told,
+            )
+        )
+
+
+def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:
+    """Yield lanes of one class and fold, by number, from small to large C."""
+    chains: dict[tuple[int, int], list[int]] = {}
+    for k in sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k)):
+        chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
+    yield from chains.values()
