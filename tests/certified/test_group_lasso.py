@@ -19,6 +19,7 @@ from separable import (
     TableRegressor,
     load,
 )
+from separable.select import path, search
 from tests.certified.block_oracles import group_minimum, mean_loss
 
 pytestmark = pytest.mark.native
@@ -248,6 +249,48 @@ def test_a_large_penalty_drops_all():
     assert model.dropped_groups_ == [0, 1, 2, 3]
     assert model.certificate_.relative_gap <= 1e-15
     assert len(GroupLasso(top * 0.999, groups=group).fit(X, y).kept_groups_) == 1
+
+
+# --------------------------------------------------------------------- paths and searches
+
+
+def test_a_path_from_where_all_groups_leave():
+    X, y, group = made(8)
+    found = path(GroupLasso(groups=group, standardize=True), X, y, alphas=12)
+    assert found.strength == "alpha"
+    assert found.coefs.shape == (12, 1, 8)
+    assert all(one.converged for (one,) in found.certificates)
+    assert not found.coefs[0].any()
+    assert found.coefs[1].any()
+    for k in (3, 11):
+        alone = GroupLasso(found.strengths[k], groups=group, standardize=True).fit(X, y)
+        np.testing.assert_allclose(found.coefs[k, 0], alone.coef_, atol=1e-6)
+        np.testing.assert_allclose(found.intercepts[k], alone.intercept_, atol=1e-6)
+        assert found.certificates[k][0].primal == pytest.approx(alone.certificate_.primal)
+
+
+def test_alphas_of_a_path_in_any_order():
+    X, y, group = made(8)
+    one = path(GroupLasso(groups=group), X, y, alphas=[0.1, 1.0, 0.01])
+    other = path(GroupLasso(groups=group), X, y, alphas=[1.0, 0.1, 0.01])
+    np.testing.assert_array_equal(one.coefs[[1, 0, 2]], other.coefs)
+    with pytest.raises(ValueError, match="GroupLasso has no Cs: give alphas"):
+        path(GroupLasso(), X, y, Cs=[1.0])
+    for alphas in ([], [-1.0], [np.nan], 0):
+        with pytest.raises(ValueError, match="alphas must be an int >= 1 or finite floats > 0"):
+            path(GroupLasso(), X, y, alphas=alphas)
+
+
+def test_a_path_that_does_not_converge_says_so():
+    X, y, group = made(8)
+    with pytest.warns(UserWarning, match="GroupLasso stopped after"):
+        path(GroupLasso(groups=group, max_iter=1), X, y, alphas=5)
+
+
+def test_a_search_over_alpha():
+    X, y, group = made(9, n=120)
+    found = search(GroupLasso(groups=group), {"alpha": [0.01, 0.1, 10.0]}, X, y, cv=4)
+    assert found.best_params_["alpha"] < 10
 
 
 # --------------------------------------------------------------------- which columns go together

@@ -74,6 +74,7 @@ class BlockDescent:
         self.max_iter, self.callback = max_iter, callback
         self._to_rounding = problem.is_small if to_rounding is None else to_rounding
         self._part: tuple[NDArray[np.intp], ColumnProducts] | None = None
+        self._kept: tuple[int, Floats] | None = None
         self.is_stopped = False
 
     def solve(self, lane: Lane, start: Floats | None = None) -> tuple[Judgement, int]:
@@ -106,7 +107,7 @@ class BlockDescent:
                 return best, passes
             chosen = self._working(seen, blocks)
             if products is None or chosen is not blocks or not self._is_quadratic:
-                products = self._products(chosen, seen.curve)
+                products = self._products(lane, chosen, seen.curve)
             blocks = chosen
             enough = SHARE * caution * min(gap, self.tol * seen.primal)
             enough = max(enough, STILL * seen.primal)
@@ -148,11 +149,16 @@ class BlockDescent:
             chosen = np.union1d(chosen, before)
         return np.sort(chosen)
 
-    def _products(self, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+    def _products(self, lane: Lane, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+        """Return the products of the blocks' columns; those of squared errors are kept."""
         if self._part is None or not np.array_equal(self._part[0], blocks):
             columns = self.penalty.columns_of(blocks)
-            self._part = blocks, ColumnProducts(self.problem, columns)
-        return self._part[1].products(curve)
+            self._part, self._kept = (blocks, ColumnProducts(self.problem, columns)), None
+        if not self._is_quadratic:
+            return self._part[1].products(curve)
+        if self._kept is None or self._kept[0] != lane.fold:
+            self._kept = lane.fold, self._part[1].products(curve / lane.strength)
+        return lane.strength * self._kept[1]
 
     # ------------------------------------------------------------------ steps
 

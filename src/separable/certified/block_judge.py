@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "see"]
+__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "pull_at", "see"]
 
 
 class ConvexPenalty(Protocol):
@@ -131,13 +131,17 @@ class Seen:
         )
 
 
-def see(
-    problem: Problem,
-    lane: Lane,
-    penalty: ConvexPenalty,
-    u: Floats,
-) -> Seen:
+def pull_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
+    """Return minus the slope of the loss along each weight."""
+    return _seen(problem, lane, u, 0.0).pull
+
+
+def see(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Seen:
     """Read the rows once for the scores of weights and once for their pull."""
+    return _seen(problem, lane, u, penalty.value(u))
+
+
+def _seen(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Seen:
     loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
     y, c = problem.targets(lane), problem.costs(lane)
     scores = problem.scores(u[:, None])[:, 0]
@@ -149,7 +153,7 @@ def see(
     slope, curve = loss.slopes(y, scores, c)
     total = loss.total(y, scores, c)
     pull = problem.along(-slope[:, None])[:, 0]
-    return Seen(u, b, scores, pull, curve, total, total + penalty.value(u), slope)
+    return Seen(u, b, scores, pull, curve, total, total + penalty, slope)
 
 
 def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:

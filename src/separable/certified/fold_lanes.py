@@ -17,7 +17,7 @@ import numpy as np
 from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
-from separable.certified.problem import TOGETHER, Lane
+from separable.certified.problem import TOGETHER
 from separable.certified.solvers import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows

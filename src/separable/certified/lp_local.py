@@ -80,8 +80,9 @@ class LocalCertificate(Certificate):
             f"{self.left:.1e}; nothing is known of the global optimum"
         )
 
-    def times(self, value: float) -> LocalCertificate:
+    def times(self, value: float, *, convexity: float = 1.0) -> LocalCertificate:
         """Return the certificate of an objective that is so many times as large."""
+        del convexity  # there is none
         return replace(self, primal=value * self.primal, left=value * self.left)
 
 
@@ -181,7 +182,12 @@ class LocalSearch:
             seen = see(self.problem, self.lane, self.penalty, u)
             left = self.penalty.left(u, seen.pull, h)
             proof = LocalCertificate(
-                seen.primal, -np.inf, np.inf, self.tol, False, float(left.max(initial=0.0))
+                seen.primal,
+                -np.inf,
+                np.inf,
+                self.tol,
+                is_penalised=False,
+                left=float(left.max(initial=0.0)),
             )
             if best is None or (proof.primal, proof.left) < (best[0].primal, best[0].left):
                 best = proof, seen
