@@ -1,6 +1,6 @@
 """The compiled core of separable."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, overload
 
 import numpy
@@ -348,11 +348,7 @@ def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
     Least squares with an elastic net from products of columns, for many strengths, each from the weights of the one before and the first from those in weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.
     """
 
-@overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
-
-@overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
+def elastic_net_gaps(weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, l1_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], found: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Writes (primal, gap, s) of weights, given the products of columns with what they leave of the target, and its square.
     """
