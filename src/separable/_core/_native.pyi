@@ -1,6 +1,6 @@
 """The compiled core of separable."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, overload
 
 import numpy
@@ -343,14 +343,14 @@ def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None
 def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
 
+def descend_path(columns: Rows, loss: str, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, fit_intercept: bool, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, tol: float, max_sweeps: int, told: Callable | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. Returns where the weights of each strength start, their columns and values, intercepts, relative gaps as seen, and sweeps.
+    """
+
 def gram_path(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cross: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], squares: float, l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, l1_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float, max_iter: int, callback: object | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], found: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
     Least squares with an elastic net from products of columns, for many strengths, each from the weights of the one before and the first from those in weights; see certified/gram_descent.hpp. Writes weights, (primal, gap) and the steps of each.
-    """
-
-def elastic_net_gaps(weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, l1_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], found: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """
-    Writes (primal, gap, s) of weights, given the products of columns with what they leave of the target, and its square.
     """
 
 def lp_descent(power: str, h: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], enough: float, most: int, u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[int, float]:
@@ -368,13 +368,18 @@ class MultinomialTargets:
 
     def __init__(self, n_classes: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-@overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], calm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
+def class_stride(n_classes: int, itemsize: int) -> int:
+    """
+    The lanes that the classes of one model take: a power of two, or whole lines.
+    """
 
 @overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], calm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
+def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
+
+@overload
+def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
     """
-    A pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. by_lane are multipliers and sums. Returns the loss and the gap that the pass saw, by model.
+    A pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. hot has a bit for each model in which a row added much to the gap; by_lane are multipliers and sums, by_model rho, little and much of a gap. Returns the loss and the gap that the pass saw, by model.
     """
 
 class TextDocuments:

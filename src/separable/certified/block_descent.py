@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.block_judge import BlockPenalty, Seen, see
+from separable.certified.block_newton import newton_on_used
 from separable.certified.block_products import ColumnProducts
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ WORK = 1 << 28
 ROUNDING, STILL, IDLE = 1e-15, 1e-29, 2
 #: How much of the gap passes may leave, and how much less after a round that gained little.
 SHARE, CAUTION = 1e-3, 1e-2
+#: Passes before Newton's method is tried, twice as many after each time, with so many weights.
+BURST, MOST_EQUATIONS = 50, 2000
 #: The share of the promised descent that a step has to keep.
 KEPT = 0.1
 
@@ -174,13 +177,31 @@ class BlockDescent:
         """Return weights with a lower objective, the passes that it took, and what one moved."""
         columns = self.penalty.columns_of(blocks)
         mine, pull = seen.u[columns], seen.pull[columns]
-        room = max(1, WORK // max(1, h.size))
-        passes, moved = self.penalty.descend(
-            blocks, h, mine, pull, enough=enough, most=int(min(most, room))
-        )
+        most = int(min(most, max(1, WORK // max(1, h.size))))
+        passes, burst = 0, BURST
+        while True:
+            more, moved = self.penalty.descend(
+                blocks, h, mine, pull, enough=enough, most=min(burst, most - passes)
+            )
+            passes, burst = passes + more, 2 * burst
+            if moved <= enough or passes >= most:
+                break
+            self._hasten(blocks, h, mine, pull)
         u = seen.u.copy()
         u[columns] = mine
         return (u if self._is_quadratic else self._shortened(lane, seen, u)), passes, moved
+
+    def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> None:
+        """Go on by Newton's method with the blocks that are not 0."""
+        all_of = self.penalty.part(blocks)
+        used = np.flatnonzero(all_of.used(u))
+        columns = all_of.columns_of(used)
+        if not 1 < len(columns) <= MOST_EQUATIONS:
+            return
+        mine, pull = u[columns], g[columns]
+        newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
+        g -= h[:, columns] @ (mine - u[columns])
+        u[columns] = mine
 
     def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
         """Return u, or a point on the way to it that lowers the objective as it should."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from separable.certified.block_newton import SmoothPart
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement
 
@@ -37,6 +38,16 @@ class ConvexPenalty(Protocol):
         """Return penalty(u) + conjugate(v) - u.v, from terms that are not negative."""
 
 
+class BlockPart(SmoothPart, Protocol):
+    """The penalty of some blocks."""
+
+    def used(self, u: Floats) -> NDArray[np.bool_]:
+        """Return which blocks are not 0."""
+
+    def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of some blocks, one block after the other."""
+
+
 class BlockPenalty(ConvexPenalty, Protocol):
     """A penalty that is a sum over blocks of weights."""
 
@@ -53,6 +64,9 @@ class BlockPenalty(ConvexPenalty, Protocol):
 
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the columns of some blocks, one block after the other."""
+
+    def part(self, blocks: NDArray[np.intp]) -> BlockPart:
+        """Return the penalty of some blocks, of their columns one after the other."""
 
     def urge(self, u: Floats, v: Floats) -> Floats:
         """Return of each block that is 0 how far its pull is beyond what holds it there."""
