@@ -34,12 +34,12 @@ Intercept = Literal["free", "penalised", "none"]
 class Weights:
     """What a contender found: weights (k, d) and intercepts (k,), of classes or of a path.
 
-    ``seconds`` is the time it took where that is told by another process.
+    ``seconds`` are its wall and processor time where another process tells them.
     """
 
     coef: Any
     intercept: Any
-    seconds: float | None = None
+    seconds: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, fitted: Any) -> Weights:
