@@ -211,6 +211,8 @@ class ObjectiveRace:
         runs: list[tuple[Entrant, float | None]] = []
         quickest = math.inf
         for peer in peers:
+            if peer.tolerances and not peer.once:
+                peer.fit(peer.tolerances[0])  # some compile themselves
             for tol in peer.tolerances:
                 start = time.process_time()
                 found = peer.fit(tol)
