@@ -127,7 +127,7 @@ class Columns:
         return w, b if self.shift is None else b - self.shift @ w
 
     def seen(self, w: Floats) -> Floats:
-        """Return the weights, (d, k), that weights of the columns as they came are here."""
+        """Return the weights u, shape (d, k), of weights of the columns as they came."""
         if self.scale is None:
             return w
         scale = self.scale[:, None]
