@@ -218,9 +218,11 @@ def test_a_class_of_one_row_and_many_classes():
     check(model, X, y)
 
 
-@pytest.mark.parametrize("kind", ["dense", "float32", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "float32", "sparse", "many columns"])
 def test_engines_for_large_problems(kind, monkeypatch):
     monkeypatch.setattr("separable.certified.problem.SMALL", 0)
+    if kind == "many columns":
+        monkeypatch.setattr("separable.certified.multinomial_solve.FEW_COLUMNS", 0)
     X, y, rng = data(12, n=500, d=12)
     if kind == "sparse":
         X[rng.random(X.shape) < 0.5] = 0.0
