@@ -252,7 +252,8 @@ class MultinomialSolver(Solver):
         run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
         if math.isinf(lane.strength):
             self._refuse_many()
-            return *replace(run, x=self._exact_rows).direct(weights, self.request.max_iter), "newton"
+            run = replace(run, x=self._exact_rows)
+            return *run.direct(weights, self.request.max_iter), "newton"
         if self._size <= FEW and self.problem.is_small:
             return *run.direct(weights, self.request.max_iter), "newton"
         found, products = run.conjugate(weights, self.request.max_iter)
