@@ -335,7 +335,7 @@ class CertifiedEstimator(LinearEstimator):
         )
 
     def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
-        """Return where a warm start goes on from: dual points of the last fit, made feasible."""
+        """Return where a warm start goes on from: the last fit, its dual points made feasible."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
         last, k = self._dual, len(lesson.models) if lesson.n_joint == 2 else lesson.n_joint

@@ -81,7 +81,7 @@ def feasible_shares(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
 
 def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
     shares = np.where(rows.there & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(np.float64)
-    total = shares.sum(axis=1)
+    total = shares @ np.ones(shares.shape[1])
     empty = np.flatnonzero(total <= 0)
     shares[empty, rows.y[empty]] = 1.0
     total[empty] = 1.0
@@ -100,8 +100,13 @@ def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats
 
 
 def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
-    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane."""
+    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane.
+
+    Without a penalty, 0.
+    """
     rows = _Classes.of(problem, lane)
+    if not np.isfinite(lane.strength):
+        return np.zeros_like(z)
     p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
     p[np.arange(len(p)), rows.y] += 1.0
     return _points(rows, _feasible(rows, p, fit_intercept=problem.fit_intercept))
@@ -112,7 +117,7 @@ def _points(rows: _Classes, shares: Floats) -> Floats:
     place = np.arange(len(z))
     # 1 - p_y as the sum of the others keeps the digits of rows that are almost sure
     z[place, rows.y] = 0.0
-    z[place, rows.y] = -z.sum(axis=1)
+    z[place, rows.y] = -(z @ np.ones(z.shape[1]))
     z *= rows.c[:, None]
     return z
 
