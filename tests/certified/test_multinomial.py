@@ -23,6 +23,7 @@ from separable.certified.solve import Request
 from separable.data.rows import as_rows
 from separable.fitting.choice import GridEdgeWarning
 from separable.model.file import load
+from separable.select import cross_validate, path, search
 
 pytestmark = pytest.mark.native
 
@@ -363,6 +364,26 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
     again = LogisticRegression(0.1, l1_ratio=l1_ratio, warm_start=True).fit(X, y == 0)
     weights = again.coef_.copy()
     np.testing.assert_allclose(again.fit(X, y == 0).coef_, weights, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda X, y: LogisticRegression(l1_ratio=0.5).fit(X, y),
+        lambda X, y: LogisticRegressionCV(2, l1_ratio=[0.0, 0.5]).fit(X, y),
+        lambda X, y: (
+            LogisticRegressionCV([0.5, 1.0, 2.0]).fit(X, y).set_params(l1_ratio=0.5).fit(X, y)
+        ),
+        lambda X, y: cross_validate(LogisticRegression(l1_ratio=0.5), X, y),
+        lambda X, y: path(LogisticRegression(l1_ratio=0.5), X, y),
+        lambda X, y: search(LogisticRegression(l1_ratio=0.5), {"C": [0.1, 1.0]}, X, y),
+    ],
+    ids=["fit", "search of ratios", "fitted before", "cross_validate", "path", "search"],
+)
+@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
+def test_no_way_leaves_the_l1_part_out_in_silence(learn):
+    with pytest.raises(ValueError, match=r"l1_ratio=0\.5 is not built for 4 classes"):
+        learn(*data()[:2])
 
 
 def test_the_share_of_l1_is_searched_too():
