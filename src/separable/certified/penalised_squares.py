@@ -117,18 +117,21 @@ class PenalisedSquares(CertifiedRegressor):
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
-        start = self._last_weights(lesson)
+        start, steps = self._last_weights(lesson), 0
         request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
             fitted = self._learn_from_sums(lesson, request, start)
-            if fitted.judgement.certificates[0].converged or end.asked.is_set():
+            steps = int(fitted.passes[0])
+            converged = fitted.judgement.certificates[0].converged
+            if converged or end.asked.is_set() or steps >= request.max_iter:
                 return fitted
+            request = replace(request, max_iter=request.max_iter - steps)
             start = fitted.problem.columns.raw(
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
         problem = self._problem(lesson)
         solved = learn_from_rows(problem, float(self.alpha), request, start)
-        return Fitted(problem, solved.judgement, solved.passes, solved.engines)
+        return Fitted(problem, solved.judgement, solved.passes + steps, solved.engines)
 
     def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)

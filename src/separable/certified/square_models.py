@@ -182,8 +182,10 @@ def _ask_rows(
     """Judge models by the rows, and learn those from the rows that are not good enough."""
     for k in doubtful.tolist():
         judged = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
-        if not judged.certificates[0].converged:
-            better = learn_from_rows(problem, float(alphas[k]), request, found.weights[k])
+        left = request.max_iter - int(found.steps[k])
+        if not judged.certificates[0].converged and left > 0:
+            rest = replace(request, max_iter=left)
+            better = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
             if better.judgement.is_better_than(judged):
                 judged = better.judgement
                 found.steps[k] += better.passes[0]
