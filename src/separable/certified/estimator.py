@@ -456,7 +456,8 @@ class CertifiedEstimator(LinearEstimator):
     def dual_coef_(self) -> Floats:
         """The dual point that proves the certificate, (k, n), with the sign of the target.
 
-        Without ``standardize``, ``dual_coef_ @ X`` are the weights that it stands for.
+        With the l2 penalty and without ``standardize``, ``dual_coef_ @ X`` are the weights that it
+        stands for.
         """
         check_is_fitted(self)
         return self._dual.T

@@ -2,11 +2,12 @@
 
 In each lane, over weights u of the problem's columns z = (x - shift) scale, and b,
 
-    minimise  value (1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
+    minimise  value (penalty(u) + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
 
-with its own class, C and fold: c_i is 0 for rows held out. Without standardisation the columns are
-as they were but for a common power of two, whose square is ``value``; then it is the objective of
-raw weights w = scale u. With it, scale is 1 / standard deviation and value is 1.
+with its own class, C and fold: c_i is 0 for rows held out. The penalty is 1/2 |u|^2, or a mixture
+with |u|_1 (`Penalty`). Without standardisation the columns are as they were but for a common power
+of two, whose square is ``value``; then it is the objective of raw weights w = scale u, if |u|_1
+costs 1 / sqrt(value) as much. With it, scale is 1 / standard deviation and value is 1.
 """
 
 from __future__ import annotations
