@@ -102,8 +102,8 @@ class Seen:
         The second derivative of the loss of each row.
     loss, primal : float
         The loss, and with the penalty.
-    slope : ndarray, shape (n,)
-        Of the loss of each row by its score.
+    dual : ndarray, shape (n,)
+        Minus the slope of the loss of each row; of sum 0 with an intercept, to the last digit.
     """
 
     u: Floats
@@ -113,17 +113,14 @@ class Seen:
     curve: Floats
     loss: float
     primal: float
-    slope: Floats
+    dual: Floats
 
     def certified(
         self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
     ) -> Judgement:
         """Return the weights with their certificate: the slopes, made feasible, are the dual."""
         y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
-        z, v = -self.slope, self.pull
-        if problem.fit_intercept:
-            z = balanced(loss, y, c, z)
-            v = problem.along(z[:, None])[:, 0]
+        z, v = self.dual, self.pull
         reach = penalty.reach(v)
         if np.isfinite(reach):
             share = min(reach, _best_share(loss, y, c, z))
@@ -166,8 +163,9 @@ def _seen(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Seen:
         b, scores = b + rest, scores + rest
     slope, curve = loss.slopes(y, scores, c)
     total = loss.total(y, scores, c)
-    pull = problem.along(-slope[:, None])[:, 0]
-    return Seen(u, b, scores, pull, curve, total, total + penalty, slope)
+    dual = balanced(loss, y, c, -slope) if problem.fit_intercept else -slope
+    pull = problem.along(dual[:, None])[:, 0]
+    return Seen(u, b, scores, pull, curve, total, total + penalty, dual)
 
 
 def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:

@@ -347,12 +347,12 @@ class CertifiedEstimator(LinearEstimator):
             dual = np.tile(feasible_points(problem, lanes[0], z), len(lanes))
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
-        raw, columns = self._weights_only(), problem.columns
-        b = raw.intercept if columns.shift is None else raw.intercept + raw.weights @ columns.shift
-        weights = columns.seen(raw.weights.T)
-        return Start(
-            dual, np.resize(b, dual.shape[1]), np.tile(weights, dual.shape[1] // weights.shape[1])
-        )
+        raw = self._weights_only()
+        shift = problem.columns.shift
+        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
+        weights = problem.columns.seen(raw.weights.T)
+        some = np.arange(dual.shape[1]) % weights.shape[1]
+        return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
     def _keep(
         self,
@@ -430,9 +430,14 @@ class CertifiedEstimator(LinearEstimator):
                 "Without a penalty there may be no optimum: classes that can be separated have "
                 "none. A finite C has one."
             )
+        close = (
+            f"The weights are at most {worst.distance:.1e} from the optimum. "
+            if math.isfinite(worst.distance)
+            else ""
+        )
         return (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
+            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C "
+            "bring it closer."
         )
 
     # ------------------------------------------------------------------ the model

@@ -82,7 +82,7 @@ class LocalCertificate(Certificate):
 
     def times(self, value: float, *, convexity: float = 1.0) -> LocalCertificate:
         """Return the certificate of an objective that is so many times as large."""
-        del convexity  # there is none
+        del convexity  # a local optimum says nothing about the distance of weights
         return replace(self, primal=value * self.primal, left=value * self.left)
 
 

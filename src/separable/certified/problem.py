@@ -131,7 +131,7 @@ class Columns:
         return w, b + self.level if self.level else b
 
     def seen(self, w: Floats) -> Floats:
-        """Return the weights, (d, k), that weights of the columns as they came are here."""
+        """Return the weights u, shape (d, k), of weights of the columns as they came."""
         if self.scale is None:
             return w
         scale = self.scale[:, None]

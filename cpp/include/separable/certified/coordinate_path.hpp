@@ -99,6 +99,7 @@ class CoordinatePath {
     static constexpr double kInner = 0.6;          // of the gap asked for: that of working sets
     static constexpr double kLoose = 0.1;          // of the gap: that of sets that have to grow
     static constexpr double kModel = 0.3;          // of the violation: where sweeps end
+    static constexpr double kModelOfJumps = 0.03;  // the same for curvatures that jump
     static constexpr int kSweeps = 40;             // of one model
     static constexpr double kEnough = 0.25;        // of the promised fall, for a whole step
     static constexpr int kHalvings = 8;            // to find the best length
@@ -308,11 +309,12 @@ class CoordinatePath {
 
     void minimise_model(double worst) {
         model_.begin(g_, h_, active_);
+        const double enough = worst * (loss_.has_steady_curvature() ? kModel : kModelOfJumps);
         for (int k = 0; k < kSweeps && sweeps_ < aim_.max_sweeps; ++k) {
             ++sweeps_;
             const double moved = model_.sweep(penalty_, active_, w_);
             for (const std::int64_t j : active_) rest(2 * x_.row(j).size());
-            if (moved <= kModel * worst) return;
+            if (moved <= enough) return;
             if (model_.is_worth_equations(active_, w_)) model_.exact(penalty_, active_, w_);
         }
     }
