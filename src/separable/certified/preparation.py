@@ -81,12 +81,12 @@ def level_target(problem: Problem) -> Problem:
     """
     if problem.loss.name != "squared_error" or not problem.fit_intercept:
         return problem
-    away = problem.target - problem.target[0]
-    level = float(problem.target[0]) + float(np.average(away, weights=problem.weight))
+    target = np.asarray(problem.target, dtype=np.float64)
+    level = float(target[0] + np.average(target - target[0], weights=problem.weight))
     if not math.isfinite(level):
         return problem
     columns = replace(problem.columns, level=problem.columns.level + level)
-    return replace(problem, target=problem.target - level, columns=columns)
+    return replace(problem, target=target - level, columns=columns)
 
 
 def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None) -> Floats:
