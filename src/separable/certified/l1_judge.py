@@ -12,6 +12,7 @@ Without an l2 part t has to be 0: the dual point is scaled down until it is.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["corner_and_curve", "judge_l1"]
+__all__ = ["BELOW", "ColumnTerms", "column_terms", "corner_and_curve", "judge_l1"]
 
 #: Rounding must not leave a pull above the penalty.
 BELOW = 1.0 - 2.0**-51
@@ -43,6 +44,37 @@ def corner_and_curve(problem: Problem) -> tuple[float, float]:
     """
     ratio = problem.penalty.l1_ratio
     return ratio / math.sqrt(problem.value), 1.0 - ratio
+
+
+@dataclass(frozen=True)
+class ColumnTerms:
+    """What the columns add to the primal, take from the dual, and add to the gap, of each model."""
+
+    penalty: Floats
+    conjugate: Floats
+    gap: Floats
+
+
+def column_terms(problem: Problem, u: Floats, pull: Floats) -> ColumnTerms:
+    """Return sums over the columns of weights and pulls, shape (d, k).
+
+    Without an l2 part no pull may exceed the penalty by more than rounding.
+    """
+    corner, curve = corner_and_curve(problem)
+    over = np.zeros_like(pull)
+    if curve > 0:
+        over = np.maximum(pull - corner, 0.0)
+        if not problem.penalty.positive:
+            over += np.minimum(pull + corner, 0.0)
+    size = np.abs(u)
+    gap = np.maximum(corner * size - (pull - over) * u, 0.0).sum(axis=0)
+    conjugate = np.zeros_like(gap)
+    if curve > 0:
+        gap += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
+        conjugate = (over**2).sum(axis=0) / (2.0 * curve)
+    return ColumnTerms(
+        corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0), conjugate, gap
+    )
 
 
 def judge_l1(
@@ -83,23 +115,13 @@ def judge_l1(
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
     u = u[:, :k]
-    over = np.maximum(pull - corner, 0.0)
-    if not problem.penalty.positive:
-        over += np.minimum(pull + corner, 0.0)
-    if curve == 0:
-        over[:] = 0.0
-    within = pull - over
-    size = np.abs(u)
-    columns = np.maximum(corner * size - within * u, 0.0).sum(axis=0)
-    if curve > 0:
-        columns += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
-        value = value - (over**2).sum(axis=0) / (2.0 * curve)
-    primal = loss + corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0)
+    terms = column_terms(problem, u, pull)
+    primal, bound, gap = loss + terms.penalty, value - terms.conjugate, gap + terms.gap
     certificates = [
         Certificate(
             float(primal[lane]),
-            float(value[lane]),
-            float(gap[lane] + columns[lane]),
+            float(bound[lane]),
+            float(gap[lane]),
             tol,
             convexity=curve,
         ).times(problem.value)
