@@ -44,9 +44,10 @@ ENOUGH = 1e-3
 SLACK = 1e-14
 #: The shortest step.
 SHORTEST = 1e-9
-#: How much p of the curvature is mixed with equal shares, after a step that was too long: at least
-#: this, and more after each; below it, not at all.
-MIX, MORE = 1e-3, 4.0
+#: After steps shorter than this, p of the curvature is mixed with equal shares.
+SHORT = 0.25
+#: How much, at least; MORE times as much after another, less after others.
+MIX, MORE = 1e-5, 10.0
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,23 @@ class L1Multinomial:
         v, score_step = self._minimise(now, chosen, may[chosen], violation[chosen], sweeps)
         length = self._length(now, chosen, v, score_step)
         if length == 0:
-            return None
-        self._mix = min(1.0, max(MIX, MORE * self._mix)) if length < 1 else self._mix / MORE
+            return self._step_again(now)
+        self._mix = self._mixed_more() if length < SHORT else self._mix / MORE
         if self._mix < MIX:
             self._mix = 0.0
         u = now.u.copy()
         u[chosen] = v if length == 1 else u[chosen] + length * (v - u[chosen])
         return self._point(u, now.scores + length * score_step)
+
+    def _step_again(self, now: _Point) -> _Point | None:
+        """Return the point as it is, from which the next step is shorter; None: none could be."""
+        if self._mix >= 1:
+            return None
+        self._mix = self._mixed_more()
+        return now
+
+    def _mixed_more(self) -> float:
+        return min(1.0, max(MIX, MORE * self._mix))
 
     def _violations(self, now: _Point) -> Floats:
         """Return how far from optimal each weight is, (d, K)."""

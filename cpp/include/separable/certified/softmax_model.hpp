@@ -99,7 +99,8 @@ class SoftmaxModel {
             for (const std::size_t a : active_[k])
                 if (v_[a * K_ + k] != 0) m += 1, values += size_of(a);
         const double cost = values * (m / 2 + static_cast<double>(K_)) + m * m * m / 3;
-        return m > 0 && m <= kMostEquations && ((is_solved_ && m <= kFewEquations) || work >= cost);
+        return m > 0 && m <= kMostEquations && ((is_solved_ && m <= kFewEquations) ||
+                                             work >= kShare * cost);
     }
 
     // Solve the equations of the weights that are not 0.
@@ -160,8 +161,9 @@ class SoftmaxModel {
 
     static constexpr double kUnknown = -1;
     static constexpr double kSmallest = 1e-12;  // of a column's curvature; less is rounding
-    static constexpr double kMostEquations = 1024, kFewEquations = 128;
-    static constexpr int kMostDrops = 32;           // weights that come to 0 in one exact()
+    static constexpr double kMostEquations = 1024, kFewEquations = 64;
+    static constexpr double kShare = 0.5;  // of what equations cost: work that sweeps may do first
+    static constexpr int kMostDrops = 16;           // weights that come to 0 in one exact()
     static constexpr std::int64_t kWork = 1 << 22;  // numbers between polls
 
     auto column(std::size_t a) const { return x_.row(chosen_.column[a]); }
