@@ -347,9 +347,15 @@ class CertifiedEstimator(LinearEstimator):
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
-        shift = problem.columns.shift
+        shift, scale = problem.columns.shift, problem.columns.scale
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        return Start(dual, np.resize(b, dual.shape[1]))
+        weights = None
+        if not problem.penalty.is_smooth:  # the dual point does not tell them
+            u = raw.weights.T
+            if scale is not None:
+                u = np.divide(u, scale[:, None], out=np.zeros_like(u), where=scale[:, None] > 0)
+            weights = u[:, np.arange(dual.shape[1]) % k]
+        return Start(dual, np.resize(b, dual.shape[1]), weights)
 
     def _keep(
         self,

@@ -34,8 +34,10 @@ __all__ = ["L1Multinomial"]
 
 #: Sweeps of one model end when slopes are below this share of the worst violation.
 MODEL = 0.1
-#: Most sweeps of one model.
-SWEEPS = 40
+#: Most sweeps of one model; of those whose slopes are hardly more than rounding.
+SWEEPS, FEW_SWEEPS = 40, 4
+#: A relative gap of which that is so.
+ROUNDING = 1e-12
 #: Weights that may leave 0 in one step, at least; else twice as many as are not 0.
 LEAVING = 1024
 #: The share of the promised fall of the objective that a step has to bring.
@@ -93,13 +95,18 @@ class L1Multinomial:
         """Learn from weights, (d, K); return probabilities and weights of all K classes."""
         u = np.ascontiguousarray(weights[:, self._there])
         now = self._point(u, self._problem.scores(u))
-        while not watch(self._spread(now.shares), lambda: self._spread(now.u), now.relative_gap):
+        while not watch(self._spread(now.shares), lambda: self._weights(now.u), now.relative_gap):
             left = max_sweeps - self.sweeps
-            found = self._step(now, min(SWEEPS, left)) if left > 0 else None
+            most = FEW_SWEEPS if now.relative_gap < ROUNDING else SWEEPS
+            found = self._step(now, min(most, left)) if left > 0 else None
             if found is None:
                 break
             now = found
-        return self._spread(now.shares), self._spread(now.u)
+        return self._spread(now.shares), self._weights(now.u)
+
+    def _weights(self, u: Floats) -> Floats:
+        """Return weights of all classes, those that stand for others that are as good."""
+        return self._spread(_settled(u) if self._curve == 0 else u)
 
     def _spread(self, columns: Floats) -> Floats:
         """Return columns of the classes that are there as columns of all."""
@@ -217,6 +224,26 @@ class L1Multinomial:
 
     def _penalty(self, u: Floats) -> float:
         return self._corner * float(np.abs(u).sum()) + 0.5 * self._curve * float((u * u).sum())
+
+
+def _settled(u: Floats) -> Floats:
+    """Return weights with the same losses and the same l1 penalty, the same for all that have these.
+
+    A number may be added to all weights of a column. With an even number of classes all numbers
+    between minus the two middle weights leave the l1 penalty as small as it can be: the one taken
+    makes a weight 0, and is nearer to minus the mean.
+    """
+    K = u.shape[1]
+    used = np.flatnonzero(u.any(axis=1))
+    if K % 2 or len(used) == 0:
+        return u
+    rows = u[used]
+    low, high = np.partition(rows, (K // 2 - 1, K // 2), axis=1)[:, K // 2 - 1 : K // 2 + 1].T
+    mean = rows.mean(axis=1)
+    by = np.where(mean - low <= high - mean, low, high)
+    settled = u.copy()
+    settled[used] = rows - by[:, None]
+    return settled
 
 
 def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
