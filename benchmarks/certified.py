@@ -67,7 +67,7 @@ def certified_optimum(loss: str, X: Any, y: Any, C: float, intercept: Intercept)
     if intercept == "penalised":
         X = with_ones(X)
     settings = {"fit_intercept": intercept == "free", "tol": OPTIMUM_GAP, "max_iter": 5000}
-    learner: Any = LogisticRegression(C, **settings)
+    learner: Any = LogisticRegression(C, multi_class="ovr", **settings)
     if loss != "log_loss":
         learner = LinearSVM(C, loss=loss, **settings)
     with warnings.catch_warnings():
@@ -81,7 +81,7 @@ def certified_optimum(loss: str, X: Any, y: Any, C: float, intercept: Intercept)
 def _ours(loss: str, X: Any, y: Any, C: float) -> Entrant:
     def fit(tol: float | None) -> Weights:
         if loss == "log_loss":
-            return Weights.of(LogisticRegression(C, tol=tol).fit(X, y))
+            return Weights.of(LogisticRegression(C, multi_class="ovr", tol=tol).fit(X, y))
         return Weights.of(LinearSVM(C, loss=loss, tol=tol).fit(X, y))
 
     return Entrant("separable", fit)
@@ -214,7 +214,9 @@ def _race(
 
 def _tell_limit(loss: str, data: Data, C: float, settings: Settings) -> None:
     """Print the passes of our fit beside the time that memory alone would take for them."""
-    learner = LogisticRegression(C) if loss == "log_loss" else LinearSVM(C, loss=loss)
+    learner = (
+        LogisticRegression(C, multi_class="ovr") if loss == "log_loss" else LinearSVM(C, loss=loss)
+    )
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

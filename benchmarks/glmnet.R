@@ -1,8 +1,8 @@
 # One path of glmnet, timed inside R: Rscript glmnet.R FOLDER FAMILY THRESH
 #
 # FOLDER holds the numbers as raw bytes: `shape` (rows, columns, strengths, non-zeros; 0 of dense
-# columns), `x`, with `i` and `p` of sparse columns, `y` and `lambda`. Written there: `seconds`, `a0`
-# and the weights `w` by strength. THRESH "default" leaves everything as it comes.
+# columns), `x`, with `i` and `p` of sparse columns, `y` and `lambda`. Written there: `seconds` (wall
+# and processor), `a0` and the weights `w` by strength. THRESH "default" leaves everything as it comes.
 
 suppressPackageStartupMessages(library(glmnet))
 given <- commandArgs(trailingOnly = TRUE)
@@ -28,6 +28,6 @@ if (given[3] == "default") {
                                     thresh = as.numeric(given[3]), maxit = 1e7))
 }
 last <- pmin(seq_along(lambda), length(fit$lambda))  # the last model stands for those left out
-write_out(took["elapsed"], "seconds")
+write_out(c(took["elapsed"], took["user.self"] + took["sys.self"]), "seconds")
 write_out(fit$a0[last], "a0")
 write_out(as.matrix(fit$beta[, last]), "w")

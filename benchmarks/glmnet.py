@@ -74,4 +74,4 @@ def _write(folder: Path, X: Any, y: Any, lambdas: Any) -> None:
 
 def _read(folder: Path, d: int) -> Weights:
     seconds, intercept, w = (np.fromfile(folder / name) for name in ("seconds", "a0", "w"))
-    return Weights(w.reshape(-1, d), intercept, float(seconds[0]))
+    return Weights(w.reshape(-1, d), intercept, (float(seconds[0]), float(seconds[1])))

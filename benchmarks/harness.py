@@ -200,7 +200,7 @@ def interleave(
             answer = work()
             took = time.perf_counter() - wall, time.process_time() - cpu
             told = getattr(answer, "seconds", None)  # by another process, of the work alone
-            times[which].append(took if told is None else (told, told))
+            times[which].append(told or took)
             if note is not None:
                 note(which, answer)
     return times

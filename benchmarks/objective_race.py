@@ -8,6 +8,7 @@ more at its defaults, whatever these reach. Of a path every model must get there
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from dataclasses import dataclass, field
 from statistics import median
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Entrant", "Intercept", "ObjectiveRace", "Weights", "objective"]
 
+#: So many times slower than the quickest peer, before it is close enough, a peer is left out.
+HOPELESS = 10.0
 #: What an objective does with b: learns it freely, penalises it as a weight, has none.
 Intercept = Literal["free", "penalised", "none"]
 
@@ -34,12 +37,12 @@ Intercept = Literal["free", "penalised", "none"]
 class Weights:
     """What a contender found: weights (k, d) and intercepts (k,), of classes or of a path.
 
-    ``seconds`` is the time it took where that is told by another process.
+    ``seconds`` are its wall and processor time where another process tells them.
     """
 
     coef: Any
     intercept: Any
-    seconds: float | None = None
+    seconds: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, fitted: Any) -> Weights:
@@ -201,17 +204,32 @@ class ObjectiveRace:
         return times, excess
 
     def _calibrated(self, peers: Sequence[Entrant]) -> list[tuple[Entrant, float | None]]:
-        """Return each peer with its loosest tolerance that counts, and with its default."""
+        """Return each peer with its loosest tolerance that counts, and with its default.
+
+        A peer that is far too slow at a tolerance that is too loose is left out: it cannot be best.
+        """
         runs: list[tuple[Entrant, float | None]] = []
+        quickest = math.inf
         for peer in peers:
+            if peer.tolerances and not peer.once:
+                peer.fit(peer.tolerances[0])  # some compile themselves
             for tol in peer.tolerances:
-                if self._excess(peer, peer.fit(tol)) <= self.reach:
-                    runs.append((peer, tol))
+                start = time.process_time()
+                found = peer.fit(tol)
+                took = found.seconds[1] if found.seconds else time.process_time() - start
+                excess = self._excess(peer, found)
+                if excess <= self.reach:
+                    quickest = min(quickest, took)
+                    runs += [(peer, tol), (peer, None)]
+                    break
+                if took > HOPELESS * quickest:
+                    print(f"{_label(peer, tol)} takes {show_seconds(took)} and ends {excess:.0e} "
+                          "above its optimum: left out.\n")  # fmt: skip
                     break
             else:
                 if peer.tolerances:
                     print(f"{peer.name} comes within {self.reach:g} at none of its tolerances.\n")
-            runs.append((peer, None))
+                runs.append((peer, None))
         return runs
 
     def _excess(self, entrant: Entrant, found: Weights) -> float:

@@ -132,9 +132,8 @@ def _lasso(
     X, y = data.X, np.asarray(data.y, dtype=np.float64)
     alphas = falling_alphas(X, y, LASSO_STRENGTHS, ratio)
     columns = by_columns(X)
-    peers = [*celer_lasso(columns, y, alphas), *skglm_lasso(columns, y, alphas)]
-    if X.shape[0] > X.shape[1]:
-        peers += scikit_lasso(columns, y, alphas)
+    tall = scikit_lasso(columns, y, alphas) if X.shape[0] > X.shape[1] else []
+    peers = [*tall, *celer_lasso(columns, y, alphas), *skglm_lasso(columns, y, alphas)]
     race = ObjectiveRace(
         row,
         data.name,

@@ -114,6 +114,114 @@ def test_searches_of_both_sides_choose_the_same_penalty(tiny, capsys):
     assert "leave-one-out" in capsys.readouterr().out
 
 
+@pytest.fixture
+def few_peers(benchmarks_importable, monkeypatch):
+    """Leave out the peers that compile themselves, and R."""
+    from benchmarks import glmnet, sparse_peers
+
+    monkeypatch.setattr(sparse_peers, "find_spec", lambda name: None)
+    monkeypatch.setattr(glmnet, "_installed", lambda: False)
+
+
+def test_paths_of_the_lasso_are_raced_to_every_optimum(tiny, few_peers, capsys, monkeypatch):
+    from benchmarks.command import run_rows
+
+    monkeypatch.delenv("SEPARABLE_DATA", raising=False)
+    report = run_rows(["lasso-tall", "lasso-wide", "lasso-search"], tiny)
+    json.dumps(report)
+    printed = capsys.readouterr().out
+    assert "skglm is not installed (extra `bench`): left out." in printed
+    assert "optimum of 100 models, relative gap at most" in printed
+    loosest, default = report["rows"]["lasso-tall"]
+    assert max(loosest["excess"]) <= 1e-4
+    assert [each["line"]["target"] for each in (loosest, default)] == [5, None]
+    searches = report["rows"]["lasso-search"]
+    assert [each["difference"] < 1e-3 for each in searches] == [True, True]
+    assert sorted(each["line"]["target"] or 0 for each in searches) in ([0, 20], [5, 20])
+
+
+def test_paths_of_logistic_regression_are_judged_by_their_own_optima(tiny, few_peers, capsys):
+    from benchmarks import sparse_paths
+    from benchmarks.datasets import make_zipf
+    from benchmarks.report import Section
+
+    pytest.importorskip("liblinear")
+    section = Section()
+    sparse_paths._logistic(make_zipf(tiny), tiny, section)
+    assert (
+        "glmnet is not installed (Rscript and r-cran-glmnet): left out." in capsys.readouterr().out
+    )
+    assert [line.peer.split(",")[0] for line in section.lines] == ["LIBLINEAR", "LIBLINEAR"]
+    assert section.raw[0]["peak_bytes"][1] is None  # it runs once
+    assert 0 < section.raw[0]["excess"][1] <= 1e-4
+    json.dumps(section.raw)
+
+
+def test_glmnet_finds_the_same_path(tiny):
+    from benchmarks import glmnet
+    from benchmarks.sparse_paths import falling_alphas, lasso_values
+    from separable import Lasso
+    from separable.select import path
+
+    if not glmnet._installed():
+        pytest.skip("Rscript with glmnet is not installed")
+    rng = np.random.default_rng(0)
+    X = sp.random_array((50, 20), density=0.3, rng=rng).tocsr()
+    y = X @ rng.normal(size=20) + 0.1 * rng.normal(size=50)
+    alphas = falling_alphas(X, y, 10, 1e-2)
+    best = [one.dual for (one,) in path(Lasso(), X, y, alphas=alphas).certificates]
+    for rows in (X, X.toarray()):
+        (peer,) = glmnet.glmnet_path("gaussian", rows, y, alphas)
+        found = peer.fit(1e-9)
+        np.testing.assert_allclose(lasso_values(X, y, alphas, found), best, rtol=1e-5)
+        assert len(found.seconds) == 2
+
+
+def test_a_search_of_l1_logistic_regression(tiny, capsys):
+    from benchmarks import sparse_search
+    from benchmarks.datasets import make_zipf
+    from benchmarks.report import Section
+
+    section = Section()
+    sparse_search.search_on(make_zipf(tiny), tiny, section)
+    assert [line.target for line in section.lines] == [20, 1.6]
+    assert section.raw[0]["gap"] <= 1e-4
+    assert "one fit by" in capsys.readouterr().out
+
+
+def test_all_classes_together_are_raced(tiny, capsys):
+    from benchmarks.datasets import make_zipf, with_classes
+    from benchmarks.multinomial import race_on
+    from benchmarks.report import Section
+
+    section = Section()
+    race_on(with_classes(make_zipf(tiny), 3), 1.0, 3.0, ("lbfgs",), tiny, section)
+    assert [raw["excess"][0] <= 1e-4 for raw in section.raw] == [True, True]
+    assert "optimum, C = 1" in capsys.readouterr().out
+
+
+def test_a_peer_that_cannot_be_best_is_left_out_aloud(tiny, capsys):
+    from benchmarks.objective_race import Entrant, ObjectiveRace, Weights
+    from benchmarks.report import Section
+
+    def entrant(name, seconds, close):
+        def fit(tol):
+            return Weights(
+                [1.0 if tol is not None and tol <= close else 2.0], [0.0], (9.0, seconds)
+            )
+
+        return Entrant(name, fit, (1.0, 0.1), once=True)
+
+    race = ObjectiveRace("row", "data", "what", lambda found, _: found.coef[0], {"free": 1.0})
+    peers = [entrant("quick", 1.0, 0.1), entrant("slow", 11.0, 0.1), entrant("never", 2.0, 0.0)]
+    section = Section()
+    race.run(entrant("ours", 1.0, 1.0), peers, 1, tiny, section)
+    assert [line.peer.split(" ")[0] for line in section.lines] == ["quick,", "quick,", "never,"]
+    printed = capsys.readouterr().out
+    assert "slow, tol 1 takes 11 s and ends 1e+00 above its optimum: left out." in printed
+    assert "never comes within 0.0001 at none of its tolerances." in printed
+
+
 def test_a_peer_with_another_answer_does_not_count(tiny, capsys):
     from benchmarks.contest import Contest, Side, run_contest
     from benchmarks.report import Section

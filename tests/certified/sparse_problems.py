@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
-from tests.reference.optimality import Net, loss_and_slope, promised
+from separable import (
+    ElasticNet,
+    GroupLasso,
+    Lasso,
+    LinearSVM,
+    LogisticRegression,
+    LpRegression,
+)
+from tests.reference.optimality import FirstGroup, Largest, Net, Power, loss_and_slope, promised
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,20 @@ KINDS = {
         lambda C, **k: LinearSVM(C, loss="squared_hinge", penalty="l1", **k),
         "squared_hinge", lambda _: Net(1.0),
     ),
+    "group lasso": Kind(
+        lambda a, **k: GroupLasso(a, groups=[[0, 1, 2]], **k),
+        "squared_error", lambda a: FirstGroup(a, 3), mean=True,
+    ),
+    "largest weight": Kind(
+        lambda a, **k: LpRegression("inf", a, **k), "squared_error", Largest, mean=True
+    ),
+    **{
+        f"power {p}": Kind(
+            lambda a, p=p, **k: LpRegression(p, a, **k),
+            "squared_error", lambda a, p=p: Power(a, float(Fraction(p))), mean=True,
+        )
+        for p in ("4/3", "3/2", "2")
+    },
     "multinomial": Kind(LogisticRegression, "softmax", lambda _: Net(0.0, 1.0)),
 }  # fmt: skip
 

@@ -109,6 +109,6 @@ def test_path(path):
         if curved > 0:
             assert np.linalg.norm((w - w_ours) * unit) <= apart / np.sqrt(curved)
 
-        # and the coefficients themselves, to five digits of the largest
+        # and the coefficients themselves, to 1e-4 of the largest
         largest = np.abs(w * unit).max()
         np.testing.assert_allclose(w_ours * unit, w * unit, rtol=0, atol=1e-4 * largest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -11,9 +12,11 @@ from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet as TheirNet
 from sklearn.linear_model import Lasso as Theirs
+from sklearn.model_selection import ShuffleSplit
 
-from separable import ElasticNet, Lasso, load
+from separable import ElasticNet, Lasso, LassoCV, load
 from separable.certified import problem, square_models
+from separable.select import cross_validate, path
 from tests.reference import lasso as reference
 
 pytestmark = pytest.mark.native
@@ -190,6 +193,18 @@ def test_columns_that_say_the_same():
     np.testing.assert_allclose(twins[:3], twins[8:11], atol=1e-9)
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_many_more_columns_than_rows_from_sums(monkeypatch, positive):
+    """At small alphas more columns enter than are independent; they leave again."""
+    monkeypatch.setattr(square_models, "ROWS_A_COLUMN", 0.0)
+    X, y = data(15, 60, rho=0.9)
+    for alpha in (1e-2, 1e-4, 1e-6):
+        model = Lasso(alpha, positive=positive).fit(X, y)
+        assert model.certificate_.converged
+        follows(model, X, y)
+        assert model.evidence_["engine"] == "sums" or alpha < 1e-3
+
+
 def test_a_perfect_fit_is_judged_by_the_rows():
     X, _ = data(n=300)
     y = X @ np.arange(8.0) + 2
@@ -345,7 +360,15 @@ def test_bad_data():
         Lasso().fit(X, np.column_stack([y, y]))
     bad = X.copy()
     bad[3, 2] = np.nan
-    with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
-        Lasso().fit(bad, y)
+    for model in (Lasso(), LassoCV(), LassoCV(cv=ShuffleSplit(2, train_size=4))):
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            model.fit(bad, y)
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 'c'"):
+            model.fit(pd.DataFrame(bad, columns=list("abcdefgh")), y)
+    for few in (bad, np.hstack([bad[:9], bad[:9]])):
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            cross_validate(Lasso(), few, y[: len(few)], cv=2)
+        with pytest.raises(ValueError, match="X contains NaN in row 3, column 2"):
+            path(Lasso(), few, y[: len(few)])
     with pytest.raises(ValueError, match="Every sample weight is zero"):
         Lasso().fit(X, y, np.zeros(len(y)))

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from separable import LinearSVM, load
+from separable import LinearSVM, LinearSVMCV, load
 from separable.certified.calibration import CalibrationWarning, folds_of_rows, sigmoid_of_scores
 from separable.data.rows import as_rows
 from tests.reference.calibration import sigmoid_of_scores as reference
@@ -246,3 +247,55 @@ def test_rows_of_any_length_with_a_few_thousand_columns_reach_the_optimum():
     model = LinearSVM().fit(X, y)
     assert model.evidence_["engine"] == "interior-point"
     assert model.certificate_.converged
+
+
+# ------------------------------------------------------------------ the l1 penalty
+
+
+def test_l1_penalty_is_that_of_linear_svc():
+    X, y = load_iris(return_X_y=True)
+    ours = LinearSVM(C=0.1, loss="squared_hinge", penalty="l1", fit_intercept=False).fit(X, y)
+    theirs = LinearSVC(
+        C=0.1, penalty="l1", dual=False, fit_intercept=False, tol=1e-10, max_iter=100_000
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert ours.evidence_["engine"] == "coordinates"
+    assert ours.certificate_.relative_gap < 1e-10
+    assert ours.certificate_.distance == np.inf
+
+
+def test_l1_penalty_learns_nothing_from_little():
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVM(C=1e-6, loss="squared_hinge", penalty="l1").fit(X, y)
+    assert not model.coef_.any()
+
+
+def test_l1_penalty_with_warm_start_and_probability():
+    X, y = load_iris(return_X_y=True)
+    parameters = {"C": 0.5, "loss": "squared_hinge", "penalty": "l1"}
+    warm = LinearSVM(**parameters, warm_start=True).fit(X, y)
+    first = warm.n_iter_
+    assert warm.fit(X, y).n_iter_ < first
+    shares = LinearSVM(**parameters, probability=True).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def test_l1_penalty_needs_the_squared_hinge():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="'penalty' parameter of LinearSVM must be 'l2' where"):
+        LinearSVM(penalty="l1").fit(X, y)
+    with pytest.raises(ValueError, match="'penalty' parameter of LinearSVMCV must be 'l2' where"):
+        LinearSVMCV(penalty="l1").fit(X, y)
+
+
+def test_gap_of_the_l1_penalty_says_nothing_about_weights():
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVM(C=100, loss="squared_hinge", penalty="l1", max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"was asked for\. More passes"):
+        model.fit(X, y)
+
+
+def test_l1_search_finds_a_strength():
+    X, y = load_iris(return_X_y=True)
+    search = LinearSVMCV(Cs=[0.1, 1.0, 1e3], loss="squared_hinge", penalty="l1").fit(X, y)
+    assert search.best_score_ > 0.9

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as Theirs
 
 from separable import LpRegression, Ridge, load
+from separable.select import path
 from tests.certified.block_oracles import (
     POWERS,
     best_subset,
@@ -362,6 +363,26 @@ def test_a_penalty_that_is_large_leaves_the_mean():
         assert not model.coef_.any()
         np.testing.assert_allclose(model.intercept_, y.mean())
         assert model.certificate_.converged
+
+
+@pytest.mark.parametrize("p", ["1", "inf"])
+def test_paths_start_where_all_weights_are_0(p):
+    X, y = made(3)
+    found = path(LpRegression(p), X, y, alphas=6)
+    assert not found.coefs[0].any()
+    assert found.coefs[1].any()
+    assert all(one.converged for (one,) in found.certificates)
+
+
+@pytest.mark.parametrize("p", EVERY)
+def test_paths_of_given_alphas(p):
+    X, y = made(3)
+    found = path(LpRegression(p), X, y, alphas=[1.0, 0.1])
+    alone = LpRegression(p, 0.1).fit(X, y)
+    assert found.certificates[1][0].primal <= alone.certificate_.primal * (1 + 1e-10)
+    if p not in ("1", "inf"):
+        with pytest.raises(ValueError, match="Give the alphas as a list"):
+            path(LpRegression(p), X, y)
 
 
 # --------------------------------------------------------------------- messages

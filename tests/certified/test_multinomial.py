@@ -178,11 +178,14 @@ def test_two_classes_together_are_the_binary_model_with_half_the_penalty():
     assert primal == pytest.approx(binary.certificate_.primal / 2, rel=1e-10)
 
 
-def test_without_a_penalty():
+@pytest.mark.parametrize("kind", ["small", "dense", "sparse"])
+def test_without_a_penalty(kind, monkeypatch):
     X, y, _ = data(8, n=300, d=3, noise=3.0)
-    model = LogisticRegression(C=np.inf).fit(X, y)
-    other = theirs(X, y, C=np.inf)
-    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-6)
+    if kind != "small":
+        monkeypatch.setattr("separable.certified.problem.SMALL", 0)
+    model = LogisticRegression(C=np.inf).fit(sp.csr_array(X) if kind == "sparse" else X, y)
+    other, near = theirs(X, y, C=np.inf), 1e-6 if kind == "small" else 2e-3
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=near)
     one = model.certificate_
     assert one.converged
     assert not one.is_penalised
@@ -218,9 +221,11 @@ def test_a_class_of_one_row_and_many_classes():
     check(model, X, y)
 
 
-@pytest.mark.parametrize("kind", ["dense", "float32", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "float32", "sparse", "many columns"])
 def test_engines_for_large_problems(kind, monkeypatch):
     monkeypatch.setattr("separable.certified.problem.SMALL", 0)
+    if kind == "many columns":
+        monkeypatch.setattr("separable.certified.multinomial_solve.FEW_COLUMNS", 0)
     X, y, rng = data(12, n=500, d=12)
     if kind == "sparse":
         X[rng.random(X.shape) < 0.5] = 0.0
@@ -330,3 +335,46 @@ def test_parameters_that_cannot_work():
         LogisticRegressionCV(l1_ratio=[]).fit(X, y)
     with pytest.raises(ValueError, match=r"with C=inf has no penalty, so l1_ratio=0\.5"):
         LogisticRegression(C=np.inf, l1_ratio=0.5).fit(X, y > 0)
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_a_warm_start_has_little_left_to_do(C):
+    X, y, _ = data(20, noise=3.0)
+    for standardize in (False, True):
+        model = LogisticRegression(C=C, warm_start=True, standardize=standardize).fit(X * 50, y)
+        before, weights = model.n_iter_[0], model.coef_.copy()
+        model.fit(X * 50, y)
+        assert model.n_iter_[0] < before
+        np.testing.assert_allclose(model.coef_, weights, atol=1e-9)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.3, 1.0])
+def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
+    X, y, _ = data(21)
+    model = LogisticRegression(0.1, l1_ratio=l1_ratio, multi_class="ovr").fit(X, y)
+    assert len(model.certificates_) == 4
+    for k in range(4):
+        two = LogisticRegression(0.1, l1_ratio=l1_ratio).fit(X, y == k)
+        np.testing.assert_allclose(model.coef_[k], two.coef_[0], atol=1e-7)
+        w, r = two.coef_[0], 0.1 * ((y == k) - two.predict_proba(X)[:, 1])
+        pull = r @ X - (1 - l1_ratio) * w  # a subgradient: sign(w) l1_ratio, or smaller
+        np.testing.assert_allclose(pull[w != 0], l1_ratio * np.sign(w[w != 0]), atol=1e-6)
+        assert (np.abs(pull) <= l1_ratio + 1e-6).all()
+    again = LogisticRegression(0.1, l1_ratio=l1_ratio, warm_start=True).fit(X, y == 0)
+    weights = again.coef_.copy()
+    np.testing.assert_allclose(again.fit(X, y == 0).coef_, weights, atol=1e-9)
+
+
+def test_the_share_of_l1_is_searched_too():
+    X, y, _ = data(22, d=8)
+    y = y > 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridEdgeWarning)
+        search = LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratio=[0, 0.5, 1]).fit(X, y)
+        alone = [LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratio=r).fit(X, y) for r in (0, 0.5, 1)]
+    best = int(np.argmax([one.best_score_ for one in alone]))
+    assert search.l1_ratio_ == [0, 0.5, 1][best] == search.evidence_["l1_ratio"]
+    np.testing.assert_array_equal(search.scores_, alone[best].scores_)
+    np.testing.assert_array_equal(search.coef_, alone[best].coef_)
+    with pytest.raises(ValueError, match=r"C=inf has no penalty, so l1_ratio=\[0, 1\]"):
+        LogisticRegressionCV([1.0, np.inf], l1_ratio=[0, 1]).fit(X, y)

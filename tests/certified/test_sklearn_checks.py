@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separable import LinearSVM, LinearSVR, LogisticRegression
+from separable import ElasticNet, Lasso, LinearSVM, LinearSVR, LogisticRegression
 
 pytestmark = [
     pytest.mark.native,
@@ -27,6 +27,10 @@ pytestmark = [
         LinearSVR(),
         LinearSVR(epsilon=0.1, fit_intercept=False),
         LinearSVR(standardize=True),
+        Lasso(0.1),
+        Lasso(0.01, positive=True, standardize=True),
+        ElasticNet(0.1),
+        ElasticNet(0.01, l1_ratio=0.9, fit_intercept=False),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

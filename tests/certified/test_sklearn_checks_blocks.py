@@ -20,7 +20,8 @@ pytestmark = [
         GroupLasso(0.1),
         GroupLasso(0.1, standardize=True),
         GroupLassoClassifier(),
-        GroupLassoClassifier(standardize=True, class_weight="balanced"),
+        # constant models of balanced classes tie, and rounding decides: alpha is small
+        GroupLassoClassifier(0.001, standardize=True, class_weight="balanced"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

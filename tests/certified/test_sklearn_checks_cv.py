@@ -1,11 +1,11 @@
-"""scikit-learn's own checks on the certified learners that choose their C."""
+"""scikit-learn's own checks on the certified learners that choose their C or alpha."""
 
 from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separable import LinearSVMCV, LogisticRegressionCV
+from separable import ElasticNetCV, LassoCV, LinearSVMCV, LogisticRegressionCV
 
 
 @parametrize_with_checks(
@@ -14,6 +14,9 @@ from separable import LinearSVMCV, LogisticRegressionCV
         LogisticRegressionCV([0.1, 1.0], cv=2, standardize=True, select="1se"),
         LinearSVMCV([0.1, 1.0], cv=3),
         LinearSVMCV([0.1, 1.0], cv=3, loss="squared_hinge", standardize=True),
+        LassoCV(5, cv=3),
+        LassoCV([0.1, 0.01], cv=2, standardize=True, select="1se"),
+        ElasticNetCV(5, l1_ratio=[0.5, 1.0], cv=3),
     ]
 )
 @pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")

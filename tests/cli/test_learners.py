@@ -62,6 +62,15 @@ def test_who_takes_part_in_auto():
         assert not {"voted-perceptron", "batch-perceptron", "perceptron"} & set(names)
     assert learners_of("regression", facts(classes=0))[0] == "ridge"
     assert "ridge" not in learners_of("regression", facts(classes=0, features=5000))
+    assert learners_of("regression", facts(classes=0))[1] == "lasso"
+    assert "lasso" not in learners_of("regression", facts(classes=0, features=5000))
+    assert "elastic-net" not in learners_of("regression", facts(classes=0))
+
+
+def test_alphas_of_the_lasso_follow_the_target():
+    strength = LEARNERS["lasso"].strength
+    assert strength.grid(100, 1.0) == strength.grid(10**6, 1.0) == strength.values
+    assert strength.grid(100, 802.0)[:2] == (0.08, 0.24)
 
 
 def test_a_strength_is_a_parameter_of_its_learner():

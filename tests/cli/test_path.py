@@ -106,3 +106,14 @@ def test_wrong_use(separable, args, message):
     result = separable("path", PENGUINS, "--target", "species", *args)
     assert result.code == 2
     assert message in result.err
+
+
+@pytest.mark.parametrize("learner", ["lasso", "elastic-net"])
+def test_the_lasso_has_alphas_gaps_and_few_weights(separable, learner):
+    args = ["path", PENGUINS, "--target", "body_mass_g", "--model", learner, "--json"]
+    found = json.loads(separable(*args).out)
+    assert found["name"] == "alpha"
+    counts = [each["nonzeros"] for each in found["steps"]]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+    assert all(each["relative_gap"] < 1e-4 for each in found["steps"])

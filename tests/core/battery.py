@@ -18,6 +18,8 @@ from separable import (
     LDA,
     AveragedPerceptron,
     BatchPerceptron,
+    ElasticNet,
+    Lasso,
     LinearGaussianNB,
     LinearSVM,
     LinearSVR,
@@ -141,6 +143,8 @@ def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         "hinge": LinearSVM(),
         "squared hinge": LinearSVM(loss="squared_hinge"),
         "insensitive": LinearSVR(epsilon=0.1),
+        "lasso": Lasso(0.01),
+        "elastic net": ElasticNet(0.01, positive=True),
     }
     for form, dtype, k in itertools.product(FORMATS, LARGE, (2, 5)):
         X, y = make_rows(form, dtype), np.random.default_rng(k).permutation(np.arange(N) % k)
@@ -151,7 +155,8 @@ def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     X = csr_array((rng.random((700, 20)).ravel(), rng.integers(0, 1600, 14_000), MANY), (700, 1600))
     y = rng.random(700)
     for (name, learner), k in itertools.product(learners.items(), (2, 5)):
-        target = y if name == "insensitive" else (k * y).astype(int)
+        numbers = name in ("insensitive", "lasso", "elastic net")
+        target = y if numbers else (k * y).astype(int)
         learner.set_params(tol=1e-2).fit(X, target)
         found[f"{name}, passes, {k} classes"] = certified(learner)
     return found

@@ -26,7 +26,6 @@ from separable import (
     Ridge,
     SGDClassifier,
     SGDRegressor,
-    WidrowHoff,
     load,
 )
 
@@ -41,7 +40,7 @@ FAMILY = [
     *BAYES, Perceptron, AveragedPerceptron, SGDClassifier, LogisticRegression, LinearSVM,
     partial(LogisticRegression, l1_ratio=1.0), partial(LogisticRegression, l1_ratio=0.5),
 ]  # fmt: skip
-NUMBERS = [LeastSquares, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor, WidrowHoff]
+NUMBERS = [LeastSquares, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor]
 
 
 @pytest.mark.parametrize("make", FAMILY)

@@ -55,28 +55,30 @@ class Net:
         return np.sign(v) * size * L / (L + self.l2)
 
 
-class Groups:
-    """sum of strength_g |w_g|."""
+class FirstGroup:
+    """alpha sqrt(k) |first k weights| + alpha |the others|_1."""
 
-    def __init__(self, group, strength):
-        self.group, self.strength = np.asarray(group), np.asarray(strength, dtype=float)
+    def __init__(self, alpha, k):
+        self.alpha, self.k = alpha, k
 
-    def norms(self, w):
-        return np.sqrt(np.bincount(self.group, w**2))
+    def sizes(self, w):
+        """Return of each weight the length of its group."""
+        return np.concatenate([np.full(self.k, np.linalg.norm(w[: self.k])), np.abs(w[self.k :])])
+
+    def strengths(self, w):
+        return self.alpha * np.where(np.arange(len(w)) < self.k, np.sqrt(self.k), 1.0)
 
     def value(self, w):
-        return self.strength @ self.norms(w)
+        each = self.strengths(w) * self.sizes(w)
+        return each[0] + each[self.k :].sum()
 
     def curvature(self, squares):
-        largest = [
-            np.linalg.eigvalsh(squares[np.ix_(at, at)])[-1]
-            for at in (np.flatnonzero(self.group == g) for g in range(self.group.max() + 1))
-        ]
-        return np.array(largest)[self.group]
+        found = np.diagonal(squares).copy()
+        found[: self.k] = np.linalg.eigvalsh(squares[: self.k, : self.k])[-1]
+        return found
 
     def step(self, v, L):
-        norm = self.norms(v)[self.group]
-        share = 1 - self.strength[self.group] / (L * np.maximum(norm, 1e-300))
+        share = 1 - self.strengths(v) / (L * np.maximum(self.sizes(v), 1e-300))
         return v * np.maximum(share, 0)
 
 

@@ -18,6 +18,7 @@ from separable.certified.square_models import (
     alpha_max,
     columns_of,
     models_of,
+    refuse_not_finite,
     seen_from_raw,
     suits_sums,
 )
@@ -73,6 +74,7 @@ class AlphaFolds:
         given = self.material
         fewest = min(split.n_train for split in self.splits)
         if not suits_sums(fewest, given.rows.n_features, many=True):
+            refuse_not_finite(given.rows)
             return None
         return SummedFolds(given.rows, self._target, given.weight, self.splits)
 
@@ -128,15 +130,15 @@ class AlphaFolds:
             errors[places] = np.average(squares, axis=0, weights=weight)
         return errors
 
-    def last_fit(self, lesson: Lesson, plain: PenalisedSquares) -> Fitted:
-        """Return the model of all rows with the alpha that was chosen."""
+    def last_fit(self, lesson: Lesson, plain: PenalisedSquares, alphas: Floats) -> Fitted:
+        """Return the model of all rows with the last of some alphas, learned one from the other."""
         if self._sums is None:
             return plain._learn(lesson)
         gram = plain._gram(self._sums.total)
         n, d = lesson.rows.shape
         models = models_of(
             gram,
-            np.array([float(plain.alpha)]),
+            alphas,
             plain._penalty(),
             plain._request(),
             lambda: plain._problem(lesson),
@@ -146,7 +148,7 @@ class AlphaFolds:
             gram, standardize=bool(plain.standardize), is_sparse=lesson.rows.is_sparse
         )
         problem = Problem(lesson.rows, plain._loss(), lesson.target, columns=columns)
-        u, b = seen_from_raw(columns, models.weights, models.intercept)
+        u, b = seen_from_raw(columns, models.weights[-1:], models.intercept[-1:])
         nothing = np.empty((0, 1))
-        judgement = Judgement(u, b, nothing, models.certificates, np.zeros((n, 1)))
-        return Fitted(problem, judgement, models.steps, models.engines)
+        judgement = Judgement(u, b, nothing, models.certificates[-1:], np.zeros((n, 1)))
+        return Fitted(problem, judgement, models.steps[-1:], models.engines[-1:])

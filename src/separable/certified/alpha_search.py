@@ -109,8 +109,9 @@ class AlphaSearch(PenalisedSquares):
         self._remember_columns(X)
         self._warn_of_table(table)
         self._table = table
-        ratio = float(table.ratios[table.chosen[0]])
-        fitted = folds.last_fit(lesson, self._plain(table.alpha, ratio))
+        ratio, place = table.chosen
+        plain = self._plain(table.alpha, float(table.ratios[ratio]))
+        fitted = folds.last_fit(lesson, plain, table.alphas[ratio, : place + 1])
         self._keep(fitted, lesson, self._found(table))
         return self
 

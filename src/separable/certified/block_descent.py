@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.block_judge import BlockPenalty, Seen, see
+from separable.certified.block_newton import newton_on_used
 from separable.certified.block_products import ColumnProducts
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ WORK = 1 << 28
 ROUNDING, STILL, IDLE = 1e-15, 1e-29, 2
 #: How much of the gap passes may leave, and how much less after a round that gained little.
 SHARE, CAUTION = 1e-3, 1e-2
+#: Passes before Newton's method is tried, twice as many after each time, with so many weights.
+BURST, MOST_EQUATIONS = 50, 2000
 #: The share of the promised descent that a step has to keep.
 KEPT = 0.1
 
@@ -74,6 +77,7 @@ class BlockDescent:
         self.max_iter, self.callback = max_iter, callback
         self._to_rounding = problem.is_small if to_rounding is None else to_rounding
         self._part: tuple[NDArray[np.intp], ColumnProducts] | None = None
+        self._kept: tuple[int, Floats] | None = None
         self.is_stopped = False
 
     def solve(self, lane: Lane, start: Floats | None = None) -> tuple[Judgement, int]:
@@ -89,6 +93,7 @@ class BlockDescent:
         passes, rounds, still, caution = 0, 0, 0, 1.0
         best: Judgement | None = None
         products: Floats | None = None
+        moved = np.inf
         blocks: NDArray[np.intp] | None = None
         while True:
             seen = see(self.problem, lane, self.penalty, u)
@@ -100,19 +105,19 @@ class BlockDescent:
                 best = found
             if gap > 0.1 * last:
                 caution *= CAUTION
+            still = still + 1 if moved <= STILL * seen.primal and gap > 0.5 * last else 0
             if self._is_done(best, rounds, still) or passes >= self.max_iter:
                 return best, passes
             chosen = self._working(seen, blocks)
             if products is None or chosen is not blocks or not self._is_quadratic:
-                products = self._products(chosen, seen.curve)
+                products = self._products(lane, chosen, seen.curve)
             blocks = chosen
             enough = SHARE * caution * min(gap, self.tol * seen.primal)
-            floor = STILL * seen.primal
+            enough = max(enough, STILL * seen.primal)
             u, more, moved = self._step(
-                lane, seen, blocks, products, max(enough, floor), self.max_iter - passes
+                lane, seen, blocks, products, enough, self.max_iter - passes
             )
             passes += more
-            still = still + 1 if moved <= floor and blocks is chosen else 0
 
     def _is_done(self, best: Judgement, rounds: int, still: int) -> bool:
         proof = best.certificates[0]
@@ -142,16 +147,21 @@ class BlockDescent:
                 return before
         room = max(FIRST, 2 * int(used.sum()))
         chosen = np.argsort(-urge, kind="stable")[:room]
-        chosen = chosen[urge[chosen] > 0]
+        chosen = chosen[: max(1, int((urge[chosen] > 0).sum()))]
         if before is not None and len(chosen) < 4 * len(before):  # what worked goes on
             chosen = np.union1d(chosen, before)
         return np.sort(chosen)
 
-    def _products(self, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+    def _products(self, lane: Lane, blocks: NDArray[np.intp], curve: Floats) -> Floats:
+        """Return the products of the blocks' columns; those of squared errors are kept."""
         if self._part is None or not np.array_equal(self._part[0], blocks):
             columns = self.penalty.columns_of(blocks)
-            self._part = blocks, ColumnProducts(self.problem, columns)
-        return self._part[1].products(curve)
+            self._part, self._kept = (blocks, ColumnProducts(self.problem, columns)), None
+        if not self._is_quadratic:
+            return self._part[1].products(curve)
+        if self._kept is None or self._kept[0] != lane.fold:
+            self._kept = lane.fold, self._part[1].products(curve / lane.strength)
+        return lane.strength * self._kept[1]
 
     # ------------------------------------------------------------------ steps
 
@@ -167,13 +177,31 @@ class BlockDescent:
         """Return weights with a lower objective, the passes that it took, and what one moved."""
         columns = self.penalty.columns_of(blocks)
         mine, pull = seen.u[columns], seen.pull[columns]
-        room = max(1, WORK // max(1, h.size))
-        passes, moved = self.penalty.descend(
-            blocks, h, mine, pull, enough=enough, most=int(min(most, room))
-        )
+        most = int(min(most, max(1, WORK // max(1, h.size))))
+        passes, burst = 0, BURST
+        while True:
+            more, moved = self.penalty.descend(
+                blocks, h, mine, pull, enough=enough, most=min(burst, most - passes)
+            )
+            passes, burst = passes + more, 2 * burst
+            if moved <= enough or passes >= most:
+                break
+            self._hasten(blocks, h, mine, pull)
         u = seen.u.copy()
         u[columns] = mine
         return (u if self._is_quadratic else self._shortened(lane, seen, u)), passes, moved
+
+    def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> None:
+        """Go on by Newton's method with the blocks that are not 0."""
+        all_of = self.penalty.part(blocks)
+        used = np.flatnonzero(all_of.used(u))
+        columns = all_of.columns_of(used)
+        if not 1 < len(columns) <= MOST_EQUATIONS:
+            return
+        mine, pull = u[columns], g[columns]
+        newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
+        g -= h[:, columns] @ (mine - u[columns])
+        u[columns] = mine
 
     def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
         """Return u, or a point on the way to it that lowers the objective as it should."""

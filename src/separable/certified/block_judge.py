@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from separable.certified.block_newton import SmoothPart
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "see"]
+__all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "pull_at", "see"]
 
 
 class ConvexPenalty(Protocol):
@@ -37,6 +38,16 @@ class ConvexPenalty(Protocol):
         """Return penalty(u) + conjugate(v) - u.v, from terms that are not negative."""
 
 
+class BlockPart(SmoothPart, Protocol):
+    """The penalty of some blocks."""
+
+    def used(self, u: Floats) -> NDArray[np.bool_]:
+        """Return which blocks are not 0."""
+
+    def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of some blocks, one block after the other."""
+
+
 class BlockPenalty(ConvexPenalty, Protocol):
     """A penalty that is a sum over blocks of weights."""
 
@@ -53,6 +64,9 @@ class BlockPenalty(ConvexPenalty, Protocol):
 
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the columns of some blocks, one block after the other."""
+
+    def part(self, blocks: NDArray[np.intp]) -> BlockPart:
+        """Return the penalty of some blocks, of their columns one after the other."""
 
     def urge(self, u: Floats, v: Floats) -> Floats:
         """Return of each block that is 0 how far its pull is beyond what holds it there."""
@@ -88,8 +102,8 @@ class Seen:
         The second derivative of the loss of each row.
     loss, primal : float
         The loss, and with the penalty.
-    slope : ndarray, shape (n,)
-        Of the loss of each row by its score.
+    dual : ndarray, shape (n,)
+        Minus the slope of the loss of each row; of sum 0 with an intercept, to the last digit.
     """
 
     u: Floats
@@ -99,17 +113,14 @@ class Seen:
     curve: Floats
     loss: float
     primal: float
-    slope: Floats
+    dual: Floats
 
     def certified(
         self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
     ) -> Judgement:
         """Return the weights with their certificate: the slopes, made feasible, are the dual."""
         y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
-        z, v = -self.slope, self.pull
-        if problem.fit_intercept:
-            z = balanced(loss, y, c, z)
-            v = problem.along(z[:, None])[:, 0]
+        z, v = self.dual, self.pull
         reach = penalty.reach(v)
         if np.isfinite(reach):
             share = min(reach, _best_share(loss, y, c, z))
@@ -131,13 +142,17 @@ class Seen:
         )
 
 
-def see(
-    problem: Problem,
-    lane: Lane,
-    penalty: ConvexPenalty,
-    u: Floats,
-) -> Seen:
+def pull_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
+    """Return minus the slope of the loss along each weight."""
+    return _seen(problem, lane, u, 0.0).pull
+
+
+def see(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Seen:
     """Read the rows once for the scores of weights and once for their pull."""
+    return _seen(problem, lane, u, penalty.value(u))
+
+
+def _seen(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Seen:
     loss: SmoothLoss = problem.loss  # type: ignore[assignment]  # block penalties take these only
     y, c = problem.targets(lane), problem.costs(lane)
     scores = problem.scores(u[:, None])[:, 0]
@@ -148,8 +163,9 @@ def see(
         b, scores = b + rest, scores + rest
     slope, curve = loss.slopes(y, scores, c)
     total = loss.total(y, scores, c)
-    pull = problem.along(-slope[:, None])[:, 0]
-    return Seen(u, b, scores, pull, curve, total, total + penalty.value(u), slope)
+    dual = balanced(loss, y, c, -slope) if problem.fit_intercept else -slope
+    pull = problem.along(dual[:, None])[:, 0]
+    return Seen(u, b, scores, pull, curve, total, total + penalty, dual)
 
 
 def balanced(loss: Loss, y: Floats, c: Floats, z: Floats) -> Floats:

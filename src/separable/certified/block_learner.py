@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from separable.certified.block_judge import pull_at
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
 from separable.certified.problem import Lane
@@ -15,6 +16,8 @@ from separable.fitting.threads import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
 
     Floats = NDArray[np.float64]
+    Engine = Callable[[Lane, Floats | None], tuple[Judgement, int, str]]
 
 __all__ = ["ALPHA", "BLOCK_REQUIREMENTS", "TOL", "BlockLearner"]
 
@@ -49,13 +53,15 @@ class BlockLearner(CertifiedEstimator):
 
     # ------------------------------------------------------------------ what a learner says
 
-    def _solve_lanes(
-        self, problem: Problem, lanes: list[Lane], starts: list[Floats | None]
-    ) -> list[tuple[Judgement, int, str]]:
-        """Return the model of each lane, the passes that it took and its engine.
+    def _engine(self, problem: Problem) -> Engine:
+        """Return what learns a lane from a start: its model, the passes that it took, its name.
 
         The objective is penalty(w) + strength times the sum of weighted losses.
         """
+        raise NotImplementedError
+
+    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
+        """Return the least alpha that holds all weights at 0, given the pull of the mean loss."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ learning
@@ -65,18 +71,36 @@ class BlockLearner(CertifiedEstimator):
         return TOL if self.tol is None else float(self.tol)
 
     def _learn(self, lesson: Lesson) -> Fitted:
+        return self._learn_path(lesson, np.array([float(self.alpha)]))[0]
+
+    def _learn_path(self, lesson: Lesson, alphas: Floats) -> list[Fitted]:
+        """Return the models of each alpha, learned from the largest on, each from the last."""
         problem = replace(self._problem(lesson), value=1.0)
-        total = lesson.rows.n_rows if lesson.weight is None else float(lesson.weight.sum())
-        lanes = [Lane(1.0 / (float(self.alpha) * total), target) for target in lesson.models]
+        starts = self._last_weights(problem, lesson)
+        found: dict[int, Fitted] = {}
         with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
-            solved = self._solve_lanes(problem, lanes, self._last_weights(problem, lesson))
-        models = [_times(one, float(self.alpha)) for one, _, _ in solved]
-        return Fitted(
-            problem,
-            Judgement.side_by_side(models),
-            np.array([passes for _, passes, _ in solved]),
-            [engine for _, _, engine in solved],
+            engine = self._engine(problem)
+            for place in np.argsort(-alphas, kind="stable").tolist():
+                alpha = float(alphas[place])
+                lanes = [Lane(1.0 / (alpha * _total(lesson)), each) for each in lesson.models]
+                solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
+                starts = [one.weights[:, 0] for one, _, _ in solved]
+                found[place] = Fitted(
+                    problem,
+                    Judgement.side_by_side([_times(one, alpha) for one, _, _ in solved]),
+                    np.array([passes for _, passes, _ in solved]),
+                    [name for _, _, name in solved],
+                )
+        return [found[place] for place in range(len(alphas))]
+
+    def _largest_alpha(self, lesson: Lesson) -> float:
+        """Return the least alpha that holds all weights at 0."""
+        problem = replace(self._problem(lesson), value=1.0)
+        none = np.zeros(problem.rows.n_features)
+        pulls = (
+            pull_at(problem, Lane(1.0 / _total(lesson), target), none) for target in lesson.models
         )
+        return max(self._alpha_of(problem, pull) for pull in pulls)
 
     def _last_weights(self, problem: Problem, lesson: Lesson) -> list[Floats | None]:
         """Return where a warm start goes on from: the weights of the last fit."""
@@ -116,6 +140,10 @@ class BlockLearner(CertifiedEstimator):
         """The dual point that proves the certificate, (k, n): slopes of the loss, made feasible."""
         check_is_fitted(self)
         return self._dual.T
+
+
+def _total(lesson: Lesson) -> float:
+    return lesson.rows.n_rows if lesson.weight is None else float(lesson.weight.sum())
 
 
 def _times(one: Judgement, alpha: float) -> Judgement:

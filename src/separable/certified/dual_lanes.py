@@ -77,6 +77,11 @@ class Start:
     intercept: Floats
     weights: Floats | None = None
 
+    def take(self, columns: list[int]) -> Start:
+        """Return where some columns start."""
+        weights = None if self.weights is None else self.weights[:, columns]
+        return Start(self.dual[:, columns], self.intercept[columns], weights)
+
 
 def descend(
     problem: Problem,

@@ -335,7 +335,7 @@ class CertifiedEstimator(LinearEstimator):
         )
 
     def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
-        """Return where a warm start goes on from: dual points of the last fit, made feasible."""
+        """Return where a warm start goes on from: the last fit, its dual points made feasible."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
         last, k = self._dual, len(lesson.models) if lesson.n_joint == 2 else lesson.n_joint
@@ -347,15 +347,11 @@ class CertifiedEstimator(LinearEstimator):
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
-        shift, scale = problem.columns.shift, problem.columns.scale
+        shift = problem.columns.shift
         b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        weights = None
-        if not problem.penalty.is_smooth:  # the dual point does not tell them
-            u = raw.weights.T
-            if scale is not None:
-                u = np.divide(u, scale[:, None], out=np.zeros_like(u), where=scale[:, None] > 0)
-            weights = u[:, np.arange(dual.shape[1]) % k]
-        return Start(dual, np.resize(b, dual.shape[1]), weights)
+        weights = problem.columns.seen(raw.weights.T)
+        some = np.arange(dual.shape[1]) % weights.shape[1]
+        return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
     def _keep(
         self,
@@ -433,9 +429,14 @@ class CertifiedEstimator(LinearEstimator):
                 "Without a penalty there may be no optimum: classes that can be separated have "
                 "none. A finite C has one."
             )
+        close = (
+            f"The weights are at most {worst.distance:.1e} from the optimum. "
+            if math.isfinite(worst.distance)
+            else ""
+        )
         return (
-            f"The weights are at most sqrt(2 gap) = {worst.distance:.1e} from the optimum. More "
-            "passes (max_iter), scaled columns (standardize=True) or a smaller C bring it closer."
+            f"{close}More passes (max_iter), scaled columns (standardize=True) or a smaller C "
+            "bring it closer."
         )
 
     # ------------------------------------------------------------------ the model

@@ -152,7 +152,7 @@ class GramProblem:
                 self._certificate(primal, gap, limits.tol, curve)
                 for (primal, gap), curve in zip(found.tolist(), strengths[1].tolist(), strict=True)
             ],
-            steps,
+            np.maximum(steps, 1),
             self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
         )
 

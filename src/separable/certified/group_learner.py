@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.block_learner import Engine
     from separable.certified.estimator import Fitted, Lesson
-    from separable.certified.judge import Judgement
-    from separable.certified.problem import Lane, Problem
+    from separable.certified.problem import Problem
     from separable.features.encoder import Encoder
     from separable.model.parameters import Requirement
 
@@ -76,30 +76,31 @@ class GroupLearner(BlockLearner):
         self._names_given = column_names(X)
         return super().fit(X, y, sample_weight)
 
-    def _learn(self, lesson: Lesson) -> Fitted:
-        sources = getattr(self, "_sources", None)
-        self._found = groups_of(self.groups, lesson.rows.n_features, sources, self._names_given)
-        return super()._learn(lesson)
+    def _learn_path(self, lesson: Lesson, alphas: Floats) -> list[Fitted]:
+        self._found = self._read_groups(lesson.rows.n_features)
+        return super()._learn_path(lesson, alphas)
+
+    def _read_groups(self, n_columns: int) -> Groups:
+        sources, names = getattr(self, "_sources", None), getattr(self, "_names_given", None)
+        return groups_of(self.groups, n_columns, sources, names)
 
     def _group_penalty(self, problem: Problem) -> GroupPenalty:
         """Return the penalty; all columns have the same unit."""
-        unit = float(self._penalty_units(problem)[0])
-        return GroupPenalty(self._found.group, unit * np.sqrt(self._found.sizes))
+        groups, unit = self._read_groups(problem.rows.n_features), self._penalty_units(problem)[0]
+        return GroupPenalty(groups.group, float(unit) * np.sqrt(groups.sizes))
 
-    def _solve_lanes(
-        self, problem: Problem, lanes: list[Lane], starts: list[Floats | None]
-    ) -> list[tuple[Judgement, int, str]]:
-        engine = BlockDescent(
+    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
+        return 1.0 / self._group_penalty(problem).reach(pull)
+
+    def _engine(self, problem: Problem) -> Engine:
+        descent = BlockDescent(
             problem,
             self._group_penalty(problem),
             tol=self._tol,
             max_iter=int(self.max_iter),
             callback=self.callback,
         )
-        return [
-            (*engine.solve(lane, start), "descent")
-            for lane, start in zip(lanes, starts, strict=True)
-        ]
+        return lambda lane, start: (*descent.solve(lane, start), "descent")
 
     # ------------------------------------------------------------------ groups
 

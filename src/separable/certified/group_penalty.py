@@ -64,6 +64,15 @@ class GroupPenalty:
         along = np.bincount(self.group, weights=u * v, minlength=self.n_blocks)
         return float(np.maximum(self.strength * self.norms(u) - along, 0.0).sum())
 
+    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return the slope and the second derivatives of the penalty, no group being 0."""
+        norms = self.norms(u)[self.group]
+        rise, along = self.strength[self.group], u / norms
+        same = self.group[:, None] == self.group
+        curve = np.where(same, -np.outer(along, along), 0.0)
+        curve[np.diag_indices(len(u))] += 1.0
+        return rise * along, curve * (rise / norms)
+
     # ------------------------------------------------------------------ descent
 
     @property
@@ -93,6 +102,11 @@ class GroupPenalty:
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(shift, sizes)
         columns: NDArray[np.intp] = self._order[places]
         return columns
+
+    def part(self, blocks: NDArray[np.intp]) -> GroupPenalty:
+        """Return the penalty of some groups, of their columns one after the other."""
+        sizes = np.diff(self._starts)[blocks]
+        return GroupPenalty(np.repeat(np.arange(len(blocks)), sizes), self.strength[blocks])
 
     def urge(self, u: Floats, v: Floats) -> Floats:
         """Return of each group that is 0 how far its pull is beyond what holds it there."""

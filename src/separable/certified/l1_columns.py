@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import native
+from separable.certified.problem import in_lines
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
+from separable.fitting.aligned import aligned_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable._core import native
     from separable.certified.problem import Problem
 
     Floats = NDArray[np.float64]
@@ -30,14 +33,19 @@ class ReadColumns:
 
     Parameters
     ----------
-    core : Rows
+    rows : Rows
         d x n.
     factor : ndarray, shape (d,), or None
         None: 1.
     """
 
-    core: native.Rows
+    rows: Rows
     factor: Floats | None = None
+
+    @cached_property
+    def core(self) -> native.Rows:
+        """The columns as the compiled core takes them."""
+        return core_rows(self.rows)
 
     @classmethod
     def of(cls, problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
@@ -47,9 +55,29 @@ class ReadColumns:
     def penalty(self, corner: float, curve: float) -> tuple[Floats, Floats]:
         """Return the l1 and the l2 penalty of each column's weight as it is read."""
         if self.factor is None:
-            d = self.core.n_rows
+            d = self.rows.n_rows
             return np.full(d, corner), np.full(d, curve)
         return corner / self.factor, curve / self.factor**2
+
+    # ------------------------------------------------------------------ products
+
+    def along(self, r: Floats) -> Floats:
+        """Return Z'r of sparse columns for r of shape (n, k), whole lines of lanes or one."""
+        sums = aligned_zeros((self.rows.n_rows, r.shape[1]), r.dtype)
+        native.score_rows(self.core, r, sums)
+        return sums if self.factor is None else sums * self.factor[:, None]
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu of sparse columns for u of shape (d, k), whole lines of lanes or one.
+
+        Only columns that have a weight are read.
+        """
+        there = np.flatnonzero(u.any(axis=1))
+        w = u[there] if self.factor is None else u[there] * self.factor[there, None]
+        scores = aligned_zeros((self.rows.n_features, u.shape[1]), u.dtype)
+        if len(there) > 0:
+            native.add_rows(core_rows(self.rows.take(there)), in_lines(w), scores)
+        return scores
 
 
 def _sparse(problem: Problem) -> ReadColumns:
@@ -63,7 +91,7 @@ def _sparse(problem: Problem) -> ReadColumns:
         whole = np.where(scale == 0, 0.0, np.ldexp(1.0, power))
         values = values * np.repeat(whole, np.diff(matrix.indptr)).astype(np.float64)
         values = values.astype(rows.values.dtype, copy=False)
-    return ReadColumns(core_rows(Rows(values, rows.n_rows, matrix.indices, matrix.indptr)), factor)
+    return ReadColumns(Rows(values, rows.n_rows, matrix.indices, matrix.indptr), factor)
 
 
 def _dense(problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
@@ -75,4 +103,4 @@ def _dense(problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
         for start, block in problem.blocks():
             part = block if columns.scale is None else block * columns.scale
             values[:, start : start + len(block)] = part.T
-    return ReadColumns(core_rows(Rows(values, rows.n_rows)))
+    return ReadColumns(Rows(values, rows.n_rows))

@@ -111,9 +111,9 @@ def certify(
         pull = pull * keep
     used = rows.c > 0
     c, shares, scores = rows.c[used], shares[used], scores[used]
-    terms = column_terms(problem, u, pull)
-    primal = float(c @ losses(rows.y[used], scores)) + float(terms.penalty.sum())
-    dual = float(c @ entropies(shares)) - float(terms.conjugate.sum())
-    gap = float(c @ divergences(shares, scores)) + float(terms.gap.sum())
+    terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, pull))
+    primal = float(c @ losses(rows.y[used], scores)) + penalty
+    dual = float(c @ entropies(shares)) - over
+    gap = float(c @ divergences(shares, scores)) + terms
     convexity = corner_and_curve(problem)[1]
     return Certificate(primal, dual, gap, tol, convexity=convexity).times(problem.value)

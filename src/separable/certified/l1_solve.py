@@ -139,7 +139,7 @@ class L1Solver:
         self, lanes: list[Lane], weights: Floats, end: End
     ) -> tuple[Judgement, NDArray[np.int64]]:
         """Judge weights as they were read; those whose certificate misses are learned further."""
-        found = judge_l1(self.problem, lanes, None, self._of_problem(weights), self.tol)
+        found = self._judge(lanes, weights)
         sweeps = np.zeros(len(lanes), np.int64)
         aim = self._aim
         for _ in range(TRIES):
@@ -153,12 +153,17 @@ class L1Solver:
                 path = self._descend([lanes[k]], weights[:, k], aim, end, left)
                 sweeps[k] += path.sweeps[0]
                 weights[:, k] = path.dense(slice(0, 1), len(weights))[:, 0]
-                read = self._of_problem(weights[:, k : k + 1])
-                one = judge_l1(self.problem, [lanes[k]], None, read, self.tol)
+                one = self._judge([lanes[k]], weights[:, k : k + 1])
                 if one.is_better_than(parts[k]):
                     parts[k] = one
             found = Judgement.side_by_side(parts)
         return found, sweeps
+
+    def _judge(self, lanes: list[Lane], weights: Floats) -> Judgement:
+        """Judge weights of columns as they are read."""
+        factor = self._columns.factor
+        u = weights if factor is None else weights / factor[:, None]
+        return judge_l1(self.problem, lanes, None, u, self.tol, self._columns)
 
     # ------------------------------------------------------------------ the engine
 
@@ -176,11 +181,6 @@ class L1Solver:
     @cached_property
     def _penalties(self) -> tuple[Floats, Floats]:
         return self._columns.penalty(*corner_and_curve(self.problem))
-
-    def _of_problem(self, weights: Floats) -> Floats:
-        """Return weights of the problem's columns, of those of columns as they are read."""
-        factor = self._columns.factor
-        return weights if factor is None else weights / factor[:, None]
 
     def _first_weights(self, start: Start | None, k: int) -> Floats:
         """Return the weights that a chain starts from, of columns as they are read."""

@@ -13,6 +13,7 @@ from separable.certified.calibration import FOLDS, folds_of_rows, sigmoid_of_sco
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.judge import Judgement
 from separable.certified.losses import Hinge, SquaredHinge
+from separable.certified.problem import Penalty
 from separable.certified.solvers import solver_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
 
@@ -25,15 +26,25 @@ if TYPE_CHECKING:
     from separable.certified.losses import Loss
     from separable.certified.solvers import Learns
 
-__all__ = ["PENALISED", "LinearSVM"]
+__all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+PENALTIES = {"l2": Penalty(), "l1": Penalty(1.0)}
 
 #: C of learners whose objective needs its penalty.
 PENALISED = Requirement(
     "a finite float > 0 (no penalty, C=inf, has an optimum for LogisticRegression only)",
     POSITIVE.holds,
 )
+
+
+def check_penalty(learner: Any, penalty: str, loss: str) -> None:
+    """Refuse the l1 penalty with a loss that has corners itself."""
+    if penalty == "l1" and loss != "squared_hinge":
+        raise ValueError(
+            f"The 'penalty' parameter of {type(learner).__name__} must be 'l2' where "
+            f"loss={loss!r}. Got 'l1' instead, which goes with loss='squared_hinge'."
+        )
 
 
 def _is_calibrated(learner: LinearSVM) -> bool:
@@ -52,8 +63,9 @@ class LinearSVM(CertifiedClassifier):
     Minimises 1/2 |w|^2 + C sum_i c_i max(0, 1 - y_i (w.x_i + b)), or with
     ``loss="squared_hinge"`` the squares of these terms, with y_i = -1, +1 and c_i the weight of a
     row, 1 by default. b is never penalised, so the first is scikit-learn's
-    ``SVC(kernel="linear")``, and both are its ``LinearSVC`` without intercept. Three classes and
-    more: one model a class against the rest.
+    ``SVC(kernel="linear")``, and both are its ``LinearSVC`` without intercept. With
+    ``penalty="l1"`` the first term is |w|_1, and many weights are 0. Three classes and more: one
+    model a class against the rest.
 
     Parameters
     ----------
@@ -61,6 +73,8 @@ class LinearSVM(CertifiedClassifier):
         How much rows count against the penalty.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         What a row costs that is not on its side of the margin.
+    penalty : {"l2", "l1"}, default "l2"
+        What weights cost; "l1" goes with ``loss="squared_hinge"``.
     fit_intercept : bool, default True
         Learn b.
     standardize : bool, default False
@@ -118,6 +132,7 @@ class LinearSVM(CertifiedClassifier):
     _requirements: ClassVar[dict[str, Requirement]] = {
         "C": PENALISED,
         "loss": one_of(*LOSSES),
+        "penalty": one_of(*PENALTIES),
         **CertifiedClassifier._requirements,
         "probability": BOOL,
     }
@@ -127,6 +142,7 @@ class LinearSVM(CertifiedClassifier):
         C: float = 1.0,
         *,
         loss: str = "hinge",
+        penalty: str = "l2",
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -140,6 +156,7 @@ class LinearSVM(CertifiedClassifier):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
@@ -157,8 +174,15 @@ class LinearSVM(CertifiedClassifier):
         check_is_fitted(self)
         return int(self._passes.max())
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_penalty(self, self.penalty, self.loss)
+
     def _loss(self) -> Loss:
         return LOSSES[self.loss]
+
+    def _penalty(self) -> Penalty:
+        return PENALTIES[self.penalty]
 
     # ------------------------------------------------------------------ probabilities
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.certified.linear_svm import LOSSES, LinearSVM
+from separable.certified.linear_svm import LOSSES, PENALTIES, LinearSVM, check_penalty
 from separable.certified.strength_search import FINITE_STRENGTHS, StrengthSearch
 from separable.model.parameters import Requirement, one_of
 from separable.model.probability import classes_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from separable.certified.estimator import Material
     from separable.certified.fold_lanes import Learned
     from separable.certified.losses import Loss
+    from separable.certified.problem import Penalty
     from separable.fitting.splits import Split
 
 __all__ = ["LinearSVMCV"]
@@ -35,6 +36,8 @@ class LinearSVMCV(StrengthSearch):
         Strengths to try; an int is so many from 1e-4 to 1e4, evenly on a logarithmic scale.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         What a row costs that is not on its side of the margin.
+    penalty : {"l2", "l1"}, default "l2"
+        What weights cost; "l1" goes with ``loss="squared_hinge"``.
     cv : int, splitter, list of splits or None, default None
         None: 5 folds of shuffled rows, or fewer where a class has fewer rows, at least 2. A number
         of folds is in the order of the rows, as scikit-learn's. Both with the same share of each
@@ -90,6 +93,7 @@ class LinearSVMCV(StrengthSearch):
         **StrengthSearch._requirements,
         "Cs": FINITE_STRENGTHS,
         "loss": one_of(*LOSSES),
+        "penalty": one_of(*PENALTIES),
     }
 
     def __init__(
@@ -97,6 +101,7 @@ class LinearSVMCV(StrengthSearch):
         Cs: Any = 10,
         *,
         loss: str = "hinge",
+        penalty: str = "l2",
         cv: Any = None,
         scoring: Any = None,
         select: str = "min",
@@ -112,6 +117,7 @@ class LinearSVMCV(StrengthSearch):
     ) -> None:
         self.Cs = Cs
         self.loss = loss
+        self.penalty = penalty
         self.cv = cv
         self.scoring = scoring
         self.select = select
@@ -125,12 +131,20 @@ class LinearSVMCV(StrengthSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_penalty(self, self.penalty, self.loss)
+
     def _loss(self) -> Loss:
         return LOSSES[self.loss]
+
+    def _penalty(self) -> Penalty:
+        return PENALTIES[self.penalty]
 
     def _plain(self) -> LinearSVM:
         return LinearSVM(
             loss=self.loss,
+            penalty=self.penalty,
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             class_weight=self.class_weight,

@@ -45,6 +45,12 @@ class _Point:
         return self.t - self.u, self.t + self.u
 
     @property
+    def is_inside(self) -> bool:
+        """Whether rounding has left some of every slack."""
+        over, under = self.slacks
+        return bool((over > 0).all() and (under > 0).all())
+
+    @property
     def mean(self) -> float:
         over, under = self.slacks
         return float(over @ self.above + under @ self.below) / (2 * len(self.u))
@@ -75,7 +81,7 @@ def bounded_least_squares(
         if not np.isfinite(point.mean):
             break
         best = point
-        if point.mean <= CLOSE * first:
+        if point.mean <= CLOSE * first or not point.is_inside:
             break
     return _corner(h, q, strength, best), steps
 

@@ -1,9 +1,10 @@
 """Penalties that are not convex, |w|^p for p < 1: descent from many starts, and what it may claim.
 
-Starts are 0, the weights of a lasso at strengths from that which holds every weight at 0 down, and
-the local optima of larger strengths of the penalty itself, each from the one before. From each,
-passes with the exact step of one weight end where none alone lowers the objective. The lowest of
-these is taken. Nothing says that it is the global optimum.
+Starts are 0, the weights of a lasso at strengths from that which holds every weight at 0 down, the
+local optima of larger strengths of the penalty itself, each from the one before, and least squares.
+From each, passes with the exact step of one weight end where none alone lowers the objective; p = 0
+also leaves out weights as long as that pays. The lowest of these is taken. Nothing says that it is
+the global optimum.
 """
 
 from __future__ import annotations
@@ -79,8 +80,9 @@ class LocalCertificate(Certificate):
             f"{self.left:.1e}; nothing is known of the global optimum"
         )
 
-    def times(self, value: float) -> LocalCertificate:
+    def times(self, value: float, *, convexity: float = 1.0) -> LocalCertificate:
         """Return the certificate of an objective that is so many times as large."""
+        del convexity  # a local optimum says nothing about the distance of weights
         return replace(self, primal=value * self.primal, left=value * self.left)
 
 
@@ -180,7 +182,12 @@ class LocalSearch:
             seen = see(self.problem, self.lane, self.penalty, u)
             left = self.penalty.left(u, seen.pull, h)
             proof = LocalCertificate(
-                seen.primal, -np.inf, np.inf, self.tol, False, float(left.max(initial=0.0))
+                seen.primal,
+                -np.inf,
+                np.inf,
+                self.tol,
+                is_penalised=False,
+                left=float(left.max(initial=0.0)),
             )
             if best is None or (proof.primal, proof.left) < (best[0].primal, best[0].left):
                 best = proof, seen
@@ -227,6 +234,7 @@ class _Part:
         for start in starts:
             yield self.descend(self._refitted(start[self.columns]))
         yield self._from_larger()
+        yield self.descend(self._pruned(Cholesky(self.h).solve(self.q)))
 
     def _from_larger(self) -> Floats:
         """Return the local optimum that larger strengths lead to, from 0."""

@@ -102,6 +102,11 @@ class LpPenalty:
         change = x - u
         return np.maximum(v * change - 0.5 * h * change**2 + self.sizes(u) - self.sizes(x), 0.0)
 
+    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return the slope and the second derivatives of the penalty, no weight being 0."""
+        rise = self.p * self.strength * np.abs(u) ** (self.p - 1)
+        return np.copysign(rise, u), np.diag((self.p - 1) * rise / np.abs(u))
+
     # ------------------------------------------------------------------ descent
 
     @property
@@ -116,6 +121,10 @@ class LpPenalty:
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the columns of some blocks, one block after the other."""
         return blocks
+
+    def part(self, blocks: NDArray[np.intp]) -> LpPenalty:
+        """Return the penalty of some blocks, of their columns one after the other."""
+        return LpPenalty(self.power, self.strength[blocks])
 
     def urge(self, u: Floats, v: Floats) -> Floats:
         """Return of each weight that is 0 how far its pull is beyond what holds it there."""

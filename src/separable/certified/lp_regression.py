@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.block_learner import Engine
     from separable.certified.certificate import Certificate
     from separable.certified.estimator import Fitted
     from separable.certified.judge import Judgement
@@ -169,37 +171,51 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     # ------------------------------------------------------------------ engines
 
-    def _solve_lanes(
-        self, problem: Problem, lanes: list[Lane], starts: list[Floats | None]
-    ) -> list[tuple[Judgement, int, str]]:
-        (lane,), (start,) = lanes, starts
+    def _engine(self, problem: Problem) -> Engine:
         units, power = self._penalty_units(problem), str(power_of(self.p))
         many = problem.rows.n_features > ALL_SMOOTH
         if power == "inf":
             most = MaxPenalty(float(units[0]))  # the same of all columns
-            if many:
-                return [self._accelerated(problem, lane, most, start)]
-            return [self._bounded(problem, lane, most, start)]
+            run: Any = self._accelerated if many else self._bounded
+            return partial(run, problem, most)
         penalty = LpPenalty(power, units ** POWERS[power])
         if self._is_local:
-            search = LocalSearch(problem, lane, penalty, **self._how())
-            return [(*search.solve(start), "descent")]
+            return lambda lane, start: (
+                *LocalSearch(problem, lane, penalty, **self._how()).solve(start),
+                "descent",
+            )
         if many and not penalty.is_sparse:
-            return [self._accelerated(problem, lane, penalty, start)]
-        if power == "2" and start is None:
-            start = _ridge(problem, lane, penalty)
-        return [(*BlockDescent(problem, penalty, **self._how()).solve(lane, start), "descent")]
+            return partial(self._accelerated, problem, penalty)
+        descent = BlockDescent(problem, penalty, **self._how())
+
+        def learn(lane: Lane, start: Floats | None) -> tuple[Judgement, int, str]:
+            if power == "2" and start is None:
+                start = _ridge(problem, lane, penalty)
+            return (*descent.solve(lane, start), "descent")
+
+        return learn
+
+    def _alpha_of(self, problem: Problem, pull: Floats) -> float:
+        power, units = power_of(self.p), self._penalty_units(problem)
+        if power == "inf":
+            return float(np.abs(pull).sum() / units[0])
+        if power != "1":
+            raise ValueError(
+                f"No alpha of LpRegression(p={self.p!r}) is known to hold all weights at 0. Give "
+                "the alphas as a list."
+            )
+        return 1.0 / LpPenalty("1", units).reach(pull)
 
     def _how(self) -> dict[str, Any]:
         return {"tol": self._tol, "max_iter": int(self.max_iter), "callback": self.callback}
 
     def _accelerated(
-        self, problem: Problem, lane: Lane, penalty: Any, start: Floats | None
+        self, problem: Problem, penalty: Any, lane: Lane, start: Floats | None
     ) -> tuple[Judgement, int, str]:
         return (*accelerated(problem, lane, penalty, start=start, **self._how()), "accelerated")
 
     def _bounded(
-        self, problem: Problem, lane: Lane, penalty: MaxPenalty, start: Floats | None
+        self, problem: Problem, penalty: MaxPenalty, lane: Lane, start: Floats | None
     ) -> tuple[Judgement, int, str]:
         """Solve on the products of all columns, and again from what the rows say."""
         d = problem.rows.n_features

@@ -91,7 +91,7 @@ def feasible_shares(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
 def feasible_of(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
     """Return probabilities made feasible, as `feasible_shares` says."""
     shares = np.where(rows.there & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(np.float64)
-    total = shares.sum(axis=1)
+    total = shares @ np.ones(shares.shape[1])
     empty = np.flatnonzero(total <= 0)
     shares[empty, rows.y[empty]] = 1.0
     total[empty] = 1.0
@@ -110,8 +110,13 @@ def feasible_of(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Fl
 
 
 def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
-    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane."""
+    """Return dual points z = c (1[y = k] - p_k), (n, K), whose p are made feasible for a lane.
+
+    Without a penalty, 0.
+    """
     rows = RowClasses.of(problem, lane)
+    if not np.isfinite(lane.strength):
+        return np.zeros_like(z)
     p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
     p[np.arange(len(p)), rows.y] += 1.0
     return points_of(rows, feasible_of(rows, p, fit_intercept=problem.fit_intercept))
@@ -123,7 +128,7 @@ def points_of(rows: RowClasses, shares: Floats) -> Floats:
     place = np.arange(len(z))
     # 1 - p_y as the sum of the others keeps the digits of rows that are almost sure
     z[place, rows.y] = 0.0
-    z[place, rows.y] = -z.sum(axis=1)
+    z[place, rows.y] = -(z @ np.ones(z.shape[1]))
     z *= rows.c[:, None]
     return z
 

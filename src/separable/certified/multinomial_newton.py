@@ -33,6 +33,8 @@ IDLE = 10
 SEPARABLE = 1e-12
 #: How much of the gap asked for may come from what a step leaves.
 SHARE = 0.25
+#: A relative gap above which nobody asks for its digits.
+FAR = 0.1
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class MultinomialObjective:
         r = q.copy()
         place = np.arange(len(q))
         r[place, self.y] = 0.0
-        r[place, self.y] = -r.sum(axis=1)
+        r[place, self.y] = -(r @ np.ones(r.shape[1]))
         r *= self.c[:, None]
         return r
 
@@ -88,7 +90,7 @@ class MultinomialObjective:
         p = q + curved_slopes(np.ones(len(q)), q, ds)
         low = np.minimum(p, 0.0)
         p -= low
-        return p, -float(self.c @ low.sum(axis=1)) <= 1e-9 * float(self.c.sum())
+        return p, -float((self.c @ low).sum()) <= 1e-9 * float(self.c.sum())
 
     def gap(self, p: Floats, s: Floats) -> float:
         """Return what rows add to the gap of probabilities p and scores s."""
@@ -186,9 +188,8 @@ def multinomial_newton(
         step = make_step(x, objective, q, gradient, total, few)  # 2
         end = u + step.du
         p, is_some = objective.after(q, step.ds)  # 3
-        seen = np.inf
-        if is_some and value > 0:
-            rest = 0.5 * float(np.vdot(step.left, step.left))
+        seen, rest = np.inf, 0.5 * float(np.vdot(step.left, step.left))
+        if is_some and rest < FAR * value:
             seen = (objective.gap(p, s + step.ds) + rest) / value
         if watch(p, lambda: x.weights(end), seen) or is_stopped():  # noqa: B023
             break

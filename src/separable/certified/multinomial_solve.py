@@ -49,6 +49,8 @@ __all__ = ["MultinomialSolver"]
 FEW = 1500
 #: Up to so many, it is solved where there is no penalty.
 NOT_MANY = 4000
+#: Dense rows of more columns start with passes, and so many of these.
+FEW_COLUMNS, TAKE_OVER_DENSE = 512, 30
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,14 @@ class MultinomialSolver(Solver):
 
     @property
     def _passes(self) -> bool:
-        """Whether passes over sparse rows take the problem."""
-        return self.problem.rows.is_sparse and not self.problem.is_small
+        """Whether passes over rows take the problem first."""
+        rows = self.problem.rows
+        return not self.problem.is_small and (rows.is_sparse or rows.n_features > FEW_COLUMNS)
+
+    @property
+    def _patience(self) -> int:
+        """Passes after which another engine takes over."""
+        return TAKE_OVER if self.problem.rows.is_sparse else TAKE_OVER_DENSE
 
     def _prepare(self) -> None:
         _ = self._rows
@@ -161,7 +169,7 @@ class MultinomialSolver(Solver):
             mine, before = [lanes[k] for k in places], start
             if start is not None:
                 columns = [k * K + one for k in places for one in range(K)]
-                before = Start(start.dual[:, columns], start.intercept[columns])
+                before = start.take(columns)
             if parts:
                 before = self._after(parts[-1], [lanes[k] for k in parts[-1].places], mine)
             parts.append(self._learn_strength(mine, places, before, on_pass, end))
@@ -190,7 +198,7 @@ class MultinomialSolver(Solver):
         on_pass: OnPass,
         end: End,
     ) -> Solved:
-        """Learn lanes of one strength, side by side where there are passes over sparse rows."""
+        """Learn lanes of one strength, side by side where there are passes over rows."""
         if self._passes and math.isfinite(lanes[0].strength):
             return self._learn_side_by_side(lanes, places, start, on_pass, end)
         K = self.problem.n_classes
@@ -220,7 +228,7 @@ class MultinomialSolver(Solver):
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=min(TAKE_OVER, most),
+            max_iter=min(self._patience, most),
             seed=self.request.seed,
             start=start,
             on_pass=on_pass,
@@ -228,7 +236,7 @@ class MultinomialSolver(Solver):
         parts = [found.lane(k) for k in range(len(lanes))]
         engines = ["descent"] * len(lanes)
         for k, one in enumerate(parts):
-            if one.certificates[0].converged or most <= TAKE_OVER or end.asked.is_set():
+            if one.certificates[0].converged or most <= self._patience or end.asked.is_set():
                 continue
             lost = not one.certificates[0].relative_gap <= LOST
             other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
@@ -244,6 +252,7 @@ class MultinomialSolver(Solver):
         run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
         if math.isinf(lane.strength):
             self._refuse_many()
+            run = replace(run, x=self._exact_rows)
             return *run.direct(weights, self.request.max_iter), "newton"
         if self._size <= FEW and self.problem.is_small:
             return *run.direct(weights, self.request.max_iter), "newton"

@@ -28,7 +28,7 @@ __all__ = ["ConjugateSteps", "direct_step"]
 #: Numbers of rows times classes that are written out at a time.
 WRITTEN = 1 << 20
 #: How much of the gradient a step may leave.
-LOOSE = 0.5
+LOOSE = 0.2
 #: Rows, as many times as columns, from which the curvature is guessed.
 SAMPLE = 4
 #: Least curvature of a column.

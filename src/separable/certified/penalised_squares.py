@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.estimator import Fitted
+from separable.certified.estimator import Fitted, Material
 from separable.certified.losses import SquaredError
-from separable.certified.problem import Lane, Penalty
+from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.regressor import CertifiedRegressor
 from separable.certified.square_models import (
+    columns_of,
     in_alpha,
     judge_alpha,
     learn_from_rows,
     limits_of,
+    refuse_not_finite,
     suits_sums,
     total_weight,
     with_end,
 )
 from separable.certified.square_sums import gram_problem, sums_of
+from separable.data.rows import as_rows
+from separable.fitting.targets import check_numbers
 from separable.model.parameters import BOOL, POSITIVE, Requirement
 
 if TYPE_CHECKING:
@@ -30,12 +34,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
-    from separable.certified.estimator import Lesson, Material
+    from separable.certified.estimator import Lesson
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram_problem import GramProblem
     from separable.certified.judge import Judgement
     from separable.certified.losses import Loss
-    from separable.certified.problem import Problem
     from separable.certified.solve import Request
     from separable.fitting.splits import Split
     from separable.moments.moments import Moments
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
 
+#: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
+EXTREME = 2.0**-30
 #: Of parameters that all of these learners have.
 NET_REQUIREMENTS: dict[str, Requirement] = {
     "positive": BOOL,
@@ -77,8 +82,14 @@ class PenalisedSquares(CertifiedRegressor):
     def _loss(self) -> Loss:
         return SquaredError()
 
-    def _problem(self, lesson: Lesson) -> Problem:
-        return replace(super()._problem(lesson), penalty=self._penalty())
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+        """Check rows, target and weights; what is not finite in an array shows in its sums."""
+        if type(X) is not np.ndarray or sample_weight is not None:
+            return super()._material(X, y, sample_weight)
+        rows = as_rows(X, check_values=False)
+        if not suits_sums(*rows.shape, many=False):
+            refuse_not_finite(rows)
+        return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
         return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
@@ -93,6 +104,7 @@ class PenalisedSquares(CertifiedRegressor):
 
         fewest = min(split.n_train for split in splits)
         if not suits_sums(fewest, material.rows.n_features, many=len(strengths) > 1):
+            refuse_not_finite(material.rows)
             return None
         return SquareLanes(self, material, splits, strengths, request)
 
@@ -105,29 +117,47 @@ class PenalisedSquares(CertifiedRegressor):
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
-        problem = self._problem(lesson)
         start = self._last_weights(lesson)
         request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
-            fitted = self._learn_from_sums(lesson, problem, request, start)
+            fitted = self._learn_from_sums(lesson, request, start)
             if fitted.judgement.certificates[0].converged or end.asked.is_set():
                 return fitted
             start = fitted.problem.columns.raw(
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
+        problem = self._problem(lesson)
         solved = learn_from_rows(problem, float(self.alpha), request, start)
         return Fitted(problem, solved.judgement, solved.passes, solved.engines)
 
-    def _learn_from_sums(
-        self, lesson: Lesson, problem: Problem, request: Request, start: Floats | None
-    ) -> Fitted:
+    def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)
         gram = self._gram(sums_of(lesson.rows, target, lesson.weight))
+        problem = self._problem_of(lesson, gram)
         limits = limits_of(request, is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
         judgement = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
         return Fitted(problem, judgement, path.steps, ["sums"])
+
+    def _problem_of(self, lesson: Lesson, gram: GramProblem) -> Problem:
+        """Return the problem to judge by: means and deviations are known from the sums."""
+        rows = lesson.rows
+        plain = self.standardize or EXTREME < float(gram.length.max(initial=0.0)) < 1 / EXTREME
+        if rows.is_sparse or not plain:
+            return self._problem(lesson)
+        columns = columns_of(gram, standardize=bool(self.standardize), is_sparse=False)
+        if gram.fit_intercept:
+            columns = replace(columns, shift=gram.mean)
+        return Problem(
+            rows,
+            self._loss(),
+            lesson.target,
+            lesson.weight,
+            fit_intercept=gram.fit_intercept,
+            columns=columns,
+            penalty=self._penalty(),
+        )
 
     def _last_weights(self, lesson: Lesson) -> Floats | None:
         """Return the weights that a warm start goes on from."""

@@ -126,6 +126,13 @@ class Columns:
         w = u if self.scale is None else u * self.scale[:, None]
         return w, b if self.shift is None else b - self.shift @ w
 
+    def seen(self, w: Floats) -> Floats:
+        """Return the weights u, shape (d, k), of weights of the columns as they came."""
+        if self.scale is None:
+            return w
+        scale = self.scale[:, None]
+        return np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
+
 
 @dataclass(frozen=True)
 class Problem:

@@ -16,6 +16,7 @@ from separable.certified.problem import Columns, Lane
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
 from separable.certified.solvers import solver_of
+from separable.data.rows import largest_magnitude
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from separable.certified.judge import Judgement
     from separable.certified.problem import Penalty, Problem
     from separable.certified.solve import Request, Solved
+    from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
@@ -40,6 +42,7 @@ __all__ = [
     "learn_from_rows",
     "limits_of",
     "models_of",
+    "refuse_not_finite",
     "seen_from_raw",
     "suits_sums",
     "total_weight",
@@ -54,6 +57,11 @@ ROWS_A_COLUMN, ROWS_FOR_MANY = 1.0, 0.2
 MARGIN = 1.0 + 1e-12
 #: The relative gap worked for where a problem is small, and the share of that asked for elsewhere.
 SMALL_AIM, AIM = 1e-14, 0.5
+
+
+def refuse_not_finite(rows: Rows) -> None:
+    """Refuse rows that are not finite and that no sums tell of."""
+    largest_magnitude(rows, rows)
 
 
 def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from separable.certified.alpha_folds import AlphaFolds
+from separable.certified.block_learner import BlockLearner
 from separable.certified.fold_lanes import all_rows, has_lanes
 from separable.certified.penalised_squares import PenalisedSquares
 from separable.certified.strength_search import strengths_of
@@ -129,8 +130,9 @@ def path(
     """Learn all rows with many strengths of the penalty.
 
     Certified learners (``LogisticRegression``, ``LinearSVM``, ``LinearSVR``) learn all C side by
-    side, each with its certificate. ``Lasso`` and ``ElasticNet`` learn all alphas, one from the
-    other, each with its certificate. ``Ridge`` is solved exactly for each alpha.
+    side, each with its certificate. ``Lasso``, ``ElasticNet``, ``GroupLasso`` and
+    ``LpRegression`` learn all alphas, one from the other, each with its certificate. ``Ridge`` is
+    solved exactly for each alpha.
 
     Parameters
     ----------
@@ -141,8 +143,8 @@ def path(
     Cs : int or sequence of float, optional
         An int is so many from 1e-4 to 1e4; 20 by default.
     alphas : int or sequence of float, optional
-        The same for ``Ridge``. For ``Lasso`` and ``ElasticNet`` an int is so many from the smallest
-        alpha that makes all weights 0 down to a thousandth of it; 100 by default.
+        The same for ``Ridge``. For the others an int is so many from the smallest alpha that
+        makes all weights 0 down to a thousandth of it; 100 by default.
     sample_weight : array-like of shape (n,), optional
 
     Returns
@@ -161,11 +163,11 @@ def path(
     """
     problem, _ = read_problem(estimator, X, y, sample_weight, None)
     name = type(estimator).__name__
-    if not has_lanes(estimator) and not isinstance(estimator, Ridge):
+    if not has_lanes(estimator) and not isinstance(estimator, Ridge | BlockLearner):
         raise TypeError(
             f"{name} has no path here: LogisticRegression, LinearSVM and LinearSVR (without "
-            "probability=True) have one over C, Lasso, ElasticNet and Ridge over alpha. Use search "
-            "for other learners."
+            "probability=True) have one over C, Lasso, ElasticNet, GroupLasso, LpRegression and "
+            "Ridge over alpha. Use search for other learners."
         )
     strength = estimator._strength if has_lanes(estimator) else "alpha"
     other, given = (alphas, Cs) if strength == "C" else (Cs, alphas)
@@ -174,6 +176,8 @@ def path(
         raise ValueError(f"{name} has no {wrong}: give {right}.")
     if isinstance(estimator, PenalisedSquares):
         return _path_of_squares(clone(estimator), problem, given)
+    if isinstance(estimator, BlockLearner):
+        return _path_of_blocks(clone(estimator), problem, given)
     strengths = strengths_of(STEPS if given is None else given)
     if strengths.ndim != 1 or not len(strengths):
         raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
@@ -214,8 +218,7 @@ def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) ->
         alphas = folds.alphas(int(count), ALPHA_EPS, learner._penalty())
     else:
         alphas = np.array(count, dtype=np.float64)
-    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alphas must be an int >= 1 or finite floats > 0. Got {given!r}.")
+    _check_alphas(alphas, given)
     (found,) = folds.learn(learner, alphas)
     models = found.models
     notices = Notices("fit")
@@ -233,4 +236,41 @@ def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) ->
         [[one] for one in models.certificates],
         models.steps,
         None,
+    )
+
+
+def _check_alphas(alphas: Floats, given: Any) -> None:
+    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alphas must be an int >= 1 or finite floats > 0. Got {given!r}.")
+
+
+def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path:
+    """Learn all alphas from the rows, from the largest on, each from the weights of the last."""
+    learner._check_parameters()
+    lesson = learner._lesson(learner._material(problem.X, problem.y, problem.weight))
+    count = ALPHA_STEPS if given is None else given
+    if isinstance(count, Integral):
+        alphas = learner._largest_alpha(lesson) * np.geomspace(1.0, ALPHA_EPS, max(0, int(count)))
+    else:
+        alphas = np.array(count, dtype=np.float64)
+    _check_alphas(alphas, given)
+    models = learner._learn_path(lesson, alphas)
+    raw = [
+        one.problem.columns.raw(one.judgement.weights, one.judgement.intercept) for one in models
+    ]
+    notices = Notices("fit")
+    for place, one in enumerate(models):
+        with notices.of_fold(place):
+            learner._passes = one.passes
+            learner._warn_of_gap(one.judgement.certificates)
+    notices.tell(len(alphas))
+    return Path(
+        type(learner).__name__,
+        "alpha",
+        alphas,
+        np.stack([weights.T for weights, _ in raw]),
+        np.stack([intercept for _, intercept in raw]),
+        [one.judgement.certificates for one in models],
+        np.array([int(one.passes.max()) for one in models]),
+        lesson.classes,
     )

@@ -21,6 +21,7 @@ class RowLoss {
     virtual void slopes(const double* s, double* g, double* h) const = 0;
     virtual double gap(const double* s, const double* z) const = 0;
     virtual bool is_quadratic() const = 0;
+    virtual bool has_steady_curvature() const = 0;  // no jumps
 
    protected:
     std::span<const double> y_, c_;
@@ -46,6 +47,7 @@ class RowLossOf final : public RowLoss {
         });
     }
     bool is_quadratic() const override { return std::is_same_v<Loss, SquaredErrorDual>; }
+    bool has_steady_curvature() const override { return !std::is_same_v<Loss, SquaredHingeDual>; }
 
    private:
     // A few rows at a time, so that rounding does not grow with their number and loops are vectors.

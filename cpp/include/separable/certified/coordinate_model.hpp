@@ -115,7 +115,7 @@ class CoordinateModel {
         for (const std::int64_t j : active)
             if (v[at(j)] != 0) ++m, values += x_.row(j).size();
         return m > 0 && m <= kMostEquations &&
-               ((is_solved_ && m <= kFewEquations) || work_ >= m * (values / 2 + m * m / 3));
+               ((is_solved_ && m <= kFewEquations) || work_ >= m * (values / 2 + m * m / 12));
     }
 
     // Solve the equations of the columns that are not 0; returns whether no weight came to 0.

@@ -6,7 +6,7 @@
 //   returns   for each strength the weights that are not 0, b, sweeps, and the gap seen
 //
 //   For each strength, from the weights of the one before:
-//   1. slopes of all columns; the gap they prove; done where it is small
+//   1. slopes of the columns that may be large; the gap they prove; done where it is small
 //   2. working set: weights that are not 0, and columns that the strong rule keeps (those that
 //      violate, in later rounds), the worst first, no more than twice as many as there are
 //   3. Newton's method on the working set: a quadratic model, sweeps over the columns that are not
@@ -26,6 +26,7 @@
 
 #include "separable/certified/coordinate_loss.hpp"
 #include "separable/certified/coordinate_model.hpp"
+#include "separable/certified/coordinate_slopes.hpp"
 
 namespace separable {
 
@@ -58,7 +59,8 @@ class CoordinatePath {
           poll_(std::move(poll)),
           model_(columns, fit_intercept),
           w_(l1.size()),
-          slope_(l1.size()),
+          slopes_(columns, fit_intercept),
+          slope_(slopes_.slope),
           s_(static_cast<std::size_t>(columns.n_features)),
           g_(s_.size()),
           h_(s_.size()),
@@ -66,19 +68,17 @@ class CoordinatePath {
           there_(s_.size()),
           end_g_(s_.size()),
           end_h_(s_.size()),
-          in_set_(l1.size(), 0) {
-        for (std::int64_t j = 0; j < columns.n_rows; ++j) all_.push_back(j);
-    }
+          in_set_(l1.size(), 0) {}
 
     // Start from weights.
     void start(std::span<const double> w, double b) {
         std::copy(w.begin(), w.end(), w_.begin());
         b_ = b;
         std::fill(s_.begin(), s_.end(), b);
-        for (const std::int64_t j : all_)
+        for (std::int64_t j = 0; j < x_.n_rows; ++j)
             if (w_[at(j)] != 0) add(x_.row(j), w_[at(j)], s_.data());
         centre();
-        slopes_of(all_);
+        slopes_.move_to(g_);
     }
 
     void run(std::span<const double> strengths, PathWeights& path) {
@@ -96,9 +96,10 @@ class CoordinatePath {
 
    private:
     static constexpr std::size_t kFirstSet = 128;  // columns of the first working set
-    static constexpr double kInner = 0.3;          // of the gap asked for: that of working sets
+    static constexpr double kInner = 0.6;          // of the gap asked for: that of working sets
     static constexpr double kLoose = 0.1;          // of the gap: that of sets that have to grow
-    static constexpr double kModel = 0.1;          // of the violation: where sweeps end
+    static constexpr double kModel = 0.3;          // of the violation: where sweeps end
+    static constexpr double kModelOfJumps = 0.03;  // the same for curvatures that jump
     static constexpr int kSweeps = 40;             // of one model
     static constexpr double kEnough = 0.25;        // of the promised fall, for a whole step
     static constexpr int kHalvings = 8;            // to find the best length
@@ -135,12 +136,27 @@ class CoordinatePath {
     }
     static constexpr double kBalanced = 1e-13;
 
-    // Slopes of the losses by the weights of some columns.
-    void slopes_of(const std::vector<std::int64_t>& columns) {
-        for (const std::int64_t j : columns) {
+    // Slopes of the losses by the weights of the columns of the working set.
+    void take_slopes_of_set() {
+        for (const std::int64_t j : set_) {
             const auto column = x_.row(j);
             slope_[at(j)] = dot(column, g_.data());
+            slopes_.was_changed(j);
             rest(column.size());
+        }
+    }
+
+    // Find the weights that are not 0, and with them all columns whose slope is at least a share of
+    // their penalty; others are not looked at.
+    void find_large(double share) {
+        support_.clear();
+        large_.clear();
+        for (std::int64_t j = 0; j < x_.n_rows; ++j) {
+            const bool is_there = w_[at(j)] != 0;
+            if (!is_there && !slopes_.may_reach(j, share * penalty_.corner(j))) continue;
+            rest(slopes_.take(j));
+            large_.push_back(j);
+            if (is_there) support_.push_back(j);
         }
     }
 
@@ -191,20 +207,21 @@ class CoordinatePath {
         int idle = 0;
         std::size_t room = kFirstSet;
         for (int round = 0;; ++round) {
-            find_support();
+            const bool is_first = round == 0 && last_scale > 0;
+            const double share = is_first ? 2 - last_scale / penalty_.scale : 1;
+            find_large(share);
             const double primal = objective(loss_.total(s_.data()));
-            gap_ = relative(gap_of(all_), primal);  // 1
+            gap_ = relative(gap_of(large_), primal);  // 1
             if (gap_ <= aim_.tol || is_over(gap_)) return;
             idle = gap_ < 0.5 * before ? 0 : idle + 1;
             if (idle > 2 * kIdle) return;
             before = gap_;
-            const double keep = round == 0 && last_scale > 0 ? 2 - last_scale / penalty_.scale : 1;
-            const Growth grown = grow(keep, room);  // 2
+            const Growth grown = grow(share, room);  // 2
             room *= 2;
             if (!grown.any && round > 0) tighter *= 0.1;
             const double inner = kInner * tighter * aim_.tol;
             newton(grown.cut ? std::max(inner, kLoose * gap_) : inner);  // 3
-            slopes_of(all_);
+            slopes_.move_to(g_);
         }
     }
 
@@ -218,12 +235,6 @@ class CoordinatePath {
         return is_stopped_ || sweeps_ >= aim_.max_sweeps;
     }
 
-    void find_support() {
-        support_.clear();
-        for (const std::int64_t j : all_)
-            if (w_[at(j)] != 0) support_.push_back(j);
-    }
-
     struct Growth {
         bool any, cut;
     };
@@ -231,7 +242,7 @@ class CoordinatePath {
     // Take the support and columns whose slope is above a share of their penalty into the set.
     Growth grow(double share, std::size_t room) {
         std::vector<std::pair<double, std::int64_t>> candidates;
-        for (const std::int64_t j : all_) {
+        for (const std::int64_t j : large_) {
             if (in_set_[at(j)]) continue;
             if (w_[at(j)] != 0) {
                 take(j);
@@ -262,7 +273,7 @@ class CoordinatePath {
     void newton(double tol) {
         double best = std::numeric_limits<double>::infinity();
         for (int idle = 0, step = 0;; ++step) {
-            if (step > 0) slopes_of(set_);
+            if (step > 0) take_slopes_of_set();
             active_.clear();
             support_.clear();
             double worst = 0;
@@ -298,11 +309,12 @@ class CoordinatePath {
 
     void minimise_model(double worst) {
         model_.begin(g_, h_, active_);
+        const double enough = worst * (loss_.has_steady_curvature() ? kModel : kModelOfJumps);
         for (int k = 0; k < kSweeps && sweeps_ < aim_.max_sweeps; ++k) {
             ++sweeps_;
             const double moved = model_.sweep(penalty_, active_, w_);
             for (const std::int64_t j : active_) rest(2 * x_.row(j).size());
-            if (moved <= kModel * worst) return;
+            if (moved <= enough) return;
             if (model_.is_worth_equations(active_, w_)) model_.exact(penalty_, active_, w_);
         }
     }
@@ -361,7 +373,7 @@ class CoordinatePath {
     }
 
     void write(PathWeights& path) const {
-        for (const std::int64_t j : all_)
+        for (std::int64_t j = 0; j < x_.n_rows; ++j)
             if (w_[at(j)] != 0) path.column.push_back(j), path.weight.push_back(w_[at(j)]);
         path.start.push_back(static_cast<std::int64_t>(path.column.size()));
         path.intercept.push_back(b_);
@@ -377,9 +389,11 @@ class CoordinatePath {
     std::function<bool(std::int64_t, double)> told_;
     std::function<void()> poll_;
     CoordinateModel<F> model_;
-    std::vector<double> w_, slope_;          // by column
+    std::vector<double> w_;
+    ColumnSlopes<F> slopes_;
+    std::vector<double>& slope_;             // by column
     std::vector<double> s_, g_, h_, other_;  // by row
-    std::vector<std::int64_t> all_, support_, set_, active_;
+    std::vector<std::int64_t> support_, large_, set_, active_;
     std::vector<char> in_set_;
     std::vector<double> before_, by_;            // of the active columns: weights and their change
     std::vector<double> there_, end_g_, end_h_;  // by row, at the end of a step

@@ -12,7 +12,7 @@
 //      (G_jj + m_j), S(v, l) = sign(v) max(0, |v| - l), and r follows
 //   3. once it has cost as much as a factor of the equations does: the weights that are not 0 are
 //      solved for, with their signs. Where one changes its sign they go there, no further than to
-//      the first 0
+//      the first 0; where columns depend on each other, along what changes no prediction
 //   4. r again from w; stop at the gap that was asked for, or where no column enters and 3 was
 //   exact
 //
@@ -121,10 +121,10 @@ class GramFactor {
     }
     void forget() { columns_.clear(), m_ = std::numeric_limits<double>::quiet_NaN(); }
 
-    // False where the columns depend on each other.
+    // Returns how many columns come before one that depends on those before it; all: none does.
     template <class Poll>
-    bool make(const GramProblem& p, const std::vector<std::int64_t>& columns, double m,
-              const Poll& poll) {
+    std::int64_t make(const GramProblem& p, const std::vector<std::int64_t>& columns, double m,
+                      const Poll& poll) {
         forget();
         const auto k = static_cast<std::int64_t>(columns.size());
         whole_.resize(static_cast<std::size_t>(k * k));
@@ -136,7 +136,7 @@ class GramFactor {
         factor_ = whole_;
         for (std::int64_t i = 0; i < k; ++i) {
             double* row = &factor_[i * k];
-            if (!(row[i] > kDependent * whole_[i * k + i])) return false;
+            if (!(row[i] > kDependent * whole_[i * k + i])) return i;
             const double root = std::sqrt(row[i]);
             for (std::int64_t j = i; j < k; ++j) row[j] /= root;
             for (std::int64_t below = i + 1; below < k; ++below)
@@ -144,7 +144,18 @@ class GramFactor {
             poll((k - i) * (k - i) / 2);
         }
         columns_ = columns, m_ = m;
-        return true;
+        return k;
+    }
+
+    // Weights of k columns that change no prediction: 1 of the column that depends on those before.
+    void free_direction(std::int64_t dependent, std::vector<double>& v) const {
+        const auto k = static_cast<std::int64_t>(v.size());
+        std::fill(v.begin(), v.end(), 0.0);
+        v[dependent] = 1.0;
+        for (std::int64_t i = dependent; i-- > 0;) {
+            const double* row = &factor_[i * k];
+            v[i] = -plain_dot(dependent - i, row + i + 1, v.data() + i + 1) / row[i];
+        }
     }
 
     // The solution for some right side, with one step of refinement.
@@ -233,6 +244,8 @@ class GramDescent {
     static constexpr int kIdle = 3;
     // Signs that change in a row before descent goes on.
     static constexpr int kCrossings = 4;
+    // Columns that leave because others say the same.
+    static constexpr int kFreed = 64;
     // Rounding of a product at the border of 0.
     static constexpr double kBorder = 1.0 + 4 * std::numeric_limits<double>::epsilon();
     static constexpr std::int64_t kWorkBetweenPolls = 1 << 25;
@@ -309,14 +322,20 @@ class GramDescent {
 
     // Step 3. True if all signs are kept.
     bool settle() {
-        for (int tries = 0; tries < kCrossings; ++tries) {
+        int crossed = 0, freed = 0;
+        while (crossed < kCrossings && freed < kFreed) {
             gather();
             if (support_.empty()) return false;  // descent says when 0 is all there is
             const auto k = static_cast<std::int64_t>(support_.size());
             if (!factor_.fits(support_, m_)) {
                 spent_ = 0;
-                if (!factor_.make(p_, support_, m_, [this](std::int64_t cost) { work(cost); }))
-                    return false;
+                const std::int64_t independent =
+                    factor_.make(p_, support_, m_, [this](std::int64_t cost) { work(cost); });
+                if (independent < k) {
+                    if (!go_along_free(independent)) return false;
+                    ++freed;
+                    continue;
+                }
             }
             right_.resize(support_.size());
             for (std::int64_t i = 0; i < k; ++i) {
@@ -326,8 +345,31 @@ class GramDescent {
             factor_.solve(right_, found_);
             work(2 * k * k);
             if (go_to_found()) return true;
+            ++crossed;
         }
         return false;
+    }
+
+    // Where columns depend on each other: along weights that change no prediction, the way in which
+    // the penalty falls, to the first 0.
+    bool go_along_free(std::int64_t dependent) {
+        found_.resize(support_.size());
+        factor_.free_direction(dependent, found_);
+        double slope = 0;
+        for (std::size_t i = 0; i < support_.size(); ++i)
+            slope += std::copysign(l1(support_[i]), w_[support_[i]]) * found_[i];
+        const double side = slope > 0 ? -1.0 : 1.0;
+        double way = std::numeric_limits<double>::infinity();
+        std::int64_t first = -1;
+        for (std::size_t i = 0; i < support_.size(); ++i) {
+            const double at = w_[support_[i]], moves = side * found_[i];
+            if ((at > 0) == (moves > 0) || moves == 0) continue;
+            if (-at / moves < way) way = -at / moves, first = support_[i];
+        }
+        if (first < 0) return false;
+        for (std::size_t i = 0; i < support_.size(); ++i) w_[support_[i]] += way * side * found_[i];
+        w_[first] = 0.0;
+        return true;
     }
 
     // Goes to the weights found, or to the first 0 on the way there; whether it got there.

@@ -1,0 +1,107 @@
+// Slopes of columns, taken again only where they may have become large.
+//
+//   problem   for slopes g of the rows that move, know every column with |x_j.g| >= level_j
+//   bound     |x_j.g| <= |x_j.r| + |x_j| |g - r| for the slopes r of the rows at which x_j.r was
+//             taken; with an intercept g - r adds up to 0, and x_j may be taken without its mean
+//
+// A few such r are kept. What is below its level by this bound is not read.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "separable/certified/coordinate_products.hpp"
+#include "separable/data/rows.hpp"
+
+namespace separable {
+
+template <RowFormat F>
+class ColumnSlopes {
+   public:
+    ColumnSlopes(const F& columns, bool is_centred)
+        : slope(static_cast<std::size_t>(columns.n_rows)),
+          x_(columns),
+          norm_(slope.size()),
+          taken_at_(slope.size(), kNever),
+          most_(std::clamp<std::size_t>(
+              kNumbers / static_cast<std::size_t>(std::max<std::int64_t>(1, columns.n_features)), 2,
+              kMost)) {
+        const auto n = static_cast<double>(columns.n_features);
+        for (std::int64_t j = 0; j < columns.n_rows; ++j) {
+            const auto column = x_.row(j);
+            double square = sum_of_squares(column);
+            if (is_centred) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < column.size(); ++k)
+                    sum += static_cast<double>(column.value(k));
+                square = std::max(square - sum * sum / n, kRounding * square);
+            }
+            norm_[at(j)] = std::sqrt(square) * (1 + kRounding);
+        }
+    }
+
+    // The slopes of the rows have moved: slopes of columns taken from now on are of these.
+    void move_to(const std::vector<double>& g) {
+        if (kept_.size() < most_)
+            kept_.emplace_back();
+        else
+            forget(next_);
+        kept_[next_] = g;
+        now_ = next_;
+        next_ = (next_ + 1) % most_;
+        away_.resize(kept_.size());
+        for (std::size_t k = 0; k < kept_.size(); ++k) away_[k] = distance(kept_[k], g);
+    }
+
+    // Whether |slope| of a column may be at its level.
+    bool may_reach(std::int64_t j, double level) const {
+        const std::int32_t k = taken_at_[at(j)];
+        if (k == kNever) return true;
+        return std::abs(slope[at(j)]) + norm_[at(j)] * away_[static_cast<std::size_t>(k)] >= level;
+    }
+
+    // Take the slope again, if it is not the one of now. Returns the numbers read.
+    std::int64_t take(std::int64_t j) {
+        const auto now = static_cast<std::int32_t>(now_);
+        if (taken_at_[at(j)] == now) return 0;
+        const auto column = x_.row(j);
+        slope[at(j)] = dot(column, kept_[now_].data());
+        taken_at_[at(j)] = now;
+        return column.size();
+    }
+
+    // A slope was written that no kept slopes of rows belong to.
+    void was_changed(std::int64_t j) { taken_at_[at(j)] = kNever; }
+
+    std::vector<double> slope;
+
+   private:
+    static constexpr std::int32_t kNever = -1;
+    static constexpr std::size_t kMost = 64, kNumbers = std::size_t{1} << 22;
+    static constexpr double kRounding = 1e-12;
+
+    static std::size_t at(std::int64_t j) { return static_cast<std::size_t>(j); }
+
+    static double distance(const std::vector<double>& a, const std::vector<double>& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+        return std::sqrt(sum) * (1 + kRounding);
+    }
+
+    void forget(std::size_t place) {
+        for (std::int32_t& one : taken_at_)
+            if (one == static_cast<std::int32_t>(place)) one = kNever;
+    }
+
+    const F& x_;
+    std::vector<double> norm_;
+    std::vector<std::int32_t> taken_at_;
+    std::size_t most_, now_ = 0, next_ = 0;
+    std::vector<std::vector<double>> kept_;  // slopes of rows
+    std::vector<double> away_;               // of each of these from now
+};
+
+}  // namespace separable

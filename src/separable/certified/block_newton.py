@@ -1,0 +1,61 @@
+"""Newton's method for the weights that are not 0, where the penalty is smooth.
+
+Passes find out which blocks these are; where columns are alike they then move slowly along each
+other, and one set of linear equations goes the rest of the way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from separable.certified.cholesky import Cholesky
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SmoothPart", "newton_on_used"]
+
+#: Steps, halvings of one, and the share of the size of the objective at which they end.
+STEPS, HALVINGS, STILL = 3, 6, 1e-28
+
+
+class SmoothPart(Protocol):
+    """A penalty of some columns where it is smooth."""
+
+    def value(self, u: Floats) -> float:
+        """Return the penalty."""
+
+    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return the slope and the second derivatives of the penalty, no weight being 0."""
+
+
+def newton_on_used(h: Floats, u: Floats, g: Floats, penalty: SmoothPart) -> float:
+    """Lower 1/2 u'hu + penalty(u), given u without zeros and its pull g, both changed.
+
+    Returns how far the objective fell.
+    """
+    fallen = 0.0
+    for _ in range(STEPS):
+        slope, curve = penalty.bend(u)
+        if not (np.isfinite(slope).all() and np.isfinite(curve).all()):
+            break
+        way = Cholesky(h + curve).solve(g - slope)
+        along = h @ way
+        value, bent = penalty.value(u), 0.5 * float(way @ along)
+        length, gain = 1.0, 0.0
+        for _ in range(HALVINGS):
+            new = u + length * way
+            gain = length * float(g @ way) - length**2 * bent + value - penalty.value(new)
+            if gain > 0:
+                break
+            length, gain = 0.5 * length, 0.0
+        if gain <= STILL * (abs(value) + bent):
+            break
+        u += length * way
+        g -= length * along
+        fallen += gain
+    return fallen
