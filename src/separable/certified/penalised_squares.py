@@ -15,13 +15,11 @@ from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.regressor import CertifiedRegressor
 from separable.certified.square_models import (
     columns_of,
-    in_alpha,
     judge_alpha,
     learn_from_rows,
     limits_of,
     refuse_not_finite,
     suits_sums,
-    total_weight,
     with_end,
 )
 from separable.certified.square_sums import gram_problem, sums_of
@@ -93,10 +91,10 @@ class PenalisedSquares(CertifiedRegressor):
         return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
-        return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
+        return problem.alpha_lane(strength, target, fold)
 
     def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
-        return in_alpha(judgement, strength)
+        return judgement.times(strength)
 
     def _sum_lanes(
         self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
