@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.block_judge import pull_at
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
-from separable.certified.problem import Lane
 from separable.fitting.threads import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from separable.certified.certificate import Certificate
     from separable.certified.estimator import Lesson
-    from separable.certified.problem import Problem
+    from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
     Engine = Callable[[Lane, Floats | None], tuple[Judgement, int, str]]
