@@ -398,3 +398,13 @@ def test_the_share_of_l1_is_searched_too():
     np.testing.assert_array_equal(search.coef_, alone[best].coef_)
     with pytest.raises(ValueError, match=r"C=inf has no penalty, so l1_ratio=\[0, 1\]"):
         LogisticRegressionCV([1.0, np.inf], l1_ratio=[0, 1]).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
+def test_a_search_that_fails_leaves_the_share_of_l1_that_was_found():
+    X, y, _ = data(23)
+    search = LogisticRegressionCV([0.5, 1.0, 2.0], l1_ratio=0.25).fit(X, y > 1)
+    search.set_params(l1_ratio=[0.5, 1.0], scoring=lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        search.fit(X, y > 1)
+    assert search.l1_ratio_ == 0.25
