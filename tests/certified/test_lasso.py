@@ -372,3 +372,14 @@ def test_bad_data():
             path(Lasso(), few, y[: len(few)])
     with pytest.raises(ValueError, match="Every sample weight is zero"):
         Lasso().fit(X, y, np.zeros(len(y)))
+
+
+def test_a_target_far_from_0_keeps_its_certificate(engine):
+    X, y = data()
+    y = np.round(64 * y) / 64  # the shift loses none of its digits
+    for ratio in (1.0, 0.5):
+        near, far = (ElasticNet(0.1, l1_ratio=ratio).fit(X, y + shift) for shift in (0.0, 2.0**40))
+        assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-12)
+        assert far.certificate_.dual == pytest.approx(near.certificate_.dual, rel=1e-12)
+        np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-9)
+        assert far.intercept_[0] == pytest.approx(near.intercept_[0] + 2.0**40, rel=1e-15)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
 from separable.certified.multinomial_judge import feasible_points
-from separable.certified.preparation import prepare, without_duplicates
+from separable.certified.preparation import level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers import Learns, solver_of
@@ -308,7 +308,8 @@ class CertifiedEstimator(LinearEstimator):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
         )
-        return replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
+        made = replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
+        return level_target(made)
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn one model, or one a class."""

@@ -9,6 +9,7 @@ that step fell short (Mehrotra). The weights at the bound, known then, leave lin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,7 @@ def _next(h: Floats, q: Floats, strength: float, at: _Point) -> _Point:
         right = rest - first / over + second / under
         along = factor.solve(right)
         pushed = float((first / over + second / under).sum() + (one - two) @ along)
-        dt = (missing - pushed) / corner
+        dt = (missing - pushed) / corner if corner else math.nan  # rounding is all there is
         du = along + dt * side
         return du, dt, first / over - one * (dt - du), second / under - two * (dt + du)
 

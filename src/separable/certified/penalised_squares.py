@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted, Material
 from separable.certified.losses import SquaredError
+from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.regressor import CertifiedRegressor
 from separable.certified.square_models import (
@@ -149,14 +150,16 @@ class PenalisedSquares(CertifiedRegressor):
         columns = columns_of(gram, standardize=bool(self.standardize), is_sparse=False)
         if gram.fit_intercept:
             columns = replace(columns, shift=gram.mean)
-        return Problem(
-            rows,
-            self._loss(),
-            lesson.target,
-            lesson.weight,
-            fit_intercept=gram.fit_intercept,
-            columns=columns,
-            penalty=self._penalty(),
+        return level_target(
+            Problem(
+                rows,
+                self._loss(),
+                lesson.target,
+                lesson.weight,
+                fit_intercept=gram.fit_intercept,
+                columns=columns,
+                penalty=self._penalty(),
+            )
         )
 
     def _last_weights(self, lesson: Lesson) -> Floats | None:

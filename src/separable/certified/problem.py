@@ -116,15 +116,19 @@ class Columns:
         Only of dense rows; None: 0.
     scale : ndarray, shape (d,), or None
         None: 1.
+    level : float
+        What was taken off the target, and belongs to the intercept.
     """
 
     shift: Floats | None = None
     scale: Floats | None = None
+    level: float = 0.0
 
     def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return weights, shape (d, k), and intercepts, shape (k,), of the columns as they came."""
         w = u if self.scale is None else u * self.scale[:, None]
-        return w, b if self.shift is None else b - self.shift @ w
+        b = b if self.shift is None else b - self.shift @ w
+        return w, b + self.level if self.level else b
 
     def seen(self, w: Floats) -> Floats:
         """Return the weights u, shape (d, k), of weights of the columns as they came."""
