@@ -9,7 +9,7 @@ and the next model has p mixed with equal shares, which bounds its curvature fro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from separable.certified.l1_columns import ReadColumns
     from separable.certified.problem import Lane, Problem
-    from separable.certified.watch import Watch
 
     Floats = NDArray[np.float64]
 
@@ -50,6 +49,13 @@ SHORTEST = 1e-9
 SHORT = 0.25
 #: How much, at least; MORE times as much after another, less after others.
 MIX, MORE = 1e-5, 10.0
+
+
+class Sees(Protocol):
+    """Who sees what each step finds."""
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float, /) -> bool:
+        """Return whether to stop, after a step that found probabilities z and weights."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class L1Multinomial:
         self._mix, self._work = 0.0, 0.0
         self.sweeps = 0
 
-    def learn(self, weights: Floats, watch: Watch, max_sweeps: int) -> tuple[Floats, Floats]:
+    def learn(self, weights: Floats, watch: Sees, max_sweeps: int) -> tuple[Floats, Floats]:
         """Learn from weights, (d, K); return probabilities and weights of all K classes."""
         u = np.ascontiguousarray(weights[:, self._there])
         now = self._point(u, self._problem.scores(u))

@@ -87,7 +87,7 @@ class LogisticRegression(Logits):
         How much rows count against the penalty; ``inf``: no penalty.
     l1_ratio : float, default 0.0
         From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
-        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2. Above 0 for two classes, or one model a class.
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned together summed over these.
     multi_class : {"multinomial", "ovr"}, default "multinomial"
         Three classes and more: all together, with probabilities by the softmax; or one model a
         class against the rest. Two classes have one model in any case.

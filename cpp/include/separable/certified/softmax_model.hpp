@@ -77,9 +77,11 @@ class SoftmaxModel {
           h_(n_),
           step_(n_) {
         std::fill(t_.begin(), t_.end(), 0.0);
-        for (std::size_t a = 0; a < chosen_.size(); ++a)
+        for (std::size_t a = 0; a < chosen_.size(); ++a) {
+            reach_.push_back(reach_of(a));
             for (std::size_t k = 0; k < K_; ++k)
                 if (in_[a * K_ + k]) active_[k].push_back(a);
+        }
         if (fit_intercept_) find_intercept_curvature();
     }
 
@@ -126,6 +128,8 @@ class SoftmaxModel {
             for (std::size_t s = 0; s < chosen.size(); ++s) {
                 const double now = value(support[chosen[s]]);
                 if (now * (now + r[s]) <= 0) length = std::min(length, -now / r[s]);
+                const double reach = reach_[support[chosen[s]].column];
+                if (std::abs(r[s]) > reach) length = std::min(length, reach / std::abs(r[s]));
             }
             std::vector<std::size_t> left;
             for (std::size_t s = 0; s < chosen.size(); ++s) {
@@ -160,6 +164,8 @@ class SoftmaxModel {
     };
 
     static constexpr double kUnknown = -1;
+    static constexpr double kTiny = 1e-200;
+    static constexpr double kFarthest = 5;      // that one step of a weight moves a score
     static constexpr double kSmallest = 1e-12;  // of a column's curvature; less is rounding
     static constexpr double kMostEquations = 1024, kFewEquations = 64;
     static constexpr double kShare = 0.5;  // of what equations cost: work that sweeps may do first
@@ -210,18 +216,17 @@ class SoftmaxModel {
             const auto x = column(a);
             rest(2 * x.size());
             if (curve_[at] == kUnknown) find_moments(a, k);
-            const double curve = curve_[at] + chosen_.l2[a];
-            if (!(curve > 0)) continue;
-            const double slope =
-                dot(x, q_.data()) + offset * first_[at] + chosen_.l2[a] * v_[at];
-            const double next = nearest(curve, v_[at] - slope / curve, chosen_.l1[a]);
+            const double curve = std::max(curve_[at] + chosen_.l2[a], kTiny);
+            const double slope = dot(x, q_.data()) + offset * first_[at] + chosen_.l2[a] * v_[at];
+            const double next =
+                within(a, v_[at], nearest(curve, v_[at] - slope / curve, chosen_.l1[a]));
             const double by = next - v_[at];
             if (by == 0) continue;
             add_curved(x, by, h_.data(), q_.data());
             add(x, by, step_.data());
             offset -= by * mean_of(k, first_[at]);
             v_[at] = next;
-            largest = std::max(largest, curve * std::abs(by));
+            largest = std::max(largest, std::min(curve * std::abs(by), std::abs(slope) + chosen_.l1[a]));
         }
         take(k, offset);
         return largest;
@@ -231,6 +236,21 @@ class SoftmaxModel {
     static double nearest(double curve, double to, double corner) {
         const double by = corner / curve;
         return to > by ? to - by : to < -by ? to + by : 0.0;
+    }
+
+    // The number next to `to` that is not too far from v: rows that are sure have no curvature, and
+    // say nothing of how far to go. 0 is never too far.
+    double within(std::size_t a, double v, double to) const {
+        return to == 0 ? to : std::clamp(to, v - reach_[a], v + reach_[a]);
+    }
+
+    // How far a weight goes in one step: no score changes by more than kFarthest.
+    double reach_of(std::size_t a) const {
+        const auto x = column(a);
+        double most = 0;
+        for (std::int64_t e = 0; e < x.size(); ++e)
+            most = std::max(most, std::abs(static_cast<double>(x.value(e))));
+        return most > 0 ? kFarthest / most : 0.0;
     }
 
     // Add the steps of one class, and a number, to its scores.
@@ -421,6 +441,7 @@ class SoftmaxModel {
     std::vector<std::uint8_t> in_;                  // by weight: whether it may change
     std::vector<std::vector<std::size_t>> active_;  // by class: the columns that may
     std::vector<double> first_, curve_;             // by weight: sum h x, and its curvature
+    std::vector<double> reach_;                     // by column: the longest step of a weight
     std::vector<double> total_, offset_, balance_;  // by class; curvature of the intercepts
     std::vector<double> m_, q_, h_, step_;          // by row
     std::vector<double> sorted_;
