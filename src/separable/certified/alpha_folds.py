@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.alpha_table import falling_alphas
 from separable.certified.estimator import Fitted
 from separable.certified.fold_lanes import FoldLanes
 from separable.certified.judge import Judgement
@@ -90,7 +91,7 @@ class AlphaFolds:
 
     def alphas(self, count: int, eps: float, penalty: Penalty) -> Floats:
         """Return so many alphas, from the smallest one of weights 0 down to eps times it."""
-        return (self.alpha_max(penalty) or 1.0) * np.geomspace(1.0, eps, count)
+        return falling_alphas(self.alpha_max(penalty), eps, count)
 
     def learn(self, learner: PenalisedSquares, alphas: Floats) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
