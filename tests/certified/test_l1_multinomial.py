@@ -126,10 +126,16 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
                       standardize=False)  # fmt: skip
     problem = replace(problem, penalty=Penalty(ratio), n_classes=4)
     u = rng.normal(size=(6, 4))
-    for p in (rng.dirichlet(np.ones(4), len(y)), np.zeros((len(y), 4)), np.full((len(y), 4), np.nan)):
+    for p in (
+        rng.dirichlet(np.ones(4), len(y)),
+        np.zeros((len(y), 4)),
+        np.full((len(y), 4), np.nan),
+    ):
         one = judge_l1_multinomial(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
         certificate = one.certificates[0]
-        np.testing.assert_allclose(certificate.gap, certificate.primal - certificate.dual, rtol=1e-9)
+        np.testing.assert_allclose(
+            certificate.gap, certificate.primal - certificate.dual, rtol=1e-9
+        )
         shares = np.eye(4)[y] - one.dual / 2.0
         np.testing.assert_allclose(one.dual.sum(axis=0), 0, atol=1e-11)
         assert shares.min() >= -1e-14

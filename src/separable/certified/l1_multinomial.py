@@ -222,7 +222,9 @@ class L1Multinomial:
         length = 1.0
         while length > SHORTEST:
             there = now.scores[used] + length * score_step[used]
-            value = rest + self._penalty(u + length * (v - u)) + float(c[used] @ losses(y[used], there))
+            value = (
+                rest + self._penalty(u + length * (v - u)) + float(c[used] @ losses(y[used], there))
+            )
             if value <= now.objective + ENOUGH * length * promised + SLACK * now.objective:
                 return length
             length *= 0.5
