@@ -260,8 +260,8 @@ def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
     """Return which weights the next model may change: those not 0, and of others the worst."""
     out = u == 0
     waiting = np.where(out, violation, 0.0)
-    most = max(LEAVING, 2 * (out.size - int(out.sum())))
+    most, least = max(LEAVING, 2 * (out.size - int(out.sum()))), 0.0
     if np.count_nonzero(waiting) > most:
-        least = np.partition(waiting, -most, axis=None)[-most]
-        return ~out | (waiting >= least)
-    return ~out | (waiting > 0)
+        least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
+    may: NDArray[np.bool_] = ~out | (waiting > least)
+    return may
