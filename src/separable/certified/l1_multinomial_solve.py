@@ -60,7 +60,8 @@ class L1MultinomialSolver(L1Solver):
             end.leave_if_abandoned()
             found, passes = self._learn_one(lanes[k], weights, last, end)
             weights, last = found.weights, max(last, lanes[k].strength)
-            yield Solved([k], found, np.array([max(math.ceil(passes), 1)]), ["coordinates"])
+            counted = min(max(math.ceil(passes), 1), self.request.max_iter)
+            yield Solved([k], found, np.array([counted]), ["coordinates"])
 
     def _first_of(self, start: Start | None, k: int) -> Floats:
         """Return the weights that a chain starts from, (d, K)."""

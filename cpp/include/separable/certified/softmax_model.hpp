@@ -167,7 +167,7 @@ class SoftmaxModel {
     static constexpr double kTiny = 1e-200;
     static constexpr double kFarthest = 5;      // that one step of a weight moves a score
     static constexpr double kSmallest = 1e-12;  // of a column's curvature; less is rounding
-    static constexpr double kMostEquations = 1024, kFewEquations = 64;
+    static constexpr double kMostEquations = 2048, kFewEquations = 64;
     static constexpr double kShare = 0.5;  // of what equations cost: work that sweeps may do first
     static constexpr int kMostDrops = 16;  // weights that come to 0 in one exact()
     static constexpr std::int64_t kWork = 1 << 22;  // numbers between polls
