@@ -36,10 +36,9 @@ class Learns(Protocol):
 
 def solver_of(problem: Problem, request: Request) -> Learns:
     """Return what learns the lanes of a problem."""
-    if problem.n_classes > 2 and not problem.penalty.is_smooth:
-        return L1MultinomialSolver(problem, request)
     if problem.n_classes > 2:
-        return MultinomialSolver(problem, request)
+        smooth = problem.penalty.is_smooth
+        return (MultinomialSolver if smooth else L1MultinomialSolver)(problem, request)
     if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
         return L1Solver(problem, request)
     return Solver(problem, request)
