@@ -9,6 +9,7 @@ and the next model has p mixed with equal shares, which bounds its curvature fro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -95,16 +96,18 @@ class L1Multinomial:
         place[self._there] = np.arange(len(self._there), dtype=np.int32)
         self._rows = RowClasses(place[rows.y], rows.c, rows.there[self._there])
         self._mix, self._work = 0.0, 0.0
-        self.sweeps = 0
+        self.passes = 0.0
 
-    def learn(self, weights: Floats, watch: Sees, max_sweeps: int) -> tuple[Floats, Floats]:
-        """Learn from weights, (d, K); return probabilities and weights of all K classes."""
+    def learn(self, weights: Floats, watch: Sees, max_passes: float) -> tuple[Floats, Floats]:
+        """Learn from weights, (d, K); return probabilities and weights of all K classes.
+
+        A step is a pass over the rows, and so are as many sweeps as read all columns of all
+        classes.
+        """
         u = np.ascontiguousarray(weights[:, self._there])
         now = self._point(u, self._problem.scores(u))
-        while not watch(self._spread(now.shares), lambda: self._weights(now.u), now.relative_gap):
-            left = max_sweeps - self.sweeps
-            most = FEW_SWEEPS if now.relative_gap < ROUNDING else SWEEPS
-            found = self._step(now, min(most, left)) if left > 0 else None
+        while not watch(self._spread(now.shares), partial(self._weights, now.u), now.relative_gap):
+            found = self._step(now) if self.passes < max_passes else None
             if found is None:
                 break
             now = found
@@ -136,14 +139,14 @@ class L1Multinomial:
 
     # ------------------------------------------------------------------ one step
 
-    def _step(self, now: _Point, sweeps: int) -> _Point | None:
+    def _step(self, now: _Point) -> _Point | None:
         """Minimise a model and go towards its minimum; None: there is nowhere to go."""
         violation = self._violations(now)
         may = _may_change(now.u, violation)
         chosen = np.flatnonzero(may.any(axis=1))
         if len(chosen) == 0:
             return None
-        v, score_step = self._minimise(now, chosen, may[chosen], violation[chosen], sweeps)
+        v, score_step = self._minimise(now, chosen, may[chosen], violation[chosen])
         length = self._length(now, chosen, v, score_step)
         if length == 0:
             return self._step_again(now)
@@ -180,7 +183,6 @@ class L1Multinomial:
         chosen: NDArray[np.intp],
         may: NDArray[np.bool_],
         violation: Floats,
-        sweeps: int,
     ) -> tuple[Floats, Floats]:
         """Return weights of the chosen columns that minimise the model, and how scores change."""
         factor = self._columns.factor
@@ -190,7 +192,7 @@ class L1Multinomial:
         shares = (1.0 - self._mix) * now.shares + self._mix / now.shares.shape[1]
         intercepts = np.zeros(now.shares.shape[1])
         scores = np.empty(now.shares.shape[::-1])
-        made, self._work = native.minimise_softmax_model(
+        sweeps, self._work = native.minimise_softmax_model(
             self._columns.core,
             chosen.astype(np.int64, copy=False),
             l1[chosen],
@@ -204,11 +206,11 @@ class L1Multinomial:
             intercepts,
             scores,
             MODEL * float((violation / unit).max()),
-            sweeps,
+            FEW_SWEEPS if now.relative_gap < ROUNDING else SWEEPS,
             self._work,
             self._told,
         )
-        self.sweeps += made
+        self.passes += 1.0 + sweeps * float(may.sum()) / now.u.size
         return weights / unit, scores.T
 
     def _length(
@@ -235,7 +237,7 @@ class L1Multinomial:
 
 
 def _settled(u: Floats) -> Floats:
-    """Return weights with the same losses and the same l1 penalty, the same for all that have these.
+    """Return weights as good as these, the same for all that are, under the l1 penalty alone.
 
     A number may be added to all weights of a column. With an even number of classes all numbers
     between minus the two middle weights leave the l1 penalty as small as it can be: the one taken
@@ -258,8 +260,8 @@ def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
     """Return which weights the next model may change: those not 0, and of others the worst."""
     out = u == 0
     waiting = np.where(out, violation, 0.0)
-    most = max(LEAVING, 2 * (out.size - int(out.sum())))
+    most, least = max(LEAVING, 2 * (out.size - int(out.sum()))), 0.0
     if np.count_nonzero(waiting) > most:
-        least = np.partition(waiting, -most, axis=None)[-most]
-        return ~out | (waiting >= least)
-    return ~out | (waiting > 0)
+        least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
+    may: NDArray[np.bool_] = ~out | (waiting > least)
+    return may

@@ -1,7 +1,7 @@
 """Judging models of all classes together under a penalty with corners, l1 or elastic net.
 
-Dual points are z_ik = c_i (1[y_i = k] - p_ik), as in `multinomial_judge`, and their pulls g_k = Z'z_k
-on the columns are split as in `l1_judge`: into t, what g exceeds l1 by, and the rest e:
+Dual points are z_ik = c_i (1[y_i = k] - p_ik), as in `multinomial_judge`, and their pulls on the
+columns, g_k = Z'z_k, are split as in `l1_judge`: into t, what g exceeds l1 by, and the rest e:
 
     dual  -sum_ik c_i p_ik log p_ik - sum_jk t_jk^2 / (2 l2)
     gap   sum_i c_i KL(p_i | softmax_i) + sum_jk (l1 |u_jk| - e_jk u_jk) + l2/2 (u_jk - t_jk / l2)^2

@@ -1,4 +1,4 @@
-"""Learning lanes of all classes together, under a penalty with corners, along chains of strengths."""
+"""Learning all classes together under a penalty with corners, along chains of strengths."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ class L1MultinomialSolver(L1Solver):
         last = lanes[chain[0]].strength if weights.any() else self._first_strength(lanes[chain[0]])
         for k in chain:
             end.leave_if_abandoned()
-            found, sweeps = self._learn_one(lanes[k], weights, last, end)
+            found, passes = self._learn_one(lanes[k], weights, last, end)
             weights, last = found.weights, max(last, lanes[k].strength)
-            yield Solved([k], found, np.array([max(sweeps, 1)]), ["coordinates"])
+            counted = min(max(math.ceil(passes), 1), self.request.max_iter)
+            yield Solved([k], found, np.array([counted]), ["coordinates"])
 
     def _first_of(self, start: Start | None, k: int) -> Floats:
         """Return the weights that a chain starts from, (d, K)."""
@@ -86,8 +87,8 @@ class L1MultinomialSolver(L1Solver):
 
     def _learn_one(
         self, lane: Lane, weights: Floats, last: float, end: End
-    ) -> tuple[Judgement, int]:
-        """Learn one lane, from weights of the strength ``last``; return sweeps too."""
+    ) -> tuple[Judgement, float]:
+        """Learn one lane, from weights of the strength ``last``; return passes too."""
         problem, tol = self.problem, self.tol
 
         def judge(p: Floats, u: Floats) -> Judgement:
@@ -95,17 +96,17 @@ class L1MultinomialSolver(L1Solver):
 
         on_step = partial(end.tell, self.request.callback)
         watch = Watch(judge, tol=tol, to_rounding=problem.is_small, on_step=on_step)
-        left = self.request.max_iter
+        left = float(self.request.max_iter)
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for strength in _between(last, lane.strength):
                 near = L1Multinomial(
                     problem, self._columns, replace(lane, strength=strength), end.leave_if_abandoned
                 )
-                _, weights = near.learn(weights, Approach(watch), left // 2)
-                left -= near.sweeps
+                _, weights = near.learn(weights, Approach(watch), left / 2)
+                left -= near.passes
             work = L1Multinomial(problem, self._columns, lane, end.leave_if_abandoned)
             p, u = work.learn(weights, watch, left)
-            return watch.end(p, u), self.request.max_iter - left + work.sweeps
+            return watch.end(p, u), self.request.max_iter - left + work.passes
 
 
 class Approach:

@@ -101,8 +101,8 @@ class SoftmaxModel {
             for (const std::size_t a : active_[k])
                 if (v_[a * K_ + k] != 0) m += 1, values += size_of(a);
         const double cost = values * (m / 2 + static_cast<double>(K_)) + m * m * m / 3;
-        return m > 0 && m <= kMostEquations && ((is_solved_ && m <= kFewEquations) ||
-                                             work >= kShare * cost);
+        return m > 0 && m <= kMostEquations &&
+               ((is_solved_ && m <= kFewEquations) || work >= kShare * cost);
     }
 
     // Solve the equations of the weights that are not 0.
@@ -167,9 +167,9 @@ class SoftmaxModel {
     static constexpr double kTiny = 1e-200;
     static constexpr double kFarthest = 5;      // that one step of a weight moves a score
     static constexpr double kSmallest = 1e-12;  // of a column's curvature; less is rounding
-    static constexpr double kMostEquations = 1024, kFewEquations = 64;
+    static constexpr double kMostEquations = 2048, kFewEquations = 64;
     static constexpr double kShare = 0.5;  // of what equations cost: work that sweeps may do first
-    static constexpr int kMostDrops = 16;           // weights that come to 0 in one exact()
+    static constexpr int kMostDrops = 16;  // weights that come to 0 in one exact()
     static constexpr std::int64_t kWork = 1 << 22;  // numbers between polls
 
     auto column(std::size_t a) const { return x_.row(chosen_.column[a]); }
@@ -190,8 +190,7 @@ class SoftmaxModel {
     void find_curvatures(std::size_t k) {
         const double* p = rows_.shares(k);
         total_[k] = 0;
-        for (std::size_t i = 0; i < n_; ++i)
-            total_[k] += h_[i] = rows_.c[i] * p[i] * (1 - p[i]);
+        for (std::size_t i = 0; i < n_; ++i) total_[k] += h_[i] = rows_.c[i] * p[i] * (1 - p[i]);
     }
 
     double mean_of(std::size_t k, double sum) const {
@@ -226,7 +225,8 @@ class SoftmaxModel {
             add(x, by, step_.data());
             offset -= by * mean_of(k, first_[at]);
             v_[at] = next;
-            largest = std::max(largest, std::min(curve * std::abs(by), std::abs(slope) + chosen_.l1[a]));
+            largest =
+                std::max(largest, std::min(curve * std::abs(by), std::abs(slope) + chosen_.l1[a]));
         }
         take(k, offset);
         return largest;
@@ -408,8 +408,8 @@ class SoftmaxModel {
                                      along.begin() + static_cast<std::ptrdiff_t>((s + 1) * K_));
             solve_intercepts(back);
             for (std::size_t r = s; r < m; ++r)
-                matrix[r * m + s] -= std::inner_product(back.begin(), back.end(),
-                                                        along.data() + r * K_, 0.0);
+                matrix[r * m + s] -=
+                    std::inner_product(back.begin(), back.end(), along.data() + r * K_, 0.0);
         }
     }
 
