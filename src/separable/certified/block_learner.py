@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from separable.certified.alphas import strength_of
 from separable.certified.block_judge import pull_at
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
@@ -82,7 +83,7 @@ class BlockLearner(CertifiedEstimator):
             engine = self._engine(problem)
             for place in np.argsort(-alphas, kind="stable").tolist():
                 alpha = float(alphas[place])
-                lanes = [Lane(1.0 / (alpha * _total(lesson)), each) for each in lesson.models]
+                lanes = [Lane(strength_of(alpha, _total(lesson)), each) for each in lesson.models]
                 solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
                 starts = [one.weights[:, 0] for one, _, _ in solved]
                 found[place] = Fitted(

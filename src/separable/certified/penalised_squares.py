@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from separable.certified.alphas import strength_of
 from separable.certified.estimator import Fitted, Material
 from separable.certified.losses import SquaredError
 from separable.certified.preparation import level_target
@@ -93,7 +94,7 @@ class PenalisedSquares(CertifiedRegressor):
         return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
-        return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
+        return Lane(strength_of(strength, total_weight(problem, fold)), target, fold)
 
     def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
         return in_alpha(judgement, strength)

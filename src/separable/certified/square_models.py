@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.alphas import strength_of
 from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
@@ -217,7 +218,7 @@ def alpha_max(problem: Problem) -> float:
 
 def judge_alpha(problem: Problem, alpha: float, weights: Floats, tol: float) -> Judgement:
     """Certify weights of the columns as they came, from the rows, with the best intercept."""
-    lane = Lane(1.0 / (alpha * total_weight(problem)))
+    lane = Lane(strength_of(alpha, total_weight(problem)))
     u, _ = seen_from_raw(problem.columns, weights[None, :], np.zeros(1))
     return in_alpha(judge_l1(problem, [lane], None, u, tol), alpha)
 
@@ -226,7 +227,7 @@ def learn_from_rows(
     problem: Problem, alpha: float, request: Request, weights: Floats | None
 ) -> Solved:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
-    lane = Lane(1.0 / (alpha * total_weight(problem)))
+    lane = Lane(strength_of(alpha, total_weight(problem)))
     start = None if weights is None else start_at(problem, weights)
     (solved,) = solver_of(problem, request).solve([lane], start)
     return replace(solved, judgement=in_alpha(solved.judgement, alpha))
