@@ -400,5 +400,5 @@ def test_columns_that_say_the_same_under_next_to_no_penalty(alpha, ratio):
 @pytest.mark.parametrize("alpha", [1e-320, 1e305])
 def test_an_alpha_beyond_the_range_of_numbers_is_refused(alpha):
     X, y = data()
-    with pytest.raises(ValueError, match="times the weight of all rows.*beyond the range"):
+    with pytest.raises(ValueError, match=r"times the weight of all rows.*beyond the range"):
         Lasso(alpha).fit(X, y)

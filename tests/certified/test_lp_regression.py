@@ -446,5 +446,5 @@ def test_the_largest_weight_of_columns_in_many_units(seed):
 @pytest.mark.parametrize("alpha", [1e-320, 1e305])
 def test_an_alpha_beyond_the_range_of_numbers_is_refused(alpha):
     X, y = made(0)
-    with pytest.raises(ValueError, match="times the weight of all rows.*beyond the range"):
+    with pytest.raises(ValueError, match=r"times the weight of all rows.*beyond the range"):
         LpRegression(1, alpha).fit(X, y)
