@@ -413,6 +413,18 @@ def test_a_penalty_is_needed():
         LpRegression(alpha=0.0).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
+@pytest.mark.parametrize("p", [0, "1/2", 1, 1.5, "inf"])
+def test_no_more_passes_than_asked(p):
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(100, 30)), axis=1)
+    y = X[:, 0] + rng.normal(size=100)
+    starts = 40 if p in (0, "1/2") else 1  # those of the lasso, of larger strengths, and the end
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = LpRegression(p, alpha=1e-3, max_iter=2).fit(X, y)
+    assert found.n_iter_ <= 2 * starts
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_columns_that_say_the_same_and_a_weak_penalty(seed):
     X, y = made(seed, n=20, d=50)

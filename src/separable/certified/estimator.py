@@ -348,9 +348,7 @@ class CertifiedEstimator(LinearEstimator):
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
-        shift = problem.columns.shift
-        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        weights = problem.columns.seen(raw.weights.T)
+        weights, b = problem.columns.seen(raw.weights.T, raw.intercept)
         some = np.arange(dual.shape[1]) % weights.shape[1]
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
@@ -457,7 +455,8 @@ class CertifiedEstimator(LinearEstimator):
     def dual_coef_(self) -> Floats:
         """The dual point that proves the certificate, (k, n), with the sign of the target.
 
-        Without ``standardize``, ``dual_coef_ @ X`` are the weights that it stands for.
+        With the l2 penalty and without ``standardize``, ``dual_coef_ @ X`` are the weights that it
+        stands for.
         """
         check_is_fitted(self)
         return self._dual.T
