@@ -384,3 +384,22 @@ def test_a_target_far_from_0_keeps_its_certificate(engine):
         assert far.certificate_.dual == pytest.approx(near.certificate_.dual, rel=1e-12)
         np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-9)
         assert far.intercept_[0] == pytest.approx(near.intercept_[0] + 2.0**40, rel=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-14, 1e-16])
+@pytest.mark.parametrize("ratio", [0.0, 1e-3, 0.5])
+def test_columns_that_say_the_same_under_next_to_no_penalty(alpha, ratio):
+    X, y = data()
+    X = np.column_stack([X, X[:, :3], np.ones(len(y)), np.zeros(len(y))])
+    found = ElasticNet(alpha, l1_ratio=ratio).fit(X, y).certificate_
+    away = X - X.mean(axis=0)
+    rest = y - y.mean() - away @ np.linalg.pinv(away) @ y
+    assert found.converged
+    assert found.primal == pytest.approx(0.5 * np.mean(rest**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-320, 1e305])
+def test_an_alpha_beyond_the_range_of_numbers_is_refused(alpha):
+    X, y = data()
+    with pytest.raises(ValueError, match=r"times the weight of all rows.*beyond the range"):
+        Lasso(alpha).fit(X, y)

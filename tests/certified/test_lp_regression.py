@@ -453,3 +453,10 @@ def test_the_largest_weight_of_columns_in_many_units(seed):
     X *= 10.0 ** np.array([-6, -3, 0, 3, 6])
     alpha = 1e-9 * np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / 60
     assert LpRegression("inf", alpha).fit(X, y).certificate_.converged
+
+
+@pytest.mark.parametrize("alpha", [1e-320, 1e305])
+def test_an_alpha_beyond_the_range_of_numbers_is_refused(alpha):
+    X, y = made(0)
+    with pytest.raises(ValueError, match=r"times the weight of all rows.*beyond the range"):
+        LpRegression(1, alpha).fit(X, y)

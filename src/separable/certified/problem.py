@@ -38,6 +38,8 @@ __all__ = ["BLOCK", "TOGETHER", "Columns", "Lane", "Penalty", "Problem", "dense_
 BLOCK = 1 << 16
 #: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
 SMALL = 1_000_000
+#: An alpha that is larger, or smaller than its inverse, leaves too few numbers for sums of losses.
+LARGEST = 1e300
 #: Doubles of a cache line.
 LINE = 8
 #: The target of a lane that learns all classes together.
@@ -144,6 +146,7 @@ class Columns:
         if self.scale is not None:
             scale = self.scale[:, None]
             u = np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
+        b = b - self.level if self.level else b
         return u, b if self.shift is None else b + self.shift @ w
 
 
@@ -203,8 +206,13 @@ class Problem:
         The mean is that of the rows that it learns from, by their weights.
         """
         weight = np.ones(self.rows.n_rows) if self.weight is None else self.weight
-        total = (weight if self.fold is None else weight[self.fold != fold]).sum()
-        return Lane(1.0 / (alpha * float(total)), target, fold)
+        total = float((weight if self.fold is None else weight[self.fold != fold]).sum())
+        if not 1.0 / LARGEST <= alpha * total <= LARGEST:
+            raise ValueError(
+                f"alpha={alpha:g} times the weight of all rows, {total:g}, is beyond the range of "
+                "numbers. Choose an alpha closer to 1, or y in other units."
+            )
+        return Lane(1.0 / (alpha * total), target, fold)
 
     def targets(self, lane: Lane) -> Floats:
         """Return y of each row: +1 or -1, or the number."""

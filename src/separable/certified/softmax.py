@@ -28,7 +28,7 @@ FEW = 64
 #: Scores that are further apart than this are brought closer, and taken apart again by steps.
 WIDE, COOLING = 128.0, 4.0
 #: Of how far apart they are: what is rounding, so that no step of that size is worth its time.
-DIGITS = 2.0**-44
+DIGITS = 2.0**-30
 
 
 def _tops(s: Floats) -> Floats:
