@@ -156,6 +156,28 @@ def test_small_problems_are_solved_to_rounding(loss, kind):
     assert max(one.relative_gap for one in found.certificates) < 1e-11
 
 
+@pytest.mark.parametrize("C", [6, 30])
+@pytest.mark.parametrize("shape", [(60, 300), (120, 300), (300, 300)])
+def test_squared_hinge_of_separable_rows(shape, C):
+    # fewer rows count than weights do: curvatures of 0 must not lead Newton's method astray
+    rng = np.random.default_rng(shape[0])
+    n, d = shape
+    X = rng.normal(size=shape) @ (np.eye(d) + 1.5 * rng.normal(size=(d, d)) / np.sqrt(d))
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
+    case = Case(X, y, "squared_hinge")
+    found = case.solve([C])
+    assert found.certificates[0].relative_gap < 1e-6
+    assert violations(case, C, found).max() < 1e-3
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_large_common_part_of_columns_without_an_intercept(loss, C):
+    case = make(2, loss)
+    shifted = replace(case, X=case.X + 1e5, fit_intercept=False)
+    assert shifted.solve([C]).certificates[0].relative_gap < 1e-4
+
+
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("kind", KINDS)
 def test_below_the_first_strength_weights_are_0(loss, kind):
@@ -218,7 +240,7 @@ def test_log_loss_is_saga():
 def test_squared_hinge_is_linear_svc():
     case = make(13, "squared_hinge", fit_intercept=False)
     theirs = LinearSVC(
-        penalty="l1", dual=False, fit_intercept=False, C=0.3, tol=1e-10, max_iter=100_000
+        penalty="l1", dual=False, fit_intercept=False, C=0.3, tol=1e-8, random_state=0
     ).fit(case.X, case.y)
     np.testing.assert_allclose(case.solve([0.3]).weights[:, 0], theirs.coef_[0], atol=1e-6)
 

@@ -23,6 +23,7 @@ from separable.certified.solve import Request
 from separable.data.rows import as_rows
 from separable.fitting.choice import GridEdgeWarning
 from separable.model.file import load
+from separable.select import path
 
 pytestmark = pytest.mark.native
 
@@ -363,6 +364,25 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
     again = LogisticRegression(0.1, l1_ratio=l1_ratio, warm_start=True).fit(X, y == 0)
     weights = again.coef_.copy()
     np.testing.assert_allclose(again.fit(X, y == 0).coef_, weights, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        lambda X, y: LogisticRegression(0.02, l1_ratio=1.0).fit(X, y).coef_,
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=1.0).fit(X, y).coef_,
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=[1.0]).fit(X, y).coefs_paths_[0, 0],
+        lambda X, y: (
+            LogisticRegressionCV([0.02]).fit(X, y).set_params(l1_ratio=1.0).fit(X, y).coef_
+        ),
+        lambda X, y: path(LogisticRegression(l1_ratio=1.0), X, y, Cs=[0.02]).coefs[0],
+    ],
+    ids=["fit", "search", "fold of a search", "fitted before", "path"],
+)
+def test_no_way_leaves_the_l1_part_out(weights):
+    X, y, rng = data()
+    X[:, 1:] = rng.normal(size=(len(X), X.shape[1] - 1))  # these say nothing
+    assert (weights(X, y)[:, 1:5] == 0).all()
 
 
 def test_the_share_of_l1_is_searched_too():

@@ -19,7 +19,6 @@ from separable.certified.square_models import (
     columns_of,
     models_of,
     refuse_not_finite,
-    seen_from_raw,
     suits_sums,
 )
 from separable.certified.square_sums import SummedFolds, held_out_errors
@@ -148,7 +147,7 @@ class AlphaFolds:
             gram, standardize=bool(plain.standardize), is_sparse=lesson.rows.is_sparse
         )
         problem = Problem(lesson.rows, plain._loss(), lesson.target, columns=columns)
-        u, b = seen_from_raw(columns, models.weights[-1:], models.intercept[-1:])
+        u, b = columns.seen(models.weights[-1:].T, models.intercept[-1:])
         nothing = np.empty((0, 1))
         judgement = Judgement(u, b, nothing, models.certificates[-1:], np.zeros((n, 1)))
         return Fitted(problem, judgement, models.steps[-1:], models.engines[-1:])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["corner_and_curve", "judge_l1"]
+__all__ = ["BELOW", "column_terms", "corner_and_curve", "judge_l1"]
 
 #: Rounding must not leave a pull above the penalty.
 BELOW = 1.0 - 2.0**-51
@@ -97,7 +97,7 @@ def judge_l1(
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
     u = u[:, :k]
-    terms, penalty, over = _column_terms(problem, u, pull)
+    terms, penalty, over = column_terms(problem, u, pull)
     primal, value = loss + penalty, value - over
     certificates = [
         Certificate(
@@ -114,7 +114,7 @@ def judge_l1(
     return Judgement(u, b, scores, certificates, dual[:, :k])
 
 
-def _column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
+def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
     """Return what columns add to the gap, to the primal, and take from the dual, by lane.
 
     Columns without a weight and with a pull within the penalty add nothing.

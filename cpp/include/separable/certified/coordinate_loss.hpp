@@ -20,6 +20,8 @@ class RowLoss {
     virtual double total(const double* s) const = 0;
     virtual void slopes(const double* s, double* g, double* h) const = 0;
     virtual double gap(const double* s, const double* z) const = 0;
+    // h_i at least so much of what it is at most, of losses whose curvature jumps.
+    virtual void lift(double share, double* h) const = 0;
     virtual bool is_quadratic() const = 0;
     virtual bool has_steady_curvature() const = 0;  // no jumps
 
@@ -45,6 +47,10 @@ class RowLossOf final : public RowLoss {
             const double gap = loss_.gap(s[i], y_[i], c_[i], a);
             return gap > 0 ? gap : 0.0;
         });
+    }
+    void lift(double share, double* h) const override {
+        if constexpr (std::is_same_v<Loss, SquaredHingeDual>)
+            for (std::size_t i = 0; i < y_.size(); ++i) h[i] = std::max(h[i], 2 * share * c_[i]);
     }
     bool is_quadratic() const override { return std::is_same_v<Loss, SquaredErrorDual>; }
     bool has_steady_curvature() const override { return !std::is_same_v<Loss, SquaredHingeDual>; }

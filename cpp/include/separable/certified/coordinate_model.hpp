@@ -139,7 +139,7 @@ class CoordinateModel {
         while (!chosen.empty()) {
             r.resize(chosen.size());
             for (std::size_t k = 0; k < chosen.size(); ++k) r[k] = -slope[chosen[k]];
-            Cholesky(matrix, m, chosen).solve(r);
+            factor_of(matrix, support, chosen, penalty).solve(r);
             double length = 1;
             for (const double one : r)
                 if (!std::isfinite(one)) return false;
@@ -174,6 +174,7 @@ class CoordinateModel {
     static constexpr double kSmallest = 1e-12;  // of a column's curvature; less is rounding
     static constexpr double kTiny = 1e-300;
     static constexpr std::int64_t kMostEquations = 512, kFewEquations = 128;
+    static constexpr std::size_t kMostProducts = std::size_t{1} << 26;  // of columns read again
 
     static std::size_t at(std::int64_t j) { return static_cast<std::size_t>(j); }
 
@@ -201,6 +202,29 @@ class CoordinateModel {
             for (std::int64_t k2 = 0; k2 < column.size(); ++k2) spread[at(column.index(k2))] = 0;
         }
         return matrix;
+    }
+
+    // The factor of the equations of some columns; where their products have lost too many digits,
+    // as those of columns with a large common part, it is taken from the columns themselves.
+    Cholesky factor_of(const std::vector<double>& matrix, const std::vector<std::int64_t>& support,
+                       const std::vector<std::size_t>& chosen, const CornerPenalty& penalty) const {
+        Cholesky factor(matrix, support.size(), chosen);
+        const std::size_t m = chosen.size(), n = q_.size() + m;
+        if (!factor.is_doubtful() || n * m * m > kMostProducts) return factor;
+        std::vector<double> columns(n * m);
+        for (std::size_t k = 0; k < m; ++k) {
+            const std::int64_t j = support[chosen[k]];
+            const auto column = x_.row(j);
+            double* mine = columns.data() + k * n;
+            const double mean = mean_of(first_[at(j)]);
+            for (std::size_t i = 0; i < q_.size(); ++i) mine[i] = -mean * std::sqrt(h_[i]);
+            for (std::int64_t i = 0; i < column.size(); ++i) {
+                const std::size_t row = at(column.index(i));
+                mine[row] += std::sqrt(h_[row]) * static_cast<double>(column.value(i));
+            }
+            mine[q_.size() + k] = std::sqrt(penalty.curve(j));
+        }
+        return Cholesky(columns, m);
     }
 
     const F& x_;

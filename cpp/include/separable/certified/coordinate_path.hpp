@@ -5,7 +5,8 @@
 //   given     the columns (rows of X'), losses of rows, penalties, strengths from small to large
 //   returns   for each strength the weights that are not 0, b, sweeps, and the gap seen
 //
-//   For each strength, from the weights of the one before:
+//   For each strength, from the weights of the one before (to a first strength that is far from
+//   weights of 0, from rough models of some between):
 //   1. slopes of the columns that may be large; the gap they prove; done where it is small
 //   2. working set: weights that are not 0, and columns that the strong rule keeps (those that
 //      violate, in later rounds), the worst first, no more than twice as many as there are
@@ -86,7 +87,9 @@ class CoordinatePath {
         for (const double strength : strengths) {
             penalty_.scale = 1 / strength;
             sweeps_ = 0;
-            if (!is_stopped_) solve(last);
+            if (last == 0) last = approach(1 / strength);
+            penalty_.scale = 1 / strength;
+            if (!is_stopped_) solve(last, aim_.tol);
             write(path);
             last = penalty_.scale;
         }
@@ -95,14 +98,18 @@ class CoordinatePath {
     bool is_stopped() const { return is_stopped_; }
 
    private:
-    static constexpr std::size_t kFirstSet = 128;  // columns of the first working set
-    static constexpr double kInner = 0.6;          // of the gap asked for: that of working sets
-    static constexpr double kLoose = 0.1;          // of the gap: that of sets that have to grow
-    static constexpr double kModel = 0.3;          // of the violation: where sweeps end
-    static constexpr double kModelOfJumps = 0.03;  // the same for curvatures that jump
-    static constexpr int kSweeps = 40;             // of one model
-    static constexpr double kEnough = 0.25;        // of the promised fall, for a whole step
-    static constexpr int kHalvings = 8;            // to find the best length
+    static constexpr std::size_t kFirstSet = 128;     // columns of the first working set
+    static constexpr double kInner = 0.6;             // of the gap asked for: that of working sets
+    static constexpr double kLoose = 0.1;             // of the gap: that of sets that have to grow
+    static constexpr double kModel = 0.3;             // of the violation: where sweeps end
+    static constexpr double kModelOfJumps = 0.03;     // the same for curvatures that jump
+    static constexpr double kStep = 2, kRough = 0.1;  // on the way to the first strength
+    static constexpr double kFall = 1e-4;             // of the gap: a fall that is progress
+    static constexpr double kFirstLift = 1e-2, kLeastLift = 1e-8;
+    static constexpr std::size_t kAhead = 2;  // columns between a prefetch and its use
+    static constexpr int kSweeps = 40;        // of one model
+    static constexpr double kEnough = 0.25;   // of the promised fall, for a whole step
+    static constexpr int kHalvings = 8;       // to find the best length
     static constexpr double kShortest = 1e-12;
     static constexpr int kIdle = 3;                 // steps without progress that end the work
     static constexpr double kRounding = 1e-14;      // of an objective
@@ -149,14 +156,12 @@ class CoordinatePath {
     // Find the weights that are not 0, and with them all columns whose slope is at least a share of
     // their penalty; others are not looked at.
     void find_large(double share) {
+        slopes_.find(w_, penalty_.l1, share * penalty_.scale, large_);
         support_.clear();
-        large_.clear();
-        for (std::int64_t j = 0; j < x_.n_rows; ++j) {
-            const bool is_there = w_[at(j)] != 0;
-            if (!is_there && !slopes_.may_reach(j, share * penalty_.corner(j))) continue;
-            rest(slopes_.take(j));
-            large_.push_back(j);
-            if (is_there) support_.push_back(j);
+        for (std::size_t k = 0; k < large_.size(); ++k) {
+            if (k + kAhead < large_.size()) x_.row(large_[k + kAhead]).prefetch();
+            rest(slopes_.take(large_[k]));
+            if (w_[at(large_[k])] != 0) support_.push_back(large_[k]);
         }
     }
 
@@ -200,10 +205,32 @@ class CoordinatePath {
 
     // ------------------------------------------------------------------ one strength
 
-    void solve(double last_scale) {
+    // From weights of 0, a first strength that is far from theirs is reached by rough models of
+    // some between. Returns the penalty of the last of these.
+    double approach(double scale) {
+        if (std::any_of(w_.begin(), w_.end(), [](double one) { return one != 0; })) return 0;
+        double most = 0;
+        for (std::int64_t j = 0; j < x_.n_rows; ++j) {
+            rest(slopes_.take(j));
+            if (penalty_.l1[at(j)] > 0)
+                most = std::max(most, std::abs(slope_[at(j)]) / penalty_.l1[at(j)]);
+        }
+        const double steps = std::floor(std::log(most / scale) / std::log(kStep));
+        double last = 0;
+        is_on_the_way_ = true;  // these gaps say nothing of the strength asked for
+        for (double k = 1; k < steps && !is_stopped_; ++k) {
+            penalty_.scale = most * std::pow(scale / most, k / steps);
+            solve(last, kRough);
+            last = penalty_.scale;
+        }
+        is_on_the_way_ = false;
+        return last;
+    }
+
+    void solve(double last_scale, double tol) {
         set_.clear();
         std::fill(in_set_.begin(), in_set_.end(), 0);
-        double before = std::numeric_limits<double>::infinity(), tighter = 1;
+        double before = std::numeric_limits<double>::infinity(), lowest = before, tighter = 1;
         int idle = 0;
         std::size_t room = kFirstSet;
         for (int round = 0;; ++round) {
@@ -212,14 +239,15 @@ class CoordinatePath {
             find_large(share);
             const double primal = objective(loss_.total(s_.data()));
             gap_ = relative(gap_of(large_), primal);  // 1
-            if (gap_ <= aim_.tol || is_over(gap_)) return;
-            idle = gap_ < 0.5 * before ? 0 : idle + 1;
+            if (gap_ <= tol || is_over(gap_)) return;
+            idle = gap_ < 0.5 * before || has_fallen(primal, lowest, gap_) ? 0 : idle + 1;
             if (idle > 2 * kIdle) return;
             before = gap_;
+            lowest = primal;
             const Growth grown = grow(share, room);  // 2
             room *= 2;
             if (!grown.any && round > 0) tighter *= 0.1;
-            const double inner = kInner * tighter * aim_.tol;
+            const double inner = kInner * tighter * tol;
             newton(grown.cut ? std::max(inner, kLoose * gap_) : inner);  // 3
             slopes_.move_to(g_);
         }
@@ -230,8 +258,13 @@ class CoordinatePath {
         return primal > 0 ? gap / primal : std::numeric_limits<double>::infinity();
     }
 
+    // Whether an objective is lower by some of what the gap allows, and more than rounding.
+    static bool has_fallen(double primal, double lowest, double gap) {
+        return primal < (1 - std::max(kFall * gap, kRounding)) * lowest;
+    }
+
     bool is_over(double gap) {
-        if (told_ && told_(sweeps_, gap)) is_stopped_ = true;
+        if (told_ && told_(sweeps_, is_on_the_way_ ? 1.0 : gap)) is_stopped_ = true;
         return is_stopped_ || sweeps_ >= aim_.max_sweeps;
     }
 
@@ -271,7 +304,7 @@ class CoordinatePath {
 
     // Newton's method on the columns of the set, until the relative gap on them is small.
     void newton(double tol) {
-        double best = std::numeric_limits<double>::infinity();
+        double best = std::numeric_limits<double>::infinity(), lowest = best;
         for (int idle = 0, step = 0;; ++step) {
             if (step > 0) take_slopes_of_set();
             active_.clear();
@@ -285,8 +318,9 @@ class CoordinatePath {
             }
             const double primal = objective(loss_.total(s_.data()));
             const double gap = relative(gap_of(set_), primal);
-            idle = gap < 0.5 * best ? 0 : idle + 1;
+            idle = gap < 0.5 * best || has_fallen(primal, lowest, gap) ? 0 : idle + 1;
             best = std::min(best, gap);
+            lowest = std::min(lowest, primal);
             if (gap <= tol || active_.empty() || idle > kIdle) return;
             if (step > 0 && is_over(std::max(gap, gap_))) return;
             if (!move(primal, worst)) return;
@@ -304,10 +338,19 @@ class CoordinatePath {
         for (std::size_t i = 0; i < s_.size(); ++i) s_[i] += length * other_[i];
         b_ += length * model_.offset();
         centre();
+        if (!loss_.has_steady_curvature()) lift_ = next_lift(length);
         return promised < 0 && length > 0;
     }
 
+    // Curvatures that are 0 now may not be at the end of a step: where it had to be shorter, they
+    // count for more in the next model.
+    double next_lift(double length) const {
+        if (length == 1) return std::max(kLeastLift, 0.25 * lift_);
+        return std::min(1.0, lift_ * (length < 0.1 ? 16 : length < 0.5 ? 4 : 1));
+    }
+
     void minimise_model(double worst) {
+        if (!loss_.has_steady_curvature()) loss_.lift(lift_, h_.data());
         model_.begin(g_, h_, active_);
         const double enough = worst * (loss_.has_steady_curvature() ? kModel : kModelOfJumps);
         for (int k = 0; k < kSweeps && sweeps_ < aim_.max_sweeps; ++k) {
@@ -384,7 +427,7 @@ class CoordinatePath {
     const F& x_;
     const RowLoss& loss_;
     CornerPenalty penalty_;
-    bool fit_intercept_, is_pure_, is_stopped_ = false;
+    bool fit_intercept_, is_pure_, is_stopped_ = false, is_on_the_way_ = false;
     PathAim aim_;
     std::function<bool(std::int64_t, double)> told_;
     std::function<void()> poll_;
@@ -397,6 +440,7 @@ class CoordinatePath {
     std::vector<char> in_set_;
     std::vector<double> before_, by_;            // of the active columns: weights and their change
     std::vector<double> there_, end_g_, end_h_;  // by row, at the end of a step
+    double lift_ = kFirstLift;                   // least share of curvatures that jump
     double b_ = 0, gap_ = std::numeric_limits<double>::infinity();
     std::int64_t sweeps_ = 0, work_ = 0;
 };

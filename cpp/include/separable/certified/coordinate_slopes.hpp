@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "separable/certified/coordinate_products.hpp"
@@ -28,7 +29,8 @@ class ColumnSlopes {
           taken_at_(slope.size(), kNever),
           most_(std::clamp<std::size_t>(
               kNumbers / static_cast<std::size_t>(std::max<std::int64_t>(1, columns.n_features)), 2,
-              kMost)) {
+              kMost)),
+          away_(kMost + 1, std::numeric_limits<double>::infinity()) {
         const auto n = static_cast<double>(columns.n_features);
         for (std::int64_t j = 0; j < columns.n_rows; ++j) {
             const auto column = x_.row(j);
@@ -52,15 +54,22 @@ class ColumnSlopes {
         kept_[next_] = g;
         now_ = next_;
         next_ = (next_ + 1) % most_;
-        away_.resize(kept_.size());
         for (std::size_t k = 0; k < kept_.size(); ++k) away_[k] = distance(kept_[k], g);
     }
 
-    // Whether |slope| of a column may be at its level.
-    bool may_reach(std::int64_t j, double level) const {
-        const std::int32_t k = taken_at_[at(j)];
-        if (k == kNever) return true;
-        return std::abs(slope[at(j)]) + norm_[at(j)] * away_[static_cast<std::size_t>(k)] >= level;
+    // Find the columns with a weight, and those whose |slope| may be at share times their penalty.
+    // Without branches: which columns these are is hard to foretell.
+    void find(std::span<const double> w, std::span<const double> l1, double share,
+              std::vector<std::int64_t>& found) const {
+        found.resize(slope.size());
+        std::size_t count = 0;
+        for (std::size_t j = 0; j < slope.size(); ++j) {
+            const double most =
+                std::abs(slope[j]) + norm_[j] * away_[static_cast<std::size_t>(taken_at_[j])];
+            found[count] = static_cast<std::int64_t>(j);
+            count += static_cast<std::size_t>((w[j] != 0) | !(most < share * l1[j]));
+        }
+        found.resize(count);
     }
 
     // Take the slope again, if it is not the one of now. Returns the numbers read.
@@ -79,8 +88,8 @@ class ColumnSlopes {
     std::vector<double> slope;
 
    private:
-    static constexpr std::int32_t kNever = -1;
     static constexpr std::size_t kMost = 64, kNumbers = std::size_t{1} << 22;
+    static constexpr std::int32_t kNever = kMost;
     static constexpr double kRounding = 1e-12;
 
     static std::size_t at(std::int64_t j) { return static_cast<std::size_t>(j); }
@@ -101,7 +110,7 @@ class ColumnSlopes {
     std::vector<std::int32_t> taken_at_;
     std::size_t most_, now_ = 0, next_ = 0;
     std::vector<std::vector<double>> kept_;  // slopes of rows
-    std::vector<double> away_;               // of each of these from now
+    std::vector<double> away_;               // of each of these from now; of others no end
 };
 
 }  // namespace separable

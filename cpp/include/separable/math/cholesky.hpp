@@ -44,8 +44,35 @@ class Cholesky {
             const double whole = from[chosen[i]];
             const double pivot = whole - plain_dot(static_cast<std::int64_t>(i), mine, mine);
             mine[i] = std::sqrt(pivot > kRounding * whole ? pivot : kFlat * whole);
+            is_doubtful_ = is_doubtful_ || pivot <= kDoubtful * whole;
         }
     }
+
+    // The factor of A'A from the columns of A themselves, each of n numbers, by Gram-Schmidt: half
+    // as many digits are lost as with the products of columns. The columns are changed.
+    Cholesky(std::vector<double>& columns, std::size_t m) : m_(m), factor_(m_ * m_, 0.0) {
+        constexpr double kRounding = 1e-12, kFlat = 1e-4;
+        const std::size_t n = m == 0 ? 0 : columns.size() / m;
+        const auto length = [&](const double* a) {
+            return std::sqrt(plain_dot(static_cast<std::int64_t>(n), a, a));
+        };
+        for (std::size_t i = 0; i < m_; ++i) {
+            double *mine = factor_.data() + i * m_, *a = columns.data() + i * n;
+            const double whole = length(a);
+            for (std::size_t k = 0; k < i; ++k) {
+                const double* q = columns.data() + k * n;
+                mine[k] = plain_dot(static_cast<std::int64_t>(n), a, q);
+                for (std::size_t r = 0; r < n; ++r) a[r] -= mine[k] * q[r];
+            }
+            const double left = length(a);
+            const bool is_rounding = left <= kRounding * whole;
+            mine[i] = is_rounding ? kFlat * whole : left;
+            for (std::size_t r = 0; r < n; ++r) a[r] = is_rounding ? 0.0 : a[r] / left;
+        }
+    }
+
+    // Whether a pivot has lost so many digits that the solution may be far off.
+    bool is_doubtful() const { return is_doubtful_; }
 
     // r becomes the solution.
     void solve(std::vector<double>& r) const {
@@ -62,7 +89,10 @@ class Cholesky {
     }
 
    private:
+    static constexpr double kDoubtful = 1e-9;
+
     std::size_t m_;
+    bool is_doubtful_ = false;
     std::vector<double> factor_;
 };
 
