@@ -32,6 +32,7 @@ inline Line<double> repeated(const double* x) {
 
 // sum += a b, rounded once.
 inline void add_fused(Line<double>& sum, const Line<double>& a, const Line<double>& b) {
+#pragma GCC unroll 4
     for (int r = 0; r < Line<double>::kRegisters; ++r) {
 #if defined(__FMA__) && defined(__AVX512F__)
         sum.part[r] = _mm512_fmadd_pd(a.part[r], b.part[r], sum.part[r]);

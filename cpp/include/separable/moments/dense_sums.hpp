@@ -184,6 +184,7 @@ class DenseBlock {
     template <int lines>
     void tile(std::int64_t column, std::int64_t other, std::int64_t n) {
         Numbers sum[kTileColumns][lines];
+#pragma GCC unroll 8
         for (int a = 0; a < kTileColumns; ++a)
             for (int b = 0; b < lines; ++b) sum[a][b] = Numbers::zero();
         fetch_ahead();
@@ -199,6 +200,7 @@ class DenseBlock {
             }
         }
         const std::int64_t ld = lines_ * kLine;
+#pragma GCC unroll 8
         for (int a = 0; a < kTileColumns; ++a)
             for (int b = 0; b < lines; ++b) {
                 double* to = products_.data() + (column + a) * ld + (other + b) * kLine;
