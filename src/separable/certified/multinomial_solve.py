@@ -19,6 +19,7 @@ from separable.certified.multinomial_rows import BlockRows, SparseRows, WrittenR
 from separable.certified.multinomial_steps import FEW, ConjugateSteps, direct_step
 from separable.certified.multinomial_unpenalised import judge_multinomial_unpenalised
 from separable.certified.newton_cg import Count
+from separable.certified.sharing import shared_out
 from separable.certified.softmax import totals
 from separable.certified.solve import (
     LOST,
@@ -155,12 +156,25 @@ class MultinomialSolver(Solver):
     def _pass_type(self) -> np.dtype[Any]:
         return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
 
-    def _learn(
+    def _solve(
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
+    ) -> Iterator[Solved]:
+        """Yield what blocks learn, one strength at a time: models of many classes are large."""
+        learn = partial(self._learn_chain_of, lanes, start=start, end=end)
+        if self.request.n_jobs == 1 or len(blocks) == 1:
+            for block in blocks:
+                yield from learn(block)
+            return
+        self._prepare()
+        for parts in shared_out(blocks, lambda block: list(learn(block)), self.request.n_jobs, end):
+            yield from parts
+
+    def _learn_chain_of(
         self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
-    ) -> Solved:
+    ) -> Iterator[Solved]:
         """Learn one strength after the other, each from what the one before found."""
         K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
-        parts: list[Solved] = []
+        last: Solved | None = None
         for _, same in groupby(block, key=lambda k: lanes[k].strength):
             end.leave_if_abandoned()
             places = list(same)
@@ -168,15 +182,10 @@ class MultinomialSolver(Solver):
             if start is not None:
                 columns = [k * K + one for k in places for one in range(K)]
                 before = start.take(columns)
-            if parts:
-                before = self._after(parts[-1], [lanes[k] for k in parts[-1].places], mine)
-            parts.append(self._learn_strength(mine, places, before, on_pass, end))
-        return Solved(
-            [k for part in parts for k in part.places],
-            Judgement.side_by_side([part.judgement for part in parts]),
-            np.concatenate([part.passes for part in parts]),
-            [engine for part in parts for engine in part.engines],
-        )
+            if last is not None:
+                before = self._after(last, [lanes[k] for k in last.places], mine)
+            last = self._learn_strength(mine, places, before, on_pass, end)
+            yield last
 
     def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
         """Return where lanes start after those of another strength: at the same probabilities."""
