@@ -14,6 +14,7 @@
 #include "arrays.hpp"
 #include "rows.hpp"
 #include "separable/certified/coordinate_path.hpp"
+#include "separable/certified/softmax_model.hpp"
 
 using namespace separable;
 
@@ -67,6 +68,49 @@ std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> descend_path(
             owned(std::move(path.gap)),    owned(std::move(path.sweeps))};
 }
 
+template <class T>
+std::span<const T> table_of(const ConstTable<T>& table, std::size_t m, std::size_t k) {
+    check(table.shape(0) == m && table.shape(1) == k, "a table has the wrong shape");
+    return {table.data(), table.size()};
+}
+
+std::tuple<std::int64_t, double> minimise_softmax_model(
+    const BoundRows& columns, Const<std::int64_t> chosen, Const<double> l1, Const<double> l2,
+    Const<double> c, ConstTable<double> p, ConstTable<double> g, bool fit_intercept,
+    ConstTable<std::uint8_t> may, Mutable<double, 2> weights, Mutable<double, 1> intercepts,
+    Mutable<double, 2> scores, double aim, std::int64_t max_sweeps, double work,
+    std::optional<nb::callable> told) {
+    const auto n = static_cast<std::size_t>(columns.n_features);
+    const std::size_t K = p.shape(0), m = chosen.size();
+    check(c.size() == n, "one number a row is needed");
+    check(l1.size() == m && l2.size() == m, "one number a column is needed");
+    check(K > 0 && intercepts.size() == K, "one number a class is needed");
+    check(weights.shape(0) == m && weights.shape(1) == K && scores.shape(0) == K &&
+              scores.shape(1) == n,
+          "a table has the wrong shape");
+    for (std::size_t a = 0; a < m; ++a)
+        check(chosen.data()[a] >= 0 && chosen.data()[a] < columns.n_rows, "no such column");
+    const SoftmaxRows rows{n, K, numbers_of(c), table_of(p, K, n), table_of(g, K, n)};
+    const ChosenColumns some{{chosen.data(), m}, numbers_of(l1), numbers_of(l2)};
+    const std::span<const std::uint8_t> changing = table_of(may, m, K);
+    std::function<void()> tell;
+    if (told)
+        tell = [&] {
+            nb::gil_scoped_acquire gil;
+            (*told)();
+        };
+    nb::gil_scoped_release no_gil;
+    return std::visit(
+        [&](const auto& x) -> std::tuple<std::int64_t, double> {
+            SoftmaxModel model(x, rows, some, fit_intercept, {weights.data(), weights.size()},
+                               changing, {scores.data(), scores.size()}, poll_signals);
+            const ModelCost cost = minimise(model, aim, {max_sweeps, work}, tell);
+            std::copy(model.offset().begin(), model.offset().end(), intercepts.data());
+            return {cost.sweeps, cost.work};
+        },
+        columns.rows);
+}
+
 }  // namespace
 
 void bind_coordinates(nb::module_& m) {
@@ -77,4 +121,12 @@ void bind_coordinates(nb::module_& m) {
           "Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. "
           "Returns where the weights of each strength start, their columns and values, "
           "intercepts, relative gaps as seen, and sweeps.");
+    m.def("minimise_softmax_model", &minimise_softmax_model, nb::arg("columns"), nb::arg("chosen"),
+          nb::arg("l1"), nb::arg("l2"), nb::arg("c"), nb::arg("p"), nb::arg("g"),
+          nb::arg("fit_intercept"), nb::arg("may"), nb::arg("weights"), nb::arg("intercepts"),
+          nb::arg("scores"), nb::arg("aim"), nb::arg("max_sweeps"), nb::arg("work"),
+          nb::arg("told").none(),
+          "The quadratic model of softmax losses with a penalty that has corners; see "
+          "certified/softmax_model.hpp. Weights change, intercepts and scores are written: how "
+          "these change. Returns sweeps, and work since equations were last solved.");
 }

@@ -9,7 +9,9 @@
 
 #include "arrays.hpp"
 #include "rows.hpp"
+#include "separable/math/fused.hpp"
 #include "separable/moments/centre.hpp"
+#include "separable/moments/dense_sums.hpp"
 #include "separable/moments/residual.hpp"
 #include "separable/moments/sparse_sums.hpp"
 
@@ -80,6 +82,45 @@ void centre(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, cons
         rows.rows);
 }
 
+std::pair<std::int64_t, double> add_dense(
+    const BoundRows& rows, const std::optional<ConstTable<double>>& targets, const Weights& weight,
+    const std::optional<Const<std::int64_t>>& chosen, std::int64_t first, std::int64_t n_rows,
+    std::int64_t step, Const<double> origin, Const<double> scale, double total,
+    Mutable<double, 2> offset, Mutable<double, 2> scatter) {
+    const std::int64_t there = chosen ? length(*chosen) : rows.n_rows;
+    check(first >= 0 && n_rows >= 0 && first <= there && n_rows <= there - first,
+          "the block is outside");
+    check(step >= 1, "a block must have rows");
+    check(!weight || length(*weight) == rows.n_rows, "one weight a row is needed");
+    check(!targets || static_cast<std::int64_t>(targets->shape(0)) == rows.n_rows,
+          "one target a row is needed");
+    for (std::int64_t i = first; chosen && i < first + n_rows; ++i)
+        check(chosen->data()[i] >= 0 && chosen->data()[i] < rows.n_rows, "a row is outside");
+    const std::int64_t t = targets ? static_cast<std::int64_t>(targets->shape(1)) : 0;
+    const std::int64_t p = rows.n_features + t;
+    check(length(origin) == p && length(scale) == p && offset.shape(0) == 1 &&
+              static_cast<std::int64_t>(offset.shape(1)) == p &&
+              static_cast<std::int64_t>(scatter.shape(0)) == p &&
+              static_cast<std::int64_t>(scatter.shape(1)) == p,
+          "sums do not fit");
+    DenseSums sums{p, origin.data(), scale.data(), total, offset.data(), scatter.data()};
+    const std::int64_t added = std::visit(
+        [&](const auto& x) -> std::int64_t {
+            if constexpr (requires { x.index_; }) {
+                throw std::invalid_argument("only dense rows are summed so");
+            } else {
+                nb::gil_scoped_release no_gil;
+                return add_dense_blocks(
+                    DenseData{x, targets ? targets->data() : nullptr, t,
+                              weight ? weight->data() : nullptr, chosen ? chosen->data() : nullptr,
+                              first + n_rows},
+                    first, step, sums, poll_signals);
+            }
+        },
+        rows.rows);
+    return {added, sums.weight};
+}
+
 std::pair<bool, bool> group_sums(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
                                  const Groups& group, const Weights& weight,
                                  std::optional<double> threshold, Mutable<double, 2> sums) {
@@ -119,8 +160,7 @@ void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, con
 
 void squares_about(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
                    const Groups& group, const Weights& weight, Const<double> total,
-                   nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> mean,
-                   Mutable<double, 1> sums, Mutable<double, 2> gaps) {
+                   ConstTable<double> mean, Mutable<double, 1> sums, Mutable<double, 2> gaps) {
     const Block block(rows, first, n_rows, group, weight, total);
     check(length(sums) == rows.n_features && block.fits(mean) && block.fits(gaps),
           "sums do not fit");
@@ -158,8 +198,7 @@ void spread(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
 }
 
 void products(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Weights& weight,
-              Const<std::int64_t> place, Mutable<double, 2> sums,
-              nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> z,
+              Const<std::int64_t> place, Mutable<double, 2> sums, ConstTable<double> z,
               Mutable<double, 2> cross) {
     const double none = 0;
     const std::size_t shape[1] = {1};
@@ -208,6 +247,15 @@ void bind_moments(nb::module_& m) {
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("total"), nb::arg("origin"),
           nb::arg("scale"), nb::arg("mean"), nb::arg("largest"), nb::arg("out"), nb::arg("column"),
           "Centre a block of dense rows by group; see moments/centre.hpp.");
+    m.def("add_dense_blocks", &add_dense, nb::arg("rows"), nb::arg("targets").none(),
+          nb::arg("weight").none(), nb::arg("chosen").none(), nb::arg("first"), nb::arg("n_rows"),
+          nb::arg("step"), nb::arg("origin"), nb::arg("scale"), nb::arg("total"), nb::arg("offset"),
+          nb::arg("scatter"),
+          "Add blocks of dense rows to sums about their mean; see moments/dense_sums.hpp. Returns "
+          "the rows that were added and the weight after them.");
+    m.def(
+        "fuses_products", [] { return kFusesProducts; },
+        "Whether the CPU level adds products in one instruction, so that sums of them are fast.");
     m.def("group_sums", &group_sums, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("threshold").none(),
           nb::arg("sums"),

@@ -380,3 +380,10 @@ def test_names_of_groups():
 def test_groups_that_cannot_be(groups, message):
     with pytest.raises(ValueError, match=message):
         GroupLasso(groups=groups).fit(np.eye(3), [1.0, 2.0, 3.0])
+
+
+def test_a_path_where_all_weights_are_always_0():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    found = path(GroupLasso(groups=[0, 0, 1, 1]), X, np.full(20, 3.0), alphas=3)
+    assert found.nonzeros.tolist() == [0, 0, 0]
+    np.testing.assert_allclose(found.intercepts, 3.0)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from separable.certified import l1_judge
 from separable.certified.l1_judge import judge_l1
 from separable.certified.problem import Lane
 from tests.certified.test_l1_solve import KINDS, LOSSES, make
@@ -100,3 +101,20 @@ def test_distance_knows_the_l2_part(l1_ratio, distance):
     assert told.certificates[0].times(3.0, convexity=3.0).distance == pytest.approx(
         told.certificates[0].distance
     )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
+@pytest.mark.parametrize("kind", ["plain", "shifted"])
+def test_one_pass_over_dense_rows_says_what_two_say(monkeypatch, kind, l1_ratio, fit_intercept):
+    case = make(3, "squared_error", kind, l1_ratio=l1_ratio, fit_intercept=fit_intercept)
+    u = np.random.default_rng(0).normal(size=(case.dense.shape[1], 1))
+    once = judge_l1(case.problem, [Lane(0.3)], None, u, 1e-3)
+    monkeypatch.setattr(l1_judge, "_read_once", lambda *_: None)
+    twice = judge_l1(case.problem, [Lane(0.3)], None, u, 1e-3)
+    for name in ("primal", "gap"):
+        one, two = (getattr(found.certificates[0], name) for found in (once, twice))
+        assert one == pytest.approx(two, rel=1e-10)
+    np.testing.assert_allclose(once.scores, twice.scores, rtol=1e-10)
+    size = np.abs(twice.dual).max()
+    np.testing.assert_allclose(once.dual, twice.dual, atol=1e-10 * size)

@@ -411,3 +411,52 @@ def test_a_penalty_is_needed():
         ValueError, match=r"'alpha' parameter .* \(without a penalty use LeastSquares"
     ):
         LpRegression(alpha=0.0).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("p", [0, "1/2", 1, 1.5, "inf"])
+def test_no_more_passes_than_asked(p):
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(100, 30)), axis=1)
+    y = X[:, 0] + rng.normal(size=100)
+    starts = 40 if p in (0, "1/2") else 1  # those of the lasso, of larger strengths, and the end
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = LpRegression(p, alpha=1e-3, max_iter=2).fit(X, y)
+    assert found.n_iter_ <= 2 * starts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_say_the_same_and_a_weak_penalty(seed):
+    X, y = made(seed, n=20, d=50)
+    alpha = 1e-3 * np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / len(y)
+    model = LpRegression(1, alpha).fit(X, y)
+    assert model.certificate_.relative_gap < 1e-9
+    twice = LpRegression(1, alpha).fit(np.hstack([X, X]), y)
+    assert twice.certificate_.relative_gap < 1e-9
+    assert twice.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+
+
+@pytest.mark.parametrize("p", CONVEX)
+def test_a_target_far_from_0_keeps_its_certificate(p):
+    X, y = made(3)
+    y = np.round(64 * y) / 64  # the shift loses none of its digits
+    near, far = (LpRegression(p, 0.3).fit(X, y + shift).certificate_ for shift in (0.0, 2.0**40))
+    assert far.primal == pytest.approx(near.primal, rel=1e-12)
+    assert far.dual == pytest.approx(near.dual, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [8, 11, 30])
+def test_the_largest_weight_of_columns_in_many_units(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 5))
+    y = X @ rng.normal(size=5) + rng.normal(size=60)
+    X *= 10.0 ** np.array([-6, -3, 0, 3, 6])
+    alpha = 1e-9 * np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / 60
+    assert LpRegression("inf", alpha).fit(X, y).certificate_.converged
+
+
+@pytest.mark.parametrize("alpha", [1e-320, 1e305])
+def test_an_alpha_beyond_the_range_of_numbers_is_refused(alpha):
+    X, y = made(0)
+    with pytest.raises(ValueError, match=r"times the weight of all rows.*beyond the range"):
+        LpRegression(1, alpha).fit(X, y)

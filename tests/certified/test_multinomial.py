@@ -23,6 +23,7 @@ from separable.certified.solve import Request
 from separable.data.rows import as_rows
 from separable.fitting.choice import GridEdgeWarning
 from separable.model.file import load
+from separable.select import path
 
 pytestmark = pytest.mark.native
 
@@ -365,6 +366,25 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
     np.testing.assert_allclose(again.fit(X, y == 0).coef_, weights, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        lambda X, y: LogisticRegression(0.02, l1_ratio=1.0).fit(X, y).coef_,
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=1.0).fit(X, y).coef_,
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=[1.0]).fit(X, y).coefs_paths_[0, 0],
+        lambda X, y: (
+            LogisticRegressionCV([0.02]).fit(X, y).set_params(l1_ratio=1.0).fit(X, y).coef_
+        ),
+        lambda X, y: path(LogisticRegression(l1_ratio=1.0), X, y, Cs=[0.02]).coefs[0],
+    ],
+    ids=["fit", "search", "fold of a search", "fitted before", "path"],
+)
+def test_no_way_leaves_the_l1_part_out(weights):
+    X, y, rng = data()
+    X[:, 1:] = rng.normal(size=(len(X), X.shape[1] - 1))  # these say nothing
+    assert (weights(X, y)[:, 1:5] == 0).all()
+
+
 def test_the_share_of_l1_is_searched_too():
     X, y, _ = data(22, d=8)
     y = y > 1
@@ -378,3 +398,13 @@ def test_the_share_of_l1_is_searched_too():
     np.testing.assert_array_equal(search.coef_, alone[best].coef_)
     with pytest.raises(ValueError, match=r"C=inf has no penalty, so l1_ratio=\[0, 1\]"):
         LogisticRegressionCV([1.0, np.inf], l1_ratio=[0, 1]).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
+def test_a_search_that_fails_leaves_the_share_of_l1_that_was_found():
+    X, y, _ = data(23)
+    search = LogisticRegressionCV([0.5, 1.0, 2.0], l1_ratio=0.25).fit(X, y > 1)
+    search.set_params(l1_ratio=[0.5, 1.0], scoring=lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        search.fit(X, y > 1)
+    assert search.l1_ratio_ == 0.25

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
+from separable.certified import softmax as core
 from separable.certified.losses import Logistic
 from separable.certified.multinomial_judge import (
     feasible_points,
@@ -182,3 +183,14 @@ def test_divergences_have_digits_where_logarithms_cancel():
     near = divergences(q + move, s)
     np.testing.assert_allclose(near[0], 0.5 * (move**2 / q[0]).sum(), rtol=1e-6)
     np.testing.assert_allclose(divergences(np.eye(3)[[1, 2]], s), losses(np.array([1, 2]), s))
+
+
+@pytest.mark.parametrize("size", [1e30, 1e200])
+def test_intercepts_of_scores_that_are_very_far_apart_are_found_in_few_steps(size, monkeypatch):
+    rng = np.random.default_rng(0)
+    s, y, c = rng.normal(size=(60, 3)), rng.integers(0, 3, 60).astype(np.int32), rng.random(60)
+    near = best_intercepts(y, 1e8 * s, c) / 1e8
+    seen, model = [], core._model
+    monkeypatch.setattr(core, "_model", lambda *some: seen.append(1) or model(*some))
+    np.testing.assert_allclose(best_intercepts(y, size * s, c) / size, near, atol=1e-5)
+    assert len(seen) < 3000

@@ -117,3 +117,12 @@ def test_the_lasso_has_alphas_gaps_and_few_weights(separable, learner):
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[-1]
     assert all(each["relative_gap"] < 1e-4 for each in found["steps"])
+
+
+def test_no_feature_without_a_weight_is_among_the_largest(separable):
+    args = ["path", PENGUINS, "--target", "species", "--model", "logistic-regression"]
+    args += ["--set", "l1_ratio=1", "--set", "multi_class=ovr"]
+    steps = json.loads(separable(*args, "--json").out)["steps"]
+    assert [len(each["largest"]) for each in steps] == [min(3, each["nonzeros"]) for each in steps]
+    assert steps[0]["nonzeros"] == 0
+    assert "0.001  none" in separable(*args).out

@@ -242,6 +242,13 @@ def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
                 core, 0, N, group, w, total, mean[0], np.full(D, 0.5),
                 made["means"], made["largest"], made["rows"], 0,
             )  # fmt: skip
+            made |= {"offset": np.zeros((1, D + 2)), "scatter": np.eye(D + 2)}
+            made["added"] = np.array(
+                native.add_dense_blocks(
+                    core, z, w, None, 0, N, 50, np.zeros(D + 2), np.full(D + 2, 0.5), 1.0,
+                    made["offset"], made["scatter"],
+                )
+            )  # fmt: skip
         key = f"moments, {form}, {dtype}, weights {weighted}"
         found |= {f"{key}, {name}": array for name, array in made.items()}
     return found

@@ -120,6 +120,63 @@ def test_centre_rows():
     assert (out[N] == 9).all()
 
 
+def dense_blocks(**changed):
+    given = {
+        "rows": core(), "targets": WEIGHT[:, None] ** 2, "weight": WEIGHT, "chosen": None,
+        "first": 0, "n_rows": N, "step": 3, "origin": np.zeros(D + 1), "scale": np.ones(D + 1),
+        "total": 0.0, "offset": np.zeros((1, D + 1)), "scatter": np.zeros((D + 1, D + 1)),
+    }  # fmt: skip
+    return native.add_dense_blocks(**given | changed)
+
+
+def test_dense_blocks():
+    all_columns = np.column_stack([X, WEIGHT**2])
+    chosen = np.array([6, 0, 1, 2, 5, 3, 4])
+    origin, scale = np.linspace(-1, 1, D + 1), np.array([1.0, 2.0, 0.5, 1.0, 0.25])
+    z = (all_columns[chosen] - origin) * scale
+    first, rest = z[:2], z[2:]
+    w = WEIGHT[chosen]
+    mean = w[:2] @ first / w[:2].sum()
+    offset = mean[None, :].copy()
+    scatter = (first - mean).T @ (w[:2, None] * (first - mean))
+    below = np.tril(scatter, -1)
+    added, total = dense_blocks(
+        chosen=chosen, first=2, n_rows=5, origin=origin, scale=scale, total=w[:2].sum(),
+        offset=offset, scatter=scatter,
+    )  # fmt: skip
+    assert added == len(rest)
+    np.testing.assert_allclose(total, WEIGHT.sum(), rtol=1e-15)
+    np.testing.assert_allclose(offset[0], w @ z / w.sum(), atol=1e-14)
+    middle = z - w @ z / w.sum()
+    np.testing.assert_allclose(np.triu(scatter), np.triu(middle.T @ (w[:, None] * middle)))
+    np.testing.assert_array_equal(np.tril(scatter, -1), below)
+
+
+@pytest.mark.parametrize(
+    ("value", "added"), [(np.nan, 3), (np.inf, 3), (-np.inf, 3), (1e130, 3), (1e-130, 0)]
+)
+def test_dense_blocks_stop_before_what_needs_a_closer_look(value, added):
+    rows = X.copy()
+    rows[added:, 2] = value
+    offset, scatter = np.zeros((1, D + 1)), np.eye(D + 1)
+    assert dense_blocks(
+        rows=native.Rows(rows, D, None, None), weight=None, total=5.0, offset=offset,
+        scatter=scatter,
+    ) == (added, 5.0 + added)  # fmt: skip
+    assert np.isfinite(offset).all()
+    assert np.isfinite(scatter).all()
+
+
+def test_dense_blocks_stop_where_digits_would_go():
+    far = np.column_stack([X, WEIGHT]) + 1e6
+    scatter = np.zeros((D + 1, D + 1))
+    targets = np.ascontiguousarray(far[:, D:])
+    assert dense_blocks(
+        rows=core(matrix=far[:, :D]), targets=targets, weight=None, scatter=scatter
+    ) == (0, 0.0)
+    assert not scatter.any()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_residual_sums(form):
     y, w, centre = RNG.normal(size=N), RNG.normal(size=D), RNG.normal(size=D)
@@ -214,6 +271,32 @@ def test_centre_rows_refuses(changed, message):
     } | changed  # fmt: skip
     with pytest.raises(ValueError, match=message):
         native.centre_rows(**given | {"rows": core(given["rows"])})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"first": -1}, "block is outside"),
+        ({"n_rows": N + 1}, "block is outside"),
+        ({"first": LAST, "n_rows": LAST}, "block is outside"),
+        ({"chosen": np.arange(N - 1)}, "block is outside"),
+        ({"step": 0}, "a block must have rows"),
+        ({"weight": WEIGHT[1:]}, "one weight a row"),
+        ({"targets": np.zeros((N - 1, 1))}, "one target a row"),
+        ({"targets": np.zeros((N, 2))}, "sums do not fit"),
+        ({"chosen": np.array([0, 1, 2, 3, 4, 5, N])}, "a row is outside"),
+        ({"chosen": np.array([0, 1, 2, 3, 4, 5, -1])}, "a row is outside"),
+        ({"origin": np.zeros(D)}, "sums do not fit"),
+        ({"scale": np.ones(D)}, "sums do not fit"),
+        ({"offset": np.zeros((2, D + 1))}, "sums do not fit"),
+        ({"offset": np.zeros((1, D))}, "sums do not fit"),
+        ({"scatter": np.zeros((D + 1, D))}, "sums do not fit"),
+        ({"rows": core("csr32")}, "only dense rows"),
+    ],
+)
+def test_dense_blocks_refuse(changed, message):
+    with pytest.raises(ValueError, match=message):
+        dense_blocks(**changed)
 
 
 def test_places_and_rooms_are_checked():

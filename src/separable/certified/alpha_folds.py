@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.alpha_table import falling_alphas
 from separable.certified.estimator import Fitted
 from separable.certified.fold_lanes import FoldLanes
 from separable.certified.judge import Judgement
@@ -19,7 +20,6 @@ from separable.certified.square_models import (
     columns_of,
     models_of,
     refuse_not_finite,
-    seen_from_raw,
     suits_sums,
 )
 from separable.certified.square_sums import SummedFolds, held_out_errors
@@ -91,7 +91,7 @@ class AlphaFolds:
 
     def alphas(self, count: int, eps: float, penalty: Penalty) -> Floats:
         """Return so many alphas, from the smallest one of weights 0 down to eps times it."""
-        return (self.alpha_max(penalty) or 1.0) * np.geomspace(1.0, eps, count)
+        return falling_alphas(self.alpha_max(penalty), eps, count)
 
     def learn(self, learner: PenalisedSquares, alphas: Floats) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
@@ -148,7 +148,7 @@ class AlphaFolds:
             gram, standardize=bool(plain.standardize), is_sparse=lesson.rows.is_sparse
         )
         problem = Problem(lesson.rows, plain._loss(), lesson.target, columns=columns)
-        u, b = seen_from_raw(columns, models.weights[-1:], models.intercept[-1:])
+        u, b = columns.seen(models.weights[-1:].T, models.intercept[-1:])
         nothing = np.empty((0, 1))
         judgement = Judgement(u, b, nothing, models.certificates[-1:], np.zeros((n, 1)))
         return Fitted(problem, judgement, models.steps[-1:], models.engines[-1:])

@@ -17,7 +17,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AlphaTable"]
+__all__ = ["AlphaTable", "falling_alphas"]
+
+
+def falling_alphas(largest: float, smallest_share: float, count: int) -> Floats:
+    """Return alphas, evenly on a logarithmic scale, from the largest down to a share of it.
+
+    Where all weights are always 0, and so the largest is 0, any will do: it is 1.
+
+    Examples
+    --------
+    >>> falling_alphas(2.0, 0.01, 3)
+    array([2.  , 0.2 , 0.02])
+    """
+    return (largest or 1.0) * np.geomspace(1.0, smallest_share, count)
 
 
 @dataclass(frozen=True)

@@ -192,16 +192,21 @@ class BlockDescent:
         return (u if self._is_quadratic else self._shortened(lane, seen, u)), passes, moved
 
     def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> None:
-        """Go on by Newton's method with the blocks that are not 0."""
+        """Go on by Newton's method with the blocks that are not 0, as long as some become 0."""
         all_of = self.penalty.part(blocks)
-        used = np.flatnonzero(all_of.used(u))
-        columns = all_of.columns_of(used)
-        if not 1 < len(columns) <= MOST_EQUATIONS:
-            return
-        mine, pull = u[columns], g[columns]
-        newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
-        g -= h[:, columns] @ (mine - u[columns])
-        u[columns] = mine
+        work = 0
+        while work <= WORK:
+            used = np.flatnonzero(all_of.used(u))
+            columns = all_of.columns_of(used)
+            if not 1 < len(columns) <= MOST_EQUATIONS:
+                return
+            mine, pull = u[columns], g[columns]
+            newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
+            g -= h[:, columns] @ (mine - u[columns])
+            u[columns] = mine
+            work += len(columns) ** 3
+            if len(np.flatnonzero(all_of.used(u))) == len(used):
+                return
 
     def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
         """Return u, or a point on the way to it that lowers the objective as it should."""

@@ -129,7 +129,7 @@ class Seen:
         dual = loss.dual_total(y, c, z) - penalty.conjugate(v)
         if not gap < self.primal:  # 0 is a bound too
             z, dual, gap = np.zeros_like(z), 0.0, self.primal
-        return self.judged(Certificate(self.primal, dual, gap, tol, is_penalised=False), z)
+        return self.judged(Certificate(self.primal, dual, gap, tol, convexity=0.0), z)
 
     def judged(self, certificate: Certificate, dual: Floats) -> Judgement:
         """Return the weights with what is said of them."""

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.block_judge import pull_at
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
-from separable.certified.problem import Lane
 from separable.fitting.threads import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from separable.certified.certificate import Certificate
     from separable.certified.estimator import Lesson
-    from separable.certified.problem import Problem
+    from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
     Engine = Callable[[Lane, Floats | None], tuple[Judgement, int, str]]
@@ -82,12 +81,12 @@ class BlockLearner(CertifiedEstimator):
             engine = self._engine(problem)
             for place in np.argsort(-alphas, kind="stable").tolist():
                 alpha = float(alphas[place])
-                lanes = [Lane(1.0 / (alpha * _total(lesson)), each) for each in lesson.models]
+                lanes = [problem.alpha_lane(alpha, each) for each in lesson.models]
                 solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
                 starts = [one.weights[:, 0] for one, _, _ in solved]
                 found[place] = Fitted(
                     problem,
-                    Judgement.side_by_side([_times(one, alpha) for one, _, _ in solved]),
+                    Judgement.side_by_side([one.times(alpha) for one, _, _ in solved]),
                     np.array([passes for _, passes, _ in solved]),
                     [name for _, _, name in solved],
                 )
@@ -98,7 +97,7 @@ class BlockLearner(CertifiedEstimator):
         problem = replace(self._problem(lesson), value=1.0)
         none = np.zeros(problem.rows.n_features)
         pulls = (
-            pull_at(problem, Lane(1.0 / _total(lesson), target), none) for target in lesson.models
+            pull_at(problem, problem.alpha_lane(1.0, target), none) for target in lesson.models
         )
         return max(self._alpha_of(problem, pull) for pull in pulls)
 
@@ -110,10 +109,8 @@ class BlockLearner(CertifiedEstimator):
         last, d = self._weights_only().weights, lesson.rows.n_features
         if last.shape != (len(lesson.models), d):
             return none
-        scale = problem.columns.scale
-        if scale is None:
-            return [w.copy() for w in last]
-        return [np.divide(w, scale, out=np.zeros(d), where=scale > 0) for w in last]
+        weights, _ = problem.columns.seen(last.T, np.zeros(len(last)))
+        return [np.ascontiguousarray(one) for one in weights.T]
 
     def _penalty_units(self, problem: Problem) -> Floats:
         """Return the size of the penalised weight of each column where the problem's is 1."""
@@ -140,13 +137,3 @@ class BlockLearner(CertifiedEstimator):
         """The dual point that proves the certificate, (k, n): slopes of the loss, made feasible."""
         check_is_fitted(self)
         return self._dual.T
-
-
-def _total(lesson: Lesson) -> float:
-    return lesson.rows.n_rows if lesson.weight is None else float(lesson.weight.sum())
-
-
-def _times(one: Judgement, alpha: float) -> Judgement:
-    """Return a model with what is said of the objective that is alpha times as large."""
-    proofs = [proof.times(alpha) for proof in one.certificates]
-    return replace(one, certificates=proofs, dual=alpha * one.dual)

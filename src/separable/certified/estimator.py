@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
 from separable.certified.multinomial_judge import feasible_points
-from separable.certified.preparation import prepare, without_duplicates
+from separable.certified.preparation import level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers import Learns, solver_of
@@ -308,7 +308,8 @@ class CertifiedEstimator(LinearEstimator):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
         )
-        return replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
+        made = replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
+        return level_target(made)
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn one model, or one a class."""
@@ -347,9 +348,7 @@ class CertifiedEstimator(LinearEstimator):
         else:
             dual = feasible(problem, lanes, z[:, np.arange(len(lanes)) % k])[:, : len(lanes)]
         raw = self._weights_only()
-        shift = problem.columns.shift
-        b = raw.intercept if shift is None else raw.intercept + raw.weights @ shift
-        weights = problem.columns.seen(raw.weights.T)
+        weights, b = problem.columns.seen(raw.weights.T, raw.intercept)
         some = np.arange(dual.shape[1]) % weights.shape[1]
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
 
@@ -456,7 +455,8 @@ class CertifiedEstimator(LinearEstimator):
     def dual_coef_(self) -> Floats:
         """The dual point that proves the certificate, (k, n), with the sign of the target.
 
-        Without ``standardize``, ``dual_coef_ @ X`` are the weights that it stands for.
+        With the l2 penalty and without ``standardize``, ``dual_coef_ @ X`` are the weights that it
+        stands for.
         """
         check_is_fitted(self)
         return self._dual.T

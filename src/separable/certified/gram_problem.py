@@ -148,10 +148,7 @@ class GramProblem:
         return GramPath(
             weights,
             self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
-            [
-                self._certificate(primal, gap, limits.tol, curve)
-                for (primal, gap), curve in zip(found.tolist(), strengths[1].tolist(), strict=True)
-            ],
+            self._certificates(found, limits.tol, strengths[1]),
             np.maximum(steps, 1),
             self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
         )
@@ -164,10 +161,15 @@ class GramProblem:
         varies = self.length > 0
         return np.where(varies & (self.target_length > 0), l1, np.inf), np.where(varies, l2, np.inf)
 
-    def _certificate(self, primal: float, gap: float, tol: float, curve: float) -> Certificate:
+    def _certificates(self, found: Floats, tol: float, curves: Floats) -> list[Certificate]:
+        """Return the certificates of primal and gap of each model, in the units of y^2."""
+        primals, gaps = found.T
         unit = self.target_length
-        found = Certificate(primal, primal - gap, gap, tol, convexity=curve)
-        return found.times(unit).times(unit)
+        scaled = unit * (unit * np.column_stack([primals, primals - gaps, gaps]))
+        return [
+            Certificate(primal, dual, gap, tol, convexity=curve)
+            for (primal, dual, gap), curve in zip(scaled.tolist(), curves.tolist(), strict=True)
+        ]
 
     def _has_digits(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +49,11 @@ class Judgement:
     certificates: list[Certificate]
     dual: Floats
     width: int = 1
+
+    def times(self, value: float) -> Judgement:
+        """Return what is said of an objective that is so many times as large."""
+        proofs = [one.times(value, convexity=value) for one in self.certificates]
+        return replace(self, certificates=proofs, dual=value * self.dual)
 
     def lane(self, k: int) -> Judgement:
         """Return what is said of one lane."""

@@ -19,6 +19,7 @@ import numpy as np
 from separable._core import native
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement, feasible
+from separable.certified.losses import SquaredError
 from separable.certified.problem import in_lines
 
 if TYPE_CHECKING:
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["corner_and_curve", "judge_l1"]
+__all__ = ["BELOW", "column_terms", "corner_and_curve", "judge_l1"]
 
 #: Rounding must not leave a pull above the penalty.
 BELOW = 1.0 - 2.0**-51
+#: A dual point that moves by less than this share keeps its pulls, but for rounding.
+MOVED = 2.0**-44
 
 
 def corner_and_curve(problem: Problem) -> tuple[float, float]:
@@ -77,22 +80,25 @@ def judge_l1(
     there = np.flatnonzero(weights.any(axis=1))
     u = in_lines(weights[there])
     by = columns if columns is not None and columns.is_exact else None
-    scores = _scores(problem, weights) if by is None else by.scores(u, there)
-    if z is None:
-        z = _slopes_against(problem, lanes, targets, scores)
-    dual = feasible(problem, lanes, z)
-    pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+    read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
+    if read is None:
+        scores = _scores(problem, weights) if by is None else by.scores(u, there)
+        if z is None:
+            z = _slopes_against(problem, lanes, targets, scores)
+        dual = feasible(problem, lanes, z)
+        pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+    else:
+        scores, dual, pull = read
     if curve == 0:
         keep = _scales(problem, lanes, dual[:, :k], pull, corner)
         dual[:, :k] *= keep
         u, pull = u[:, :k], pull[there] * keep
     else:
-        there = _that_count(problem, weights, pull)
-        u, pull = weights[there], pull[there]
+        u = weights
     b, loss, value, gap = (
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
-    terms, penalty, over = _column_terms(problem, u, pull)
+    terms, penalty, over = column_terms(problem, u, pull)
     primal, value = loss + penalty, value - over
     certificates = [
         Certificate(
@@ -114,18 +120,18 @@ def _scores(problem: Problem, weights: Floats) -> Floats:
     return in_lines(problem.scores(weights))
 
 
-def _that_count(problem: Problem, u: Floats, pull: Floats) -> NDArray[np.intp]:
-    """Return the columns that add to the gap: with a weight, or a pull beyond the penalty."""
-    corner, _ = corner_and_curve(problem)
-    there = u.any(axis=1) | (pull.max(axis=1) > corner)
-    if not problem.penalty.positive:
-        there |= pull.min(axis=1) < -corner
-    return np.flatnonzero(there)
+def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return what columns add to the gap, to the primal, and take from the dual, by lane.
 
-
-def _column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return what columns add to the gap, to the primal, and take from the dual, by lane."""
+    Columns without a weight and with a pull within the penalty add nothing.
+    """
     corner, curve = corner_and_curve(problem)
+    there = u.any(axis=1)
+    if curve > 0:
+        there |= pull.max(axis=1) > corner
+        if not problem.penalty.positive:
+            there |= pull.min(axis=1) < -corner
+    u, pull = u[there], pull[there]
     size = np.abs(u)
     penalty = corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0)
     if curve == 0:
@@ -136,6 +142,38 @@ def _column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Fl
     terms = np.maximum(corner * size - (pull - over) * u, 0.0).sum(axis=0)
     terms += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
     return terms, penalty, (over**2).sum(axis=0) / (2.0 * curve)
+
+
+def _read_once(
+    problem: Problem, lanes: Sequence[Lane], u: Floats
+) -> tuple[Floats, Floats, Floats] | None:
+    """Return scores, a dual point and its pulls from one pass over dense rows; None: in two.
+
+    With centred columns the best intercept of squared errors is known before: the mean target.
+    Then the slopes are a dual point already, but for rounding.
+    """
+    centred = problem.columns.shift is not None or not problem.fit_intercept
+    if problem.rows.is_sparse or not centred or len(lanes) > 1 or u.shape[1] > 1:
+        return None
+    if not isinstance(problem.loss, SquaredError):
+        return None
+    y, c = problem.targets(lanes[0]), problem.costs(lanes[0])
+    rest = y
+    if problem.fit_intercept:  # once more: far from 0 the mean is rounded
+        for _ in range(2):
+            rest = rest - float(c @ rest) / float(c.sum())
+    scale = problem.columns.scale
+    w = u if scale is None else u * scale[:, None]
+    scores, z, pull = np.empty((len(y), 1)), np.empty((len(y), 1)), np.zeros_like(w)
+    for start, block in problem.blocks():
+        part = slice(start, start + len(block))
+        scores[part] = block @ w
+        z[part, 0] = c[part] * (rest[part] - scores[part, 0])
+        pull += block.T @ z[part]
+    dual = feasible(problem, lanes, z)
+    if not np.abs(dual - z).sum() <= MOVED * np.abs(z).sum():
+        return None
+    return scores, dual, pull if scale is None else pull * scale[:, None]
 
 
 def _slopes_against(

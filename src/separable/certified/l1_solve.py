@@ -133,19 +133,30 @@ class L1Solver:
         width = max(LEAST_LANES, TABLES // (d + 3 * n))
         for first in range(0, len(chain), width):
             some = slice(first, first + width)
-            judgement, sweeps = self._judged(mine[some], path.dense(some, d), aim, end)
-            sweeps += path.sweeps[some]
+            sweeps = path.sweeps[some].copy()
+            judgement = self._judged(mine[some], path.dense(some, d), sweeps, aim, end)
             engines = ["coordinates"] * len(sweeps)
             yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
 
     def _judged(
-        self, lanes: list[Lane], weights: Floats, aim: float, end: End
-    ) -> tuple[Judgement, NDArray[np.int64]]:
-        """Judge weights as they were read; those whose certificate misses are learned further."""
+        self,
+        lanes: list[Lane],
+        weights: Floats,
+        sweeps: NDArray[np.int64],
+        aim: float,
+        end: End,
+    ) -> Judgement:
+        """Judge weights as they were read; those whose certificate misses are learned further.
+
+        ``sweeps`` are those made so far; more are added.
+        """
         found = self._judge(lanes, weights)
-        sweeps = np.zeros(len(lanes), np.int64)
         for _ in range(TRIES):
-            short = [k for k, one in enumerate(found.certificates) if not one.converged]
+            short = [
+                k
+                for k, one in enumerate(found.certificates)
+                if not one.converged and sweeps[k] < self.request.max_iter
+            ]
             aim *= CLOSER
             if not short or end.asked.is_set():
                 break
@@ -159,7 +170,7 @@ class L1Solver:
                 if one.is_better_than(parts[k]):
                     parts[k] = one
             found = Judgement.side_by_side(parts)
-        return found, sweeps
+        return found
 
     def _judge(self, lanes: list[Lane], weights: Floats) -> Judgement:
         """Judge weights of columns as they are read."""

@@ -151,6 +151,8 @@ class LinearSVMCV(StrengthSearch):
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
         )
 
     def _scoring_name(self) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Lesson, Material
     from separable.certified.losses import Loss
     from separable.model.linear_model import Link
 
@@ -49,15 +48,6 @@ class Logits(CertifiedClassifier):
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         return "logistic" if classes is None or len(classes) == 2 else self._link()
-
-    def _lesson(self, material: Material) -> Lesson:
-        lesson = super()._lesson(material)
-        if lesson.n_joint > 2 and not self._penalty().is_smooth:
-            raise ValueError(
-                f"l1_ratio={self._penalty().l1_ratio:g} is not built for {lesson.n_joint} classes "
-                'together. Use multi_class="ovr", one model a class, or l1_ratio=0.'
-            )
-        return lesson
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, (n, K)."""
@@ -97,7 +87,7 @@ class LogisticRegression(Logits):
         How much rows count against the penalty; ``inf``: no penalty.
     l1_ratio : float, default 0.0
         From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
-        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2. Above 0 for two classes, or one model a class.
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned together summed over these.
     multi_class : {"multinomial", "ovr"}, default "multinomial"
         Three classes and more: all together, with probabilities by the softmax; or one model a
         class against the rest. Two classes have one model in any case.

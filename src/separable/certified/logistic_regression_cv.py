@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -185,9 +186,9 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratio)
 
     def _penalty(self) -> Penalty:
-        """Return the penalty that was chosen, or the first to try."""
-        chosen: float | None = getattr(self, "_l1_ratio", None)
-        return Penalty(self._l1_ratios[0] if chosen is None else chosen)
+        """Return the penalty that is tried, or was chosen; before that the first to try."""
+        now: float | None = getattr(self, "_l1_ratio", None)
+        return Penalty(self._l1_ratios[0] if now is None else now)
 
     @property
     def _l1_ratios(self) -> list[float]:
@@ -198,19 +199,18 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         tables = []
         for ratio in self._l1_ratios:
             self._l1_ratio = ratio
-            tables.append(super()._search(material, splits, X))
+            tables.append(replace(super()._search(material, splits, X), l1_ratio=ratio))
         best = int(np.argmax([_score_of(table) for table in tables]))
         self._l1_ratio = self._l1_ratios[best]
         return tables[best]
 
     def _found(self, table: Table) -> dict[str, Any]:
-        return {**super()._found(table), "l1_ratio": self.l1_ratio_}
+        return {**super()._found(table), "l1_ratio": table.l1_ratio}
 
     @property
     def l1_ratio_(self) -> float:
         """The share of l1 that was chosen."""
-        self._tabled()
-        return self._penalty().l1_ratio
+        return self._tabled().l1_ratio
 
     def _plain(self) -> LogisticRegression:
         return LogisticRegression(
@@ -222,6 +222,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
         )
 
     def _scoring_name(self) -> str:

@@ -9,6 +9,7 @@ that step fell short (Mehrotra). The weights at the bound, known then, leave lin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bounded_least_squares"]
+__all__ = ["MOST", "bounded_least_squares"]
 
 #: Steps; twenty are usual.
 MOST = 100
@@ -57,7 +58,7 @@ class _Point:
 
 
 def bounded_least_squares(
-    h: Floats, q: Floats, strength: float, start: Floats | None = None
+    h: Floats, q: Floats, strength: float, start: Floats | None = None, most: int = MOST
 ) -> tuple[Floats, int]:
     """Return the weights and the number of steps.
 
@@ -70,12 +71,14 @@ def bounded_least_squares(
         Above 0.
     start : ndarray, shape (d,), optional
         Weights of a like problem; their size is the first bound.
+    most : int
+        Steps.
     """
     if float(np.abs(q).sum()) <= strength:
         return np.zeros_like(q), 0
     point = _first(h, q, strength, start)
     first, best, steps = point.mean, point, 0
-    while steps < MOST:
+    while steps < most:
         steps += 1
         point = _next(h, q, strength, point)
         if not np.isfinite(point.mean):
@@ -110,7 +113,7 @@ def _next(h: Floats, q: Floats, strength: float, at: _Point) -> _Point:
         right = rest - first / over + second / under
         along = factor.solve(right)
         pushed = float((first / over + second / under).sum() + (one - two) @ along)
-        dt = (missing - pushed) / corner
+        dt = (missing - pushed) / corner if corner else math.nan  # rounding is all there is
         du = along + dt * side
         return du, dt, first / over - one * (dt - du), second / under - two * (dt + du)
 

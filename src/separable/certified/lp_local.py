@@ -149,7 +149,11 @@ class LocalSearch:
             if self._asks_to_stop(np.inf):
                 return
             engine = BlockDescent(
-                self.problem, lasso, tol=ROUGH, max_iter=PASSES, to_rounding=False
+                self.problem,
+                lasso,
+                tol=ROUGH,
+                max_iter=min(PASSES, self.max_iter),
+                to_rounding=False,
             )
             weaker = replace(self.lane, strength=self.lane.strength / (share * largest))
             found, passes = engine.solve(weaker, u)
@@ -169,7 +173,7 @@ class LocalSearch:
         products = ColumnProducts(self.problem, used).products(seen.curve)
         inner = LpPenalty(self.penalty.power, self.penalty.strength[used])
         q = seen.pull[used] + products @ seen.u[used]
-        return _Part(used, products, q, inner, seen.loss)
+        return _Part(used, products, q, inner, seen.loss, self.max_iter)
 
     # ------------------------------------------------------------------ the best of them
 
@@ -186,7 +190,7 @@ class LocalSearch:
                 -np.inf,
                 np.inf,
                 self.tol,
-                is_penalised=False,
+                convexity=0.0,
                 left=float(left.max(initial=0.0)),
             )
             if best is None or (proof.primal, proof.left) < (best[0].primal, best[0].left):
@@ -220,9 +224,10 @@ class _Part:
         q: Floats,
         penalty: LpPenalty,
         size: float,
+        most: int,
     ) -> None:
         self.columns, self.h, self.q, self.penalty = columns, h, q, penalty
-        self.size, self.passes = size, 0
+        self.size, self.most, self.passes = size, most, 0
 
     def value(self, u: Floats) -> float:
         """Return the objective but for a constant."""
@@ -241,20 +246,23 @@ class _Part:
         u = np.zeros(len(self.columns))
         for times in np.geomspace(2.0**LARGER, 1.0, LARGER + 1):
             stronger = LpPenalty(self.penalty.power, times * self.penalty.strength)
-            u = _Part(self.columns, self.h, self.q, stronger, self.size).descend(u)
+            part = _Part(self.columns, self.h, self.q, stronger, self.size, self.most)
+            u = part.descend(u)
+            self.passes += part.passes
         return u
 
     def descend(self, u: Floats) -> Floats:
         """Return the local optimum that exact steps of one weight reach from u."""
         u = u.copy()
-        every = np.arange(len(u))
+        every, left = np.arange(len(u)), self.most
         for _ in range(ROUNDS):
             g = self.q - self.h @ u
-            enough = STILL * self.size
-            passes, moved = self.penalty.descend(every, self.h, u, g, enough=enough, most=PASSES)
+            enough, most = STILL * self.size, min(PASSES, left)
+            passes, moved = self.penalty.descend(every, self.h, u, g, enough=enough, most=most)
             self.passes += passes
+            left -= passes
             nearer = self._pruned(self._refitted(u))
-            if np.array_equal(nearer, u) or (moved <= enough and passes == 1):
+            if np.array_equal(nearer, u) or (moved <= enough and passes == 1) or left <= 0:
                 break
             u = nearer if self.value(nearer) <= self.value(u) else u
         return u

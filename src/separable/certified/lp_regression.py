@@ -17,7 +17,7 @@ from separable.certified.block_products import ColumnProducts
 from separable.certified.cholesky import Cholesky
 from separable.certified.losses import SquaredError
 from separable.certified.lp_accelerated import accelerated
-from separable.certified.lp_interior import bounded_least_squares
+from separable.certified.lp_interior import MOST, bounded_least_squares
 from separable.certified.lp_local import LocalCertificate, LocalSearch
 from separable.certified.lp_max import MaxPenalty
 from separable.certified.lp_penalty import POWERS, LpPenalty
@@ -91,7 +91,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         The relative gap asked for, 1e-6 by default; with p < 1 the share of the objective that a
         change of one weight may still take away. Small problems are solved to rounding in any case.
     max_iter : int, default 100_000
-        Most passes over the columns.
+        Most passes over the columns; with p < 1 from each start.
     warm_start : bool, default False
         ``fit`` starts from the previous one; with p < 1 that is one start of several.
     callback : callable, optional
@@ -232,7 +232,8 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             asked = self.callback is not None and self.callback(number + 1, gap)
             if asked or steps >= self.max_iter:
                 break
-            u, more = bounded_least_squares(h, seen.pull + h @ u, penalty.strength, start)
+            left = min(MOST, self.max_iter - steps)
+            u, more = bounded_least_squares(h, seen.pull + h @ u, penalty.strength, start, left)
             steps, start = steps + more, u
         assert best is not None
         return best, steps, "interior-point"

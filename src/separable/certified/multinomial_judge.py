@@ -39,11 +39,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Labels = NDArray[np.int32]
 
-__all__ = ["feasible_points", "feasible_shares", "judge_multinomial", "shares_of"]
+__all__ = [
+    "RowClasses",
+    "feasible_of",
+    "feasible_points",
+    "feasible_shares",
+    "judge_multinomial",
+    "points_of",
+    "shares_of",
+]
 
 
 @dataclass(frozen=True)
-class _Classes:
+class RowClasses:
     """The rows of one lane: their classes and costs, and which classes they have."""
 
     y: Labels
@@ -51,7 +59,8 @@ class _Classes:
     there: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, problem: Problem, lane: Lane) -> _Classes:
+    def of(cls, problem: Problem, lane: Lane) -> RowClasses:
+        """Take them from the rows that are not held out."""
         y, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
         return cls(y, c, totals(y, c, problem.n_classes) > 0)
 
@@ -75,11 +84,12 @@ def feasible_shares(problem: Problem, lane: Lane, p: NDArray[Any]) -> Floats:
     p : ndarray of float32 or float64, shape (n, K)
         Rows need no sum of 1; what is negative or not finite counts as 0.
     """
-    rows = _Classes.of(problem, lane)
-    return _feasible(rows, p, fit_intercept=problem.fit_intercept)
+    rows = RowClasses.of(problem, lane)
+    return feasible_of(rows, p, fit_intercept=problem.fit_intercept)
 
 
-def _feasible(rows: _Classes, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
+def feasible_of(rows: RowClasses, p: NDArray[Any], *, fit_intercept: bool) -> Floats:
+    """Return probabilities made feasible, as `feasible_shares` says."""
     shares = np.where(rows.there & np.isfinite(p), np.maximum(p, 0.0), 0.0).astype(np.float64)
     total = shares @ np.ones(shares.shape[1])
     empty = np.flatnonzero(total <= 0)
@@ -104,15 +114,16 @@ def feasible_points(problem: Problem, lane: Lane, z: Floats) -> Floats:
 
     Without a penalty, 0.
     """
-    rows = _Classes.of(problem, lane)
+    rows = RowClasses.of(problem, lane)
     if not np.isfinite(lane.strength):
         return np.zeros_like(z)
     p = -np.divide(z, rows.c[:, None], out=np.zeros_like(z), where=rows.c[:, None] > 0)
     p[np.arange(len(p)), rows.y] += 1.0
-    return _points(rows, _feasible(rows, p, fit_intercept=problem.fit_intercept))
+    return points_of(rows, feasible_of(rows, p, fit_intercept=problem.fit_intercept))
 
 
-def _points(rows: _Classes, shares: Floats) -> Floats:
+def points_of(rows: RowClasses, shares: Floats) -> Floats:
+    """Return the dual points z = c (1[y = k] - p_k) of probabilities, (n, K)."""
     z = -shares
     place = np.arange(len(z))
     # 1 - p_y as the sum of the others keeps the digits of rows that are almost sure
@@ -153,12 +164,12 @@ def judge_multinomial(
         ``width`` is K. A class without rows in a lane has weights of 0 and the intercept -inf.
     """
     K = problem.n_classes
-    rows = [_Classes.of(problem, lane) for lane in lanes]
+    rows = [RowClasses.of(problem, lane) for lane in lanes]
     shares = [
-        _feasible(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
+        feasible_of(one, p[:, k * K : (k + 1) * K], fit_intercept=problem.fit_intercept)
         for k, one in enumerate(rows)
     ]
-    dual = np.concatenate([_points(*pair) for pair in zip(rows, shares, strict=True)], axis=1)
+    dual = np.concatenate([points_of(*pair) for pair in zip(rows, shares, strict=True)], axis=1)
     there = np.concatenate([one.there for one in rows])
     v = problem.along(_in_lines(problem, dual))
     u = v
@@ -187,7 +198,7 @@ def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def _certificate(
-    rows: _Classes, shares: Floats, s: Floats, norms: Floats, tol: float
+    rows: RowClasses, shares: Floats, s: Floats, norms: Floats, tol: float
 ) -> Certificate:
     """Return the certificate of one lane, of which |u|^2, |v|^2 and |u - v|^2 are known."""
     used = rows.c > 0

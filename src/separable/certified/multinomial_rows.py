@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -9,9 +11,10 @@ import numpy as np
 from separable._core import native
 from separable.certified.problem import BLOCK
 from separable.certified.row_space import RowSpace
+from separable.data.core_rows import core_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -32,8 +35,8 @@ def curved_slopes(c: Some, q: Some, ds: Some) -> Some:
     return change
 
 
-#: Up to so many columns, rows are multiplied with each other.
-MOST_SQUARED = 2000
+#: Up to so many numbers, centred rows are kept; of more, blocks are made again for each product.
+KEPT = 1 << 24
 
 
 class MultinomialRows(Protocol):
@@ -57,8 +60,11 @@ class MultinomialRows(Protocol):
     def squares(self, c: Floats) -> Floats:
         """Return sum_i c_ik U_ij^2, (m, K)."""
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats | None:
-        """Return some rows; None: they are too many numbers to multiply with each other."""
+    def lengths(self, v: Floats) -> Floats:
+        """Return sum_j v_j U_ij^2, (n,)."""
+
+    def some(self, chosen: NDArray[np.intp]) -> Floats:
+        """Return some rows in float64, as an array of their own."""
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
         """Yield all rows in float64, at most so many at a time, and which these are."""
@@ -111,7 +117,11 @@ class WrittenRows:
         """Return sum_i c_ik U_ij^2."""
         return (self.matrix**2).T @ c
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats | None:
+    def lengths(self, v: Floats) -> Floats:
+        """Return sum_j v_j U_ij^2."""
+        return self.matrix**2 @ v
+
+    def some(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows."""
         return self.matrix[chosen]
 
@@ -180,8 +190,18 @@ class BlockRows(_Plain):
         # any centre does where there is an intercept; this one costs no other float type
         self._centre = None if shift is None else shift.astype(problem.rows.values.dtype)
 
-    def _blocks(self) -> Iterator[tuple[slice, Some]]:
+    def _blocks(self) -> Iterable[tuple[slice, Some]]:
         """Yield blocks, not scaled; one may be written over when the next is asked for."""
+        return self._made() if self._kept is None else self._kept
+
+    @cached_property
+    def _kept(self) -> list[tuple[slice, Some]] | None:
+        """All blocks, of rows that are not too many numbers."""
+        if self._problem.rows.n_rows * self.size > KEPT:
+            return None
+        return [(here, block.copy()) for here, block in self._made()]
+
+    def _made(self) -> Iterator[tuple[slice, Some]]:
         values = self._problem.rows.values
         n, d = values.shape
         step = max(1, BLOCK // max(1, d))
@@ -242,10 +262,15 @@ class BlockRows(_Plain):
             sums += c[here].T @ (block * block)
         return self._sums(self._sums(sums).T)
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats | None:
+    def lengths(self, v: Floats) -> Floats:
+        """Return sum_j v_j U_ij^2."""
+        w, lengths = self._scaled(self._scaled(v[:, None])), np.empty(self._problem.rows.n_rows)
+        for here, block in self._blocks():
+            lengths[here] = ((block * block) @ w)[:, 0]
+        return lengths
+
+    def some(self, chosen: NDArray[np.intp]) -> Floats:
         """Return some rows."""
-        if self.size > MOST_SQUARED:
-            return None
         return self._rows(chosen)
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
@@ -289,10 +314,25 @@ class SparseRows(_Plain):
         scale = self._problem.columns.scale
         return sums.T if scale is None else (sums * scale**2).T
 
-    def some(self, chosen: NDArray[np.intp]) -> Floats | None:
-        """Return nothing: columns are many, or rows are few numbers."""
-        del chosen
-        return None
+    @cached_property
+    def _squares(self) -> native.Rows:
+        rows = self._problem.rows
+        return core_rows(replace(rows, values=rows.values**2))
+
+    def lengths(self, v: Floats) -> Floats:
+        """Return sum_j v_j U_ij^2."""
+        scale, lengths = self._problem.columns.scale, np.empty((self._problem.rows.n_rows, 1))
+        w = v if scale is None else v * scale**2
+        native.score_rows(self._squares, np.ascontiguousarray(w[:, None]), lengths)
+        return lengths[:, 0]
+
+    def some(self, chosen: NDArray[np.intp]) -> Floats:
+        """Return some rows, written out."""
+        part = core_rows(self._problem.rows.take(chosen))
+        block = np.zeros((len(chosen), self.size))
+        native.spread_columns(part, 0, len(block), np.arange(self.size, dtype=np.int64), block)
+        scale = self._problem.columns.scale
+        return block if scale is None else block * scale
 
     def blocks(self, step: int) -> Iterator[tuple[slice, Floats]]:
         """Yield all rows written out, and which these are."""

@@ -16,7 +16,7 @@ from separable.certified.multinomial_descent import descend, most_models
 from separable.certified.multinomial_judge import judge_multinomial
 from separable.certified.multinomial_newton import MultinomialObjective, multinomial_newton
 from separable.certified.multinomial_rows import BlockRows, SparseRows, WrittenRows
-from separable.certified.multinomial_steps import ConjugateSteps, direct_step
+from separable.certified.multinomial_steps import FEW, ConjugateSteps, direct_step
 from separable.certified.multinomial_unpenalised import judge_multinomial_unpenalised
 from separable.certified.newton_cg import Count
 from separable.certified.softmax import totals
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MultinomialSolver"]
 
-#: Up to so many weights, of all classes, the whole Hessian is solved.
-FEW = 1500
 #: Up to so many, it is solved where there is no penalty.
 NOT_MANY = 4000
 #: Dense rows of more columns start with passes, and so many of these.

@@ -14,7 +14,7 @@ from separable.certified.multinomial_newton import Step
 from separable.fitting.scatter import add_rows_to_scatter, fill_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     from separable.certified.multinomial_rows import MultinomialRows
 
     Floats = NDArray[np.float64]
+    Guess = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-__all__ = ["ConjugateSteps", "direct_step"]
+__all__ = ["FEW", "ConjugateSteps", "direct_step"]
 
+#: Up to so many weights, of all classes, the whole Hessian is solved, or that of some rows.
+FEW = 1500
 #: Numbers of rows times classes that are written out at a time.
 WRITTEN = 1 << 20
 #: How much of the gradient a step may leave.
 LOOSE = 0.2
-#: Rows, as many times as columns, from which the curvature is guessed.
-SAMPLE = 4
+#: Rows, as many times as weights, from which the curvature is guessed.
+SAMPLE = 8
+#: Up to so many columns, rows are multiplied with each other.
+MOST_SQUARED = 2000
 #: Least curvature of a column.
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -57,16 +62,24 @@ def direct_step(
 
 
 def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Floats:
+    """Return the curvature by all weights and intercepts, from all rows."""
+    step = max(1, WRITTEN // (q.shape[1] * (x.size + 1)))
+    parts = ((rows, q[here], objective.c[here]) for here, rows in x.blocks(step))
+    return _curvature(parts, objective, x.size)
+
+
+def _curvature(
+    parts: Iterable[tuple[Floats, Floats, Floats]], objective: MultinomialObjective, size: int
+) -> Floats:
     """Return the curvature by the weights of the first class, its intercept, the second, ...
 
-    To which is added what acts on equal changes alone, so that it can be inverted.
+    To which is added what acts on equal changes alone, so that it can be inverted. Parts are rows
+    with their shares and costs.
     """
-    K, m = q.shape[1], x.size + objective.fit_intercept
+    K, m = objective.n_classes, size + objective.fit_intercept
     whole = np.zeros((K, m, K, m))
-    step = max(1, WRITTEN // (K * m))
-    for here, rows in x.blocks(step):
+    for rows, mine, c in parts:
         wide = np.column_stack([rows, np.ones(len(rows))]) if objective.fit_intercept else rows
-        mine, c = q[here], objective.c[here]
         shared = mine[:, :, None] * wide[:, None, :]  # q_k x
         for k in range(K):
             cost = c * mine[:, k]
@@ -77,7 +90,7 @@ def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> 
             whole[k, :, k] += (left * others[:, None]).T @ wide
     for k in range(K):
         whole[k + 1 :, :, k] = whole[k, :, k + 1 :].transpose(1, 2, 0)
-        whole[k, range(x.size), k, range(x.size)] += objective.penalty
+        whole[k, range(size), k, range(size)] += objective.penalty
     sizes = np.einsum("kjkj->j", whole) / K**2
     diagonal = np.arange(m)
     for k in range(K):
@@ -138,44 +151,97 @@ class _Model:
         self._x, self._objective = x, objective
         self._q: NDArray[Any] = q.astype(x.dtype, copy=False)
         self._c: NDArray[Any] = objective.c.astype(x.dtype, copy=False)
-        spread = q * (1.0 - q)
-        spread *= objective.c[:, None]
-        self._of_b = spread.sum(axis=0)
-        self._factor = self._guess(spread.mean(axis=1))
-        self._diagonal = np.ones(1)
-        if self._factor is None:
-            self._diagonal = np.maximum(objective.penalty + x.squares(spread), TINY)
-
-    def _guess(self, h: Floats) -> Cholesky | None:
-        """Return the curvature of the mean class, from rows in proportion to what they add."""
-        reach = np.cumsum(h)
-        total, most = float(reach[-1]), SAMPLE * self._x.size
-        if not (np.isfinite(total) and total > 0):
-            return None
-        chosen, weight = np.arange(len(h)), h
-        if len(h) > 2 * most:
-            places = (np.arange(most) + 0.5) * (total / most)
-            chosen, times = np.unique(np.searchsorted(reach, places), return_counts=True)
-            weight = times.astype(np.float64) * (total / most)
-        rows = self._x.some(chosen)
-        if rows is None:
-            return None
-        rows *= np.sqrt(weight)[:, None]
-        products = np.zeros((rows.shape[1],) * 2)
-        add_rows_to_scatter(products, rows)
-        fill_lower(products)
-        products[np.diag_indices(len(products))] += self._objective.penalty
-        return Cholesky(products)
+        self._guess = _guess(x, objective, q)
 
     def inverse(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
         """Return roughly what moves the gradient by g and the sums by total."""
-        du = g / self._diagonal if self._factor is None else self._factor.solve(g)
-        if not self._objective.fit_intercept:
-            return du, np.zeros_like(total)
-        db = np.divide(total, self._of_b, out=np.zeros_like(total), where=self._of_b > 0)
-        return du, db - db.mean()
+        return self._guess(g, total)
 
     def image(self, u: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the scores of a step, and by how much it moves gradient and sums."""
         ds, along, sums = self._x.curved(self._c, self._q, u, b)
         return ds, along + self._objective.penalty * u, sums
+
+
+def _guess(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Guess:
+    """Return the inverse of what some rows say: for few weights of them all together.
+
+    Rows are taken in proportion to what they add to the curvature, for its size.
+    """
+    spread = q * (1.0 - q)
+    spread *= objective.c[:, None]
+    h = spread.mean(axis=1)
+    total, together = float(h.sum()), objective.n_classes * (x.size + 1) <= FEW
+    if not (np.isfinite(total) and total > 0) or x.size > MOST_SQUARED:
+        return _Diagonal(x, spread, objective)
+    chosen, times = np.arange(len(h)), np.ones(len(h))
+    most = SAMPLE * x.size * (objective.n_classes if together else 1)
+    if len(h) > 2 * most:
+        sizes = np.maximum(objective.penalty + x.squares(h[:, None])[:, 0], TINY)
+        reach = np.cumsum(h * (x.lengths(1.0 / sizes) + x.size / total))
+        places = (np.arange(most) + 0.5) * (reach[-1] / most)
+        chosen, counts = np.unique(np.searchsorted(reach, places), return_counts=True)
+        times = counts * (reach[-1] / most) / np.diff(reach, prepend=0.0)[chosen]
+    if together:
+        return _Together(x.some(chosen), q[chosen], times * objective.c[chosen], objective)
+    return _ClassByClass(x.some(chosen), times * h[chosen], spread, objective)
+
+
+class _Together:
+    """The whole Hessian of some rows."""
+
+    def __init__(self, rows: Floats, q: Floats, c: Floats, objective: MultinomialObjective) -> None:
+        self._has_b = objective.fit_intercept
+        step = max(1, WRITTEN // (q.shape[1] * (rows.shape[1] + 1)))
+        cuts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        parts = ((rows[cut], q[cut], c[cut]) for cut in cuts)
+        self._factor = Cholesky(_curvature(parts, objective, rows.shape[1]))
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        right = np.vstack([g, total]) if self._has_b else g
+        found = self._factor.solve(right.T.ravel()).reshape(len(total), -1).T
+        found = found - found.mean(axis=1, keepdims=True)
+        du = np.ascontiguousarray(found[: len(g)])
+        return du, found[-1] if self._has_b else np.zeros_like(total)
+
+
+class _Intercepts:
+    """Intercepts by the curvature of each."""
+
+    def __init__(self, spread: Floats, objective: MultinomialObjective) -> None:
+        self._curve, self._has_b = spread.sum(axis=0), objective.fit_intercept
+
+    def __call__(self, total: Floats) -> Floats:
+        if not self._has_b:
+            return np.zeros_like(total)
+        db: Floats = np.divide(total, self._curve, out=np.zeros_like(total), where=self._curve > 0)
+        db -= db.mean()
+        return db
+
+
+class _ClassByClass:
+    """The curvature of the mean class in some rows, for each class."""
+
+    def __init__(
+        self, rows: Floats, h: Floats, spread: Floats, objective: MultinomialObjective
+    ) -> None:
+        rows *= np.sqrt(h)[:, None]
+        products = np.zeros((rows.shape[1],) * 2)
+        add_rows_to_scatter(products, rows)
+        fill_lower(products)
+        products[np.diag_indices(len(products))] += objective.penalty
+        self._factor, self._intercepts = Cholesky(products), _Intercepts(spread, objective)
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        return self._factor.solve(g), self._intercepts(total)
+
+
+class _Diagonal:
+    """The curvature by each weight alone, of all rows."""
+
+    def __init__(self, x: MultinomialRows, spread: Floats, objective: MultinomialObjective) -> None:
+        self._curve = np.maximum(objective.penalty + x.squares(spread), TINY)
+        self._intercepts = _Intercepts(spread, objective)
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        return g / self._curve, self._intercepts(total)

@@ -10,17 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted, Material
 from separable.certified.losses import SquaredError
+from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.regressor import CertifiedRegressor
 from separable.certified.square_models import (
     columns_of,
-    in_alpha,
     judge_alpha,
     learn_from_rows,
     limits_of,
     refuse_not_finite,
     suits_sums,
-    total_weight,
     with_end,
 )
 from separable.certified.square_sums import gram_problem, sums_of
@@ -92,10 +91,10 @@ class PenalisedSquares(CertifiedRegressor):
         return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
-        return Lane(1.0 / (strength * total_weight(problem, fold)), target, fold)
+        return problem.alpha_lane(strength, target, fold)
 
     def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
-        return in_alpha(judgement, strength)
+        return judgement.times(strength)
 
     def _sum_lanes(
         self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
@@ -117,18 +116,21 @@ class PenalisedSquares(CertifiedRegressor):
 
     def _learn(self, lesson: Lesson) -> Fitted:
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
-        start = self._last_weights(lesson)
+        start, steps = self._last_weights(lesson), 0
         request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
             fitted = self._learn_from_sums(lesson, request, start)
-            if fitted.judgement.certificates[0].converged or end.asked.is_set():
+            steps = int(fitted.passes[0])
+            converged = fitted.judgement.certificates[0].converged
+            if converged or end.asked.is_set() or steps >= request.max_iter:
                 return fitted
+            request = replace(request, max_iter=request.max_iter - steps)
             start = fitted.problem.columns.raw(
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
         problem = self._problem(lesson)
         solved = learn_from_rows(problem, float(self.alpha), request, start)
-        return Fitted(problem, solved.judgement, solved.passes, solved.engines)
+        return Fitted(problem, solved.judgement, solved.passes + steps, solved.engines)
 
     def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)
@@ -149,14 +151,16 @@ class PenalisedSquares(CertifiedRegressor):
         columns = columns_of(gram, standardize=bool(self.standardize), is_sparse=False)
         if gram.fit_intercept:
             columns = replace(columns, shift=gram.mean)
-        return Problem(
-            rows,
-            self._loss(),
-            lesson.target,
-            lesson.weight,
-            fit_intercept=gram.fit_intercept,
-            columns=columns,
-            penalty=self._penalty(),
+        return level_target(
+            Problem(
+                rows,
+                self._loss(),
+                lesson.target,
+                lesson.weight,
+                fit_intercept=gram.fit_intercept,
+                columns=columns,
+                penalty=self._penalty(),
+            )
         )
 
     def _last_weights(self, lesson: Lesson) -> Floats | None:

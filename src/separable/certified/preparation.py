@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["column_scales", "prepare", "without_duplicates"]
+__all__ = ["column_scales", "level_target", "prepare", "without_duplicates"]
 
 #: Values up to 2^RANGE and down to 2^-RANGE are taken as they are; their squares fit a float32.
 RANGE = 40
@@ -71,6 +72,21 @@ def prepare(
         value=value,
         penalty=Penalty() if penalty is None else penalty,
     )
+
+
+def level_target(problem: Problem) -> Problem:
+    """Return the problem of squared errors with the mean of the target taken off.
+
+    It is part of the intercept in any case; off, it takes no digits from what is left.
+    """
+    if problem.loss.name != "squared_error" or not problem.fit_intercept:
+        return problem
+    target = np.asarray(problem.target, dtype=np.float64)
+    level = float(target[0] + np.average(target - target[0], weights=problem.weight))
+    if not math.isfinite(level):
+        return problem
+    columns = replace(problem.columns, level=problem.columns.level + level)
+    return replace(problem, target=target - level, columns=columns)
 
 
 def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None) -> Floats:

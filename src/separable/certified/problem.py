@@ -2,11 +2,12 @@
 
 In each lane, over weights u of the problem's columns z = (x - shift) scale, and b,
 
-    minimise  value (1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
+    minimise  value (penalty(u) + sum_i c_i loss(y_i, u.z_i + b)),   c_i = C weight_i / value
 
-with its own class, C and fold: c_i is 0 for rows held out. Without standardisation the columns are
-as they were but for a common power of two, whose square is ``value``; then it is the objective of
-raw weights w = scale u. With it, scale is 1 / standard deviation and value is 1.
+with its own class, C and fold: c_i is 0 for rows held out. The penalty is 1/2 |u|^2, or a mixture
+with |u|_1 (`Penalty`). Without standardisation the columns are as they were but for a common power
+of two, whose square is ``value``; then it is the objective of raw weights w = scale u, if |u|_1
+costs 1 / sqrt(value) as much. With it, scale is 1 / standard deviation and value is 1.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ __all__ = ["BLOCK", "TOGETHER", "Columns", "Lane", "Penalty", "Problem", "dense_
 BLOCK = 1 << 16
 #: Numbers of a problem that is small enough to be solved to rounding, whatever was asked.
 SMALL = 1_000_000
+#: An alpha that is larger, or smaller than its inverse, leaves too few numbers for sums of losses.
+LARGEST = 1e300
 #: Doubles of a cache line.
 LINE = 8
 #: The target of a lane that learns all classes together.
@@ -116,22 +119,35 @@ class Columns:
         Only of dense rows; None: 0.
     scale : ndarray, shape (d,), or None
         None: 1.
+    level : float
+        What was taken off the target, and belongs to the intercept.
     """
 
     shift: Floats | None = None
     scale: Floats | None = None
+    level: float = 0.0
 
     def raw(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return weights, shape (d, k), and intercepts, shape (k,), of the columns as they came."""
         w = u if self.scale is None else u * self.scale[:, None]
-        return w, b if self.shift is None else b - self.shift @ w
+        b = b if self.shift is None else b - self.shift @ w
+        return w, b + self.level if self.level else b
 
-    def seen(self, w: Floats) -> Floats:
-        """Return the weights u, shape (d, k), of weights of the columns as they came."""
-        if self.scale is None:
-            return w
-        scale = self.scale[:, None]
-        return np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
+    def seen(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return the u and b of weights, shape (d, k), and intercepts of the columns as they came.
+
+        Examples
+        --------
+        >>> columns = Columns(np.array([3.0]), np.array([0.5]))
+        >>> columns.raw(*columns.seen(np.array([[2.0]]), np.array([1.0])))
+        (array([[2.]]), array([1.]))
+        """
+        u = w
+        if self.scale is not None:
+            scale = self.scale[:, None]
+            u = np.divide(w, scale, out=np.zeros_like(w), where=scale > 0)
+        b = b - self.level if self.level else b
+        return u, b if self.shift is None else b + self.shift @ w
 
 
 @dataclass(frozen=True)
@@ -183,6 +199,20 @@ class Problem:
         return self.target.dtype == np.float64
 
     # ------------------------------------------------------------------ lanes
+
+    def alpha_lane(self, alpha: float, target: int = 1, fold: int = -1) -> Lane:
+        """Return the lane whose objective, times alpha, is the mean loss and alpha times a penalty.
+
+        The mean is that of the rows that it learns from, by their weights.
+        """
+        weight = np.ones(self.rows.n_rows) if self.weight is None else self.weight
+        total = float((weight if self.fold is None else weight[self.fold != fold]).sum())
+        if not 1.0 / LARGEST <= alpha * total <= LARGEST:
+            raise ValueError(
+                f"alpha={alpha:g} times the weight of all rows, {total:g}, is beyond the range of "
+                "numbers. Choose an alpha closer to 1, or y in other units."
+            )
+        return Lane(1.0 / (alpha * total), target, fold)
 
     def targets(self, lane: Lane) -> Floats:
         """Return y of each row: +1 or -1, or the number."""

@@ -27,6 +27,8 @@ FARTHEST = 700.0
 FEW = 64
 #: Scores that are further apart than this are brought closer, and taken apart again by steps.
 WIDE, COOLING = 128.0, 4.0
+#: Of how far apart they are: what is rounding, so that no step of that size is worth its time.
+DIGITS = 2.0**-30
 
 
 def _tops(s: Floats) -> Floats:
@@ -121,7 +123,8 @@ def best_intercepts(y: Labels, s: Floats, c: Floats, guess: Floats | None = None
     found, heat = np.zeros(len(there)) if guess is None else guess[there], 1.0
     while float(np.ptp(some)) > WIDE * heat:
         heat *= COOLING
-    while heat >= 1.0:  # scores that are far apart: first as if all were closer
+    coolest = max(1.0, DIGITS * heat)
+    while heat >= coolest:  # scores that are far apart: first as if all were closer
         found = heat * _descend(label, some / heat, c, wanted[there], found / heat)
         heat /= COOLING
     b[there] = found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from separable.certified.l1_multinomial_solve import L1MultinomialSolver
 from separable.certified.l1_solve import L1Solver
 from separable.certified.multinomial_solve import MultinomialSolver
 from separable.certified.solve import Solver
@@ -36,7 +37,8 @@ class Learns(Protocol):
 def solver_of(problem: Problem, request: Request) -> Learns:
     """Return what learns the lanes of a problem."""
     if problem.n_classes > 2:
-        return MultinomialSolver(problem, request)
+        smooth = problem.penalty.is_smooth
+        return (MultinomialSolver if smooth else L1MultinomialSolver)(problem, request)
     if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
         return L1Solver(problem, request)
     return Solver(problem, request)

@@ -13,7 +13,7 @@ from separable.certified.fold_lanes import Learned
 from separable.certified.judge import Judgement
 from separable.certified.problem import SMALL, Problem
 from separable.certified.sharing import shared_out
-from separable.certified.square_models import columns_of, models_of, seen_from_raw, with_end
+from separable.certified.square_models import columns_of, models_of, with_end
 from separable.certified.square_sums import SummedFolds
 from separable.model.scores import linear_scores
 
@@ -68,7 +68,7 @@ class FoldModels:
     def learned(self, place: int) -> Learned:
         """Return one of the models, as `FoldLanes` has them."""
         one, models = slice(place, place + 1), self.models
-        u, b = seen_from_raw(self.problem.columns, models.weights[one], models.intercept[one])
+        u, b = self.problem.columns.seen(models.weights[one].T, models.intercept[one])
         judgement = Judgement(u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1)))
         fitted = Fitted(self.problem, judgement, models.steps[one], models.engines[one])
         return Learned(self.fold, place, fitted, [], [1])

@@ -12,7 +12,7 @@ import numpy as np
 from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
-from separable.certified.problem import Columns, Lane
+from separable.certified.problem import Columns
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
 from separable.certified.solvers import solver_of
@@ -37,15 +37,12 @@ __all__ = [
     "SquareModels",
     "alpha_max",
     "columns_of",
-    "in_alpha",
     "judge_alpha",
     "learn_from_rows",
     "limits_of",
     "models_of",
     "refuse_not_finite",
-    "seen_from_raw",
     "suits_sums",
-    "total_weight",
     "with_end",
 ]
 
@@ -182,8 +179,10 @@ def _ask_rows(
     """Judge models by the rows, and learn those from the rows that are not good enough."""
     for k in doubtful.tolist():
         judged = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
-        if not judged.certificates[0].converged:
-            better = learn_from_rows(problem, float(alphas[k]), request, found.weights[k])
+        left = request.max_iter - int(found.steps[k])
+        if not judged.certificates[0].converged and left > 0:
+            rest = replace(request, max_iter=left)
+            better = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
             if better.judgement.is_better_than(judged):
                 judged = better.judgement
                 found.steps[k] += better.passes[0]
@@ -194,12 +193,6 @@ def _ask_rows(
 
 
 # ---------------------------------------------------------------------- from the rows
-
-
-def total_weight(problem: Problem, fold: int = -1) -> float:
-    """Return the weight of the rows that a lane learns from, W."""
-    weight = np.ones(problem.rows.n_rows) if problem.weight is None else problem.weight
-    return float((weight if problem.fold is None else weight[problem.fold != fold]).sum())
 
 
 def alpha_max(problem: Problem) -> float:
@@ -217,31 +210,23 @@ def alpha_max(problem: Problem) -> float:
 
 def judge_alpha(problem: Problem, alpha: float, weights: Floats, tol: float) -> Judgement:
     """Certify weights of the columns as they came, from the rows, with the best intercept."""
-    lane = Lane(1.0 / (alpha * total_weight(problem)))
-    u, _ = seen_from_raw(problem.columns, weights[None, :], np.zeros(1))
-    return in_alpha(judge_l1(problem, [lane], None, u, tol), alpha)
+    u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
+    return judge_l1(problem, [problem.alpha_lane(alpha)], None, u, tol).times(alpha)
 
 
 def learn_from_rows(
     problem: Problem, alpha: float, request: Request, weights: Floats | None
 ) -> Solved:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
-    lane = Lane(1.0 / (alpha * total_weight(problem)))
     start = None if weights is None else start_at(problem, weights)
-    (solved,) = solver_of(problem, request).solve([lane], start)
-    return replace(solved, judgement=in_alpha(solved.judgement, alpha))
+    (solved,) = solver_of(problem, request).solve([problem.alpha_lane(alpha)], start)
+    return replace(solved, judgement=solved.judgement.times(alpha))
 
 
 def start_at(problem: Problem, weights: Floats) -> Start:
     """Return the start at weights of the columns as they came."""
-    u, b = seen_from_raw(problem.columns, weights[None, :], np.zeros(1))
+    u, b = problem.columns.seen(weights[:, None], np.zeros(1))
     return Start(np.zeros((problem.rows.n_rows, 1)), b, u)
-
-
-def in_alpha(judgement: Judgement, alpha: float) -> Judgement:
-    """Return certificates and dual points of lanes as those of alpha times their objective."""
-    certificates = [one.times(alpha, convexity=alpha) for one in judgement.certificates]
-    return replace(judgement, certificates=certificates, dual=judgement.dual * alpha)
 
 
 def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Columns:
@@ -251,12 +236,3 @@ def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Colu
     scale = np.zeros_like(gram.penalised)
     np.divide(1.0, gram.penalised, out=scale, where=gram.penalised > 0)
     return Columns(gram.mean if gram.fit_intercept and not is_sparse else None, scale)
-
-
-def seen_from_raw(columns: Columns, weights: Floats, intercept: Floats) -> tuple[Floats, Floats]:
-    """Return weights, (d, k), and intercepts of a problem's columns, of those as they came."""
-    u = weights.T
-    if columns.scale is not None:
-        scale = columns.scale[:, None]
-        u = np.divide(u, scale, out=np.zeros_like(u), where=scale > 0)
-    return u, intercept if columns.shift is None else intercept + weights @ columns.shift

@@ -18,7 +18,7 @@ from separable.fitting.targets import RowWeights
 from separable.moments.data import Data
 from separable.moments.held_out import gap_of_means, squared_errors
 from separable.moments.moments import Moments
-from separable.moments.ridge_folds import folds_of
+from separable.moments.ridge_folds import holds_out_each_once, merged_folds
 from separable.moments.sums import products_about
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
-    from separable.moments.ridge_folds import Folds
 
     Floats = NDArray[np.float64]
 
@@ -89,28 +88,39 @@ class SummedFolds:
         self, rows: Rows, target: Floats, weight: Floats | None, splits: Sequence[Split]
     ) -> None:
         self._data, self._splits = _data(rows, target, weight), splits
-        self._folds: Folds | None = None
+        self._parts: tuple[list[Moments], list[Moments]] | None = None
         p = rows.n_features + 1
         if len(splits) > 1 and MATRICES * len(splits) * p * p * 8 <= available_bytes():
-            pairs = [(split.train, split.test) for split in splits]
-            self._folds = folds_of(self._data, pairs, _no_sums)
+            self._sum_parts()
+
+    def _sum_parts(self) -> None:
+        """Sum what every fold learns from and holds out."""
+        held_out = [self._sum(split.test) for split in self._splits]
+        if all(split.is_complement for split in self._splits) and holds_out_each_once(
+            [split.test for split in self._splits], self._data.rows.n_rows
+        ):
+            learned, self.total = merged_folds(held_out)
+        else:
+            learned = [self._sum(split.train) for split in self._splits]
+        self._parts = learned, held_out
+
+    def _sum(self, chosen: NDArray[np.intp] | None = None) -> Moments:
+        return _no_sums().add_data(self._data, chosen)
 
     @cached_property
     def total(self) -> Moments:
         """The sums of all rows."""
-        if self._folds is not None:
-            return self._folds.total
-        return _no_sums().add_data(self._data)
+        return self._sum()
 
     def of_fold(self, fold: int) -> FoldSums:
         """Return the sums of one fold."""
         split = self._splits[fold]
-        if self._folds is not None:
-            learned, held_out = self._folds.learned[fold], self._folds.held_out[fold]
+        if self._parts is not None:
+            learned, held_out = (part[fold] for part in self._parts)
         else:
             whole = split.n_train == split.n_rows and split.is_complement
-            learned = self.total if whole else _no_sums().add_data(self._data, split.train)
-            held_out = _no_sums().add_data(self._data, split.test)
+            learned = self.total if whole else self._sum(split.train)
+            held_out = self._sum(split.test)
         if learned.is_empty:
             raise ValueError(f"All rows that fold {fold} trains on have weight 0.")
         return FoldSums(fold, learned, held_out)

@@ -91,6 +91,8 @@ class Table:
     paths : ndarray, shape (F, S, k, d) or (F, S, k, d + 1), or None
         Weights, then the intercept. NaN for a class that a fold has not learned.
     select : str
+    l1_ratio : float, default 0.0
+        The share of l1 that all of this was found with.
     """
 
     strengths: Floats
@@ -99,6 +101,7 @@ class Table:
     certificates: NDArray[np.object_]
     paths: Floats | None
     select: str
+    l1_ratio: float = 0.0
 
     @property
     def mean(self) -> Floats:
@@ -220,20 +223,6 @@ class StrengthSearch(CertifiedClassifier):
         with warnings.catch_warnings():  # a class of one row is not learned where it is held out
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return list(folds.split(np.empty(len(material.target)), material.target))
-
-    def can_search(self, y: Any) -> bool:
-        """Say whether the classes in y have rows enough to hold some out.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        """
-        counts = np.unique(np.asarray(y), return_counts=True)[1]
-        return (len(counts) > 2 and counts.max() > 1) or (len(counts) == 2 and counts.min() > 1)
-
-    def without_search(self) -> CertifiedEstimator:
-        """Return the learner of C=1 with the same parameters, to be fitted."""
-        return self._plain()
 
     def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
         """Learn and score all folds and strengths."""

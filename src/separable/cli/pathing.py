@@ -102,7 +102,7 @@ class PathFound:
         largest = [
             (
                 number(each.strength),
-                ", ".join(shown(one["feature"], WIDEST // 3) for one in each.largest),
+                ", ".join(shown(one["feature"], WIDEST // 3) for one in each.largest) or "none",
             )
             for each in self.steps
         ]
@@ -230,13 +230,14 @@ def _learned(
 
 
 def _largest(weights: Floats, names: Sequence[str], top: int) -> list[dict[str, Any]]:
-    """Return the features with the largest weights in any class, largest first."""
+    """Return the features with the largest weights in any class, largest first, none that is 0."""
     size = np.abs(weights)
     of = size.argmax(axis=0)
     largest = size.max(axis=0)
     count = min(top, len(largest))
     places = np.argpartition(-largest, count - 1)[:count]
     places = places[np.lexsort((places, -largest[places]))]
+    places = places[largest[places] > 0]
     return [
         {"feature": names[place], "weight": float(weights[of[place], place])} for place in places
     ]

@@ -26,6 +26,7 @@ from separable.moments.block import (
     stack_blocks,
 )
 from separable.moments.data import Data
+from separable.moments.dense_blocks import add_dense_blocks
 from separable.moments.room import check_column_products
 from separable.moments.state import (
     IMPOSSIBLE,
@@ -238,6 +239,13 @@ class Moments:
             self._pending, self._n_pending = [], 0
             yield whole
         while start < n:
+            if self._sums is not None and group is None and not self._pending:
+                whole_blocks = (n - start) // step * step
+                start += add_dense_blocks(
+                    self._sums, rows, targets, weight, chosen, start, whole_blocks, step
+                )
+                if start == n:
+                    break
             stop = min(n, start + step - self._n_pending)
             cut: Any = slice(start, stop) if chosen is None else _run_of(chosen[start:stop])
             block = Block(
@@ -261,6 +269,10 @@ class Moments:
     def _add_block(self, sums: Sums, block: Block) -> Sums:
         if not sums.weight.any():
             sums.origin = middle(block)
+        elif block.group is None:
+            n = block.rows.n_rows
+            if add_dense_blocks(sums, block.rows, block.targets, block.weight, None, 0, n, n):
+                return sums
         try:
             add_block(sums, block)
         except ScaleNeeded:

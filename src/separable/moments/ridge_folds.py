@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     #: The fit to some rows, of which the sums are there too, by the way that loses no digits.
     Fit = Callable[[Data, Integers, Moments, float], Solution]
 
-__all__ = ["Folds", "check_splits", "folds_of", "score_folds", "score_folds_wide"]
+__all__ = [
+    "Folds",
+    "check_splits",
+    "folds_of",
+    "holds_out_each_once",
+    "merged_folds",
+    "score_folds",
+    "score_folds_wide",
+]
 
 #: Less than this of a sum of squares left, and it is computed from the rows instead.
 LEAST_SHARE = 1e-6
@@ -66,12 +74,15 @@ def folds_of(
     """
     held_out = [new_sums().add_data(data, test) for _, test in splits]
     if _is_partition(splits, data.rows.n_rows):
-        learned = list(each_complement(held_out))
-        total = learned[0] + held_out[0]
-    else:
-        learned = [new_sums().add_data(data, train) for train, _ in splits]
-        total = new_sums().add_data(data)
-    return Folds(list(splits), held_out, learned, total)
+        return Folds(list(splits), held_out, *merged_folds(held_out))
+    learned = [new_sums().add_data(data, train) for train, _ in splits]
+    return Folds(list(splits), held_out, learned, new_sums().add_data(data))
+
+
+def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
+    """Return what each fold learns from and the sums of all rows, from what folds hold out."""
+    learned = list(each_complement(held_out))
+    return learned, learned[0] + held_out[0]
 
 
 def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> None:
@@ -88,11 +99,20 @@ def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> Non
                 )
 
 
+def holds_out_each_once(tests: Sequence[Integers], n_rows: int) -> bool:
+    """Say whether every row is in one of the parts, and in no other."""
+    if sum(len(test) for test in tests) != n_rows:
+        return False
+    seen = np.zeros(n_rows, bool)
+    for test in tests:
+        seen[test] = True
+    return bool(seen.all())
+
+
 def _is_partition(splits: Sequence[tuple[Integers, Integers]], n_rows: int) -> bool:
     if len(splits) < 2:
         return False
-    every = np.concatenate([test for _, test in splits])
-    if len(every) != n_rows or (np.bincount(every, minlength=n_rows) != 1).any():
+    if not holds_out_each_once([test for _, test in splits], n_rows):
         return False
     other = np.empty(n_rows, bool)
     for train, test in splits:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from separable.certified.alpha_folds import AlphaFolds
+from separable.certified.alpha_table import falling_alphas
 from separable.certified.block_learner import BlockLearner
 from separable.certified.fold_lanes import FoldLanes, all_rows, has_lanes
 from separable.certified.penalised_squares import PenalisedSquares
@@ -277,7 +278,7 @@ def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path
     lesson = learner._lesson(learner._material(problem.X, problem.y, problem.weight))
     count = ALPHA_STEPS if given is None else given
     if isinstance(count, Integral):
-        alphas = learner._largest_alpha(lesson) * np.geomspace(1.0, ALPHA_EPS, max(0, int(count)))
+        alphas = falling_alphas(learner._largest_alpha(lesson), ALPHA_EPS, max(0, int(count)))
     else:
         alphas = np.array(count, dtype=np.float64)
     _check_alphas(alphas, given)

@@ -230,6 +230,8 @@ class GramDescent {
                 moved = sweep();
                 if (!is_worth_solving()) continue;
                 settled = settle();
+                ++steps;
+                break;  // r does not know of it
             }
             refresh();
             more = enter();
@@ -351,25 +353,29 @@ class GramDescent {
     }
 
     // Where columns depend on each other: along weights that change no prediction, the way in which
-    // the penalty falls, to the first 0.
+    // the penalty falls, to the first 0; false where none is met before the penalty is least.
     bool go_along_free(std::int64_t dependent) {
         found_.resize(support_.size());
         factor_.free_direction(dependent, found_);
-        double slope = 0;
-        for (std::size_t i = 0; i < support_.size(); ++i)
-            slope += std::copysign(l1(support_[i]), w_[support_[i]]) * found_[i];
+        double slope = 0, curvature = 0;
+        for (std::size_t i = 0; i < support_.size(); ++i) {
+            const std::int64_t j = support_[i];
+            slope += (std::copysign(l1(j), w_[j]) + l2(j) * w_[j]) * found_[i];
+            curvature += l2(j) * found_[i] * found_[i];
+        }
         const double side = slope > 0 ? -1.0 : 1.0;
         double way = std::numeric_limits<double>::infinity();
+        if (curvature > 0) way = std::abs(slope) / curvature;
         std::int64_t first = -1;
         for (std::size_t i = 0; i < support_.size(); ++i) {
             const double at = w_[support_[i]], moves = side * found_[i];
             if ((at > 0) == (moves > 0) || moves == 0) continue;
             if (-at / moves < way) way = -at / moves, first = support_[i];
         }
-        if (first < 0) return false;
+        if (!std::isfinite(way)) return false;
         for (std::size_t i = 0; i < support_.size(); ++i) w_[support_[i]] += way * side * found_[i];
-        w_[first] = 0.0;
-        return true;
+        if (first >= 0) w_[first] = 0.0;
+        return first >= 0;
     }
 
     // Goes to the weights found, or to the first 0 on the way there; whether it got there.
