@@ -165,7 +165,7 @@ def test_squared_hinge_of_separable_rows(shape, C):
     X = rng.normal(size=shape) @ (np.eye(d) + 1.5 * rng.normal(size=(d, d)) / np.sqrt(d))
     y = (X[:, :5].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
     case = Case(X, y, "squared_hinge")
-    found = case.solve([C])
+    found = case.solve([C], Request(max_iter=5000))
     assert found.certificates[0].relative_gap < 1e-6
     assert violations(case, C, found).max() < 1e-3
 

@@ -61,19 +61,26 @@ class ReadColumns:
 
     # ------------------------------------------------------------------ products
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether products of these are those of the problem's columns in float64."""
+        return self.rows.is_sparse or self.rows.values.dtype == np.float64
+
     def along(self, r: Floats) -> Floats:
-        """Return Z'r of sparse columns for r of shape (n, k), whole lines of lanes or one."""
+        """Return Z'r for r of shape (n, k), whole lines of lanes or one."""
+        if not self.rows.is_sparse:
+            pull: Floats = self.rows.values @ r
+            return pull
         sums = aligned_zeros((self.rows.n_rows, r.shape[1]), r.dtype)
         native.score_rows(self.core, r, sums)
         return sums if self.factor is None else sums * self.factor[:, None]
 
-    def scores(self, u: Floats) -> Floats:
-        """Return Zu of sparse columns for u of shape (d, k), whole lines of lanes or one.
-
-        Only columns that have a weight are read.
-        """
-        there = np.flatnonzero(u.any(axis=1))
-        w = u[there] if self.factor is None else u[there] * self.factor[there, None]
+    def scores(self, u: Floats, there: NDArray[np.intp]) -> Floats:
+        """Return Zu for u of shape (m, k), whole lines of lanes or one, of some columns."""
+        if not self.rows.is_sparse:
+            scores: Floats = np.ascontiguousarray(self.rows.values[there].T @ u)
+            return scores
+        w = u if self.factor is None else u * self.factor[there, None]
         scores = aligned_zeros((self.rows.n_features, u.shape[1]), u.dtype)
         if len(there) > 0:
             native.add_rows(core_rows(self.rows.take(there)), in_lines(w), scores)

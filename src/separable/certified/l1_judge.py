@@ -71,32 +71,33 @@ def judge_l1(
     tol : float
         The relative gap asked for.
     columns : ReadColumns, optional
-        The columns of sparse rows; products are quicker by these. Of dense rows of no use.
+        The columns; products are quicker by these, of dense rows where they are in float64.
     """
-    by: Problem | ReadColumns = problem
-    if columns is not None and problem.rows.is_sparse:
-        by = columns
     k = len(lanes)
     corner, curve = corner_and_curve(problem)
     targets = problem.in_lanes(lanes)
-    u = in_lines(np.asarray(weights, dtype=np.float64))
-    read = _read_once(problem, lanes, u) if z is None else None
+    weights = np.asarray(weights, dtype=np.float64)
+    there = np.flatnonzero(weights.any(axis=1))
+    u = in_lines(weights[there])
+    by = columns if columns is not None and columns.is_exact else None
+    read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
     if read is None:
-        scores = by.scores(u)
+        scores = _scores(problem, weights) if by is None else by.scores(u, there)
         if z is None:
             z = _slopes_against(problem, lanes, targets, scores)
         dual = feasible(problem, lanes, z)
-        pull = by.along(dual)[:, :k]
+        pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
     else:
         scores, dual, pull = read
     if curve == 0:
         keep = _scales(problem, lanes, dual[:, :k], pull, corner)
         dual[:, :k] *= keep
-        pull *= keep
+        u, pull = u[:, :k], pull[there] * keep
+    else:
+        u = weights
     b, loss, value, gap = (
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
-    u = u[:, :k]
     terms, penalty, over = column_terms(problem, u, pull)
     primal, value = loss + penalty, value - over
     certificates = [
@@ -111,7 +112,12 @@ def judge_l1(
     ]
     scores = scores[:, :k]
     scores += b
-    return Judgement(u, b, scores, certificates, dual[:, :k])
+    return Judgement(weights, b, scores, certificates, dual[:, :k])
+
+
+def _scores(problem: Problem, weights: Floats) -> Floats:
+    """Return scores by the rows, in whole lines of lanes."""
+    return in_lines(problem.scores(weights))
 
 
 def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
@@ -120,11 +126,10 @@ def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Flo
     Columns without a weight and with a pull within the penalty add nothing.
     """
     corner, curve = corner_and_curve(problem)
-    one_sided = problem.penalty.positive
     there = u.any(axis=1)
     if curve > 0:
         there |= pull.max(axis=1) > corner
-        if not one_sided:
+        if not problem.penalty.positive:
             there |= pull.min(axis=1) < -corner
     u, pull = u[there], pull[there]
     size = np.abs(u)
@@ -132,7 +137,7 @@ def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Flo
     if curve == 0:
         return np.maximum(corner * size - pull * u, 0.0).sum(axis=0), penalty, np.zeros(u.shape[1])
     over = np.maximum(pull - corner, 0.0)
-    if not one_sided:
+    if not problem.penalty.positive:
         over += np.minimum(pull + corner, 0.0)
     terms = np.maximum(corner * size - (pull - over) * u, 0.0).sum(axis=0)
     terms += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
@@ -191,7 +196,9 @@ def _scales(
     problem: Problem, lanes: Sequence[Lane], dual: Floats, pull: Floats, corner: float
 ) -> Floats:
     """Return what to scale dual points with so that no pull exceeds the l1 penalty."""
-    most = (pull if problem.penalty.positive else np.abs(pull)).max(axis=0, initial=0.0)
+    most = pull.max(axis=0, initial=0.0)
+    if not problem.penalty.positive:
+        most = np.maximum(most, -pull.min(axis=0, initial=0.0))
     best = np.ones(len(lanes))
     if problem.is_regression:  # the dual value is quadratic in the scale
         y = problem.targets(lanes[0])

@@ -31,6 +31,8 @@ __all__ = ["L1Solver"]
 
 #: The relative gap at which small problems are solved to rounding.
 ROUNDING = 1e-14
+#: Numbers of a problem that is small enough for that with many strengths.
+SMALL_CHAIN = 100_000
 #: Of the relative gap asked for: what the engine aims at, and again after a certificate missed.
 AIM, CLOSER = 0.9, 0.1
 #: How often it is sent back to come closer.
@@ -125,25 +127,30 @@ class L1Solver:
     ) -> Iterator[Solved]:
         """Learn a chain, and judge it some lanes at a time."""
         mine = [lanes[k] for k in chain]
-        path = self._descend(mine, self._first_weights(start, chain[0]), self._aim, end)
+        aim = self._aim(len(mine))
+        path = self._descend(mine, self._first_weights(start, chain[0]), aim, end)
         n, d = self.problem.rows.shape
         width = max(LEAST_LANES, TABLES // (d + 3 * n))
         for first in range(0, len(chain), width):
             some = slice(first, first + width)
             sweeps = path.sweeps[some].copy()
-            judgement = self._judged(mine[some], path.dense(some, d), sweeps, end)
+            judgement = self._judged(mine[some], path.dense(some, d), sweeps, aim, end)
             engines = ["coordinates"] * len(sweeps)
             yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
 
     def _judged(
-        self, lanes: list[Lane], weights: Floats, sweeps: NDArray[np.int64], end: End
+        self,
+        lanes: list[Lane],
+        weights: Floats,
+        sweeps: NDArray[np.int64],
+        aim: float,
+        end: End,
     ) -> Judgement:
         """Judge weights as they were read; those whose certificate misses are learned further.
 
         ``sweeps`` are those made so far; more are added.
         """
         found = self._judge(lanes, weights)
-        aim = self._aim
         for _ in range(TRIES):
             short = [
                 k
@@ -173,10 +180,12 @@ class L1Solver:
 
     # ------------------------------------------------------------------ the engine
 
-    @property
-    def _aim(self) -> float:
-        """The relative gap that the engine aims at."""
-        return min(self.tol, ROUNDING) if self.problem.is_small else AIM * self.tol
+    def _aim(self, n_strengths: int) -> float:
+        """Return the relative gap that the engine aims at: rounding, where that costs little."""
+        n, d = self.problem.rows.shape
+        if self.problem.is_small and (n_strengths == 1 or n * d <= SMALL_CHAIN):
+            return min(self.tol, ROUNDING)
+        return AIM * self.tol
 
     @cached_property
     def _columns(self) -> ReadColumns:

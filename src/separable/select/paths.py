@@ -12,13 +12,13 @@ from sklearn.base import clone
 from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.alpha_table import falling_alphas
 from separable.certified.block_learner import BlockLearner
-from separable.certified.fold_lanes import all_rows, has_lanes
+from separable.certified.fold_lanes import FoldLanes, all_rows, has_lanes
 from separable.certified.penalised_squares import PenalisedSquares
 from separable.certified.strength_search import strengths_of
 from separable.model.words import lined_up
 from separable.moments.ridge import Ridge
 from separable.select.cross_validation import read_problem
-from separable.select.fits import Lanes, refit
+from separable.select.fits import refit
 from separable.select.notices import Notices
 from separable.select.results import shown_number
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.estimator import CertifiedEstimator
+    from separable.certified.fold_lanes import Learned
     from separable.select.fits import Problem
 
     Floats = NDArray[np.float64]
@@ -182,30 +184,55 @@ def path(
     strengths = strengths_of(STEPS if given is None else given)
     if strengths.ndim != 1 or not len(strengths):
         raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
-    learners = [clone(estimator).set_params(**{strength: float(each)}) for each in strengths]
-    notices = Notices("fit")
     if strength == "C":
-        lanes = Lanes(problem, [all_rows(problem.n_rows)], learners)
-        made: list[Any] = [None] * len(learners)
-        for learned in lanes.learn():
-            with notices.of_fold(learned.place):
-                made[learned.place] = lanes.estimator(learned)
-    else:
-        made = []
-        for k, each in enumerate(learners):
-            with notices.of_fold(k):
-                made.append(refit(replace(problem, estimator=each), np.arange(problem.n_rows)))
-    notices.tell(len(learners))
-    certified = strength == "C"
+        return _path_of_lanes(clone(estimator), problem, strengths)
+    notices = Notices("fit")
+    made = []
+    for k, each in enumerate(strengths):
+        one = clone(estimator).set_params(**{strength: float(each)})
+        with notices.of_fold(k):
+            made.append(refit(replace(problem, estimator=one), np.arange(problem.n_rows)))
+    notices.tell(len(strengths))
     return Path(
         name,
         strength,
         strengths,
         np.stack([each.model_.weights for each in made]),
         np.stack([each.model_.intercept for each in made]),
-        [each.certificates_ for each in made] if certified else None,
-        np.array([int(np.max(each.n_iter_)) for each in made]) if certified else None,
+        None,
+        None,
         made[0].model_.classes,
+    )
+
+
+def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Floats) -> Path:
+    """Learn all C side by side."""
+    for extreme in (strengths.max(), strengths.min()):
+        learner.set_params(C=float(extreme))._check_parameters()
+    material = learner._material(problem.X, problem.y, problem.weight)
+    lanes = FoldLanes(learner, material, [all_rows(problem.n_rows)], strengths, learner._request())
+    found: dict[int, Learned] = {}
+    notices = Notices("fit")
+    for one in lanes.learn():
+        found[one.place] = one
+        with notices.of_fold(one.place):
+            learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
+            learner._warn_of_gap(one.fitted.judgement.certificates)
+    notices.tell(len(strengths))
+    learned = [found[place] for place in range(len(strengths))]
+    raw = [
+        one.fitted.problem.columns.raw(one.fitted.judgement.weights, one.fitted.judgement.intercept)
+        for one in learned
+    ]
+    return Path(
+        type(learner).__name__,
+        "C",
+        strengths,
+        np.stack([weights.T for weights, _ in raw]),
+        np.stack([intercept for _, intercept in raw]),
+        [one.fitted.judgement.certificates for one in learned],
+        np.array([int(one.fitted.passes.max()) for one in learned]),
+        learned[0].classes(material),
     )
 
 

@@ -15,7 +15,8 @@
 //   3. update    q_i += e h_i x_ij,  db -= e m_j
 //
 //   When sweeps have cost as much as the equations of the columns that are not 0 would, these are
-//   solved instead, up to the first v_j that comes to 0.
+//   solved instead, up to the first v_j that comes to 0; or those of the columns that sweeps still
+//   change much, which are few that go together.
 //
 // Source: Friedman, Hastie, Tibshirani 2010 (coordinate descent for generalised linear models).
 #pragma once
@@ -88,10 +89,12 @@ class CoordinateModel {
         }
     }
 
-    // One pass over the columns; returns the largest slope that it took away.
+    // One pass over the columns; returns the largest slope that it took away. `restless` become the
+    // columns of which it took away more than `still`.
     double sweep(const CornerPenalty& penalty, const std::vector<std::int64_t>& active,
-                 std::vector<double>& v) {
+                 double still, std::vector<double>& v, std::vector<std::int64_t>& restless) {
         double largest = 0;
+        restless.clear();
         for (const std::int64_t j : active) {
             const auto column = x_.row(j);
             double& mine = v[at(j)];
@@ -101,7 +104,9 @@ class CoordinateModel {
             const double next = penalty.nearest(a, mine - p / a, penalty.corner(j));         // 2
             if (next == mine) continue;
             change(j, next - mine);  // 3
-            largest = std::max(largest, a * std::abs(next - mine));
+            const double taken = a * std::abs(next - mine);
+            if (taken > still) restless.push_back(j);
+            largest = std::max(largest, taken);
             mine = next;
         }
         work_ += 2 * values_;

@@ -106,6 +106,9 @@ class CoordinatePath {
     static constexpr double kStep = 2, kRough = 0.1;  // on the way to the first strength
     static constexpr double kFall = 1e-4;             // of the gap: a fall that is progress
     static constexpr double kFirstLift = 1e-2, kLeastLift = 1e-8;
+    static constexpr double kStill =
+        0.5;  // of the slope at which sweeps end: that of columns at rest
+    static constexpr int kPatience = 1;  // sweeps before columns not at rest are solved together
     static constexpr std::size_t kAhead = 2;  // columns between a prefetch and its use
     static constexpr int kSweeps = 40;        // of one model
     static constexpr double kEnough = 0.25;   // of the promised fall, for a whole step
@@ -355,10 +358,13 @@ class CoordinatePath {
         const double enough = worst * (loss_.has_steady_curvature() ? kModel : kModelOfJumps);
         for (int k = 0; k < kSweeps && sweeps_ < aim_.max_sweeps; ++k) {
             ++sweeps_;
-            const double moved = model_.sweep(penalty_, active_, w_);
+            const double moved = model_.sweep(penalty_, active_, kStill * enough, w_, restless_);
             for (const std::int64_t j : active_) rest(2 * x_.row(j).size());
             if (moved <= enough) return;
-            if (model_.is_worth_equations(active_, w_)) model_.exact(penalty_, active_, w_);
+            if (model_.is_worth_equations(active_, w_))
+                model_.exact(penalty_, active_, w_);
+            else if (k >= kPatience && model_.is_worth_equations(restless_, w_))
+                model_.exact(penalty_, restless_, w_);  // few that go together
         }
     }
 
@@ -436,7 +442,7 @@ class CoordinatePath {
     ColumnSlopes<F> slopes_;
     std::vector<double>& slope_;             // by column
     std::vector<double> s_, g_, h_, other_;  // by row
-    std::vector<std::int64_t> support_, large_, set_, active_;
+    std::vector<std::int64_t> support_, large_, set_, active_, restless_;
     std::vector<char> in_set_;
     std::vector<double> before_, by_;            // of the active columns: weights and their change
     std::vector<double> there_, end_g_, end_h_;  // by row, at the end of a step
