@@ -50,6 +50,9 @@ __all__ = ["MultinomialSolver"]
 NOT_MANY = 4000
 #: Dense rows of more columns start with passes, and so many of these.
 FEW_COLUMNS, TAKE_OVER_DENSE = 512, 30
+#: A fit with a larger strength starts from passes with so many times smaller ones, that are not
+#: below this; how close these come, and how many passes they take at most.
+APPROACH, LARGE, ROUGHLY, APPROACH_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
 
 
 @dataclass(frozen=True)
@@ -184,8 +187,40 @@ class MultinomialSolver(Solver):
                 before = start.take(columns)
             if last is not None:
                 before = self._after(last, [lanes[k] for k in last.places], mine)
+            earlier = np.zeros(len(mine), np.int64)
+            if before is None:
+                before, earlier = self._approach(mine, on_pass)
             last = self._learn_strength(mine, places, before, on_pass, end)
+            last = replace(last, passes=last.passes + earlier)
             yield last
+
+    def _approach(
+        self, lanes: list[Lane], on_pass: OnPass
+    ) -> tuple[Start | None, NDArray[np.int64]]:
+        """Return where lanes of a large strength start, after how many passes with smaller ones."""
+        start: Start | None = None
+        passes = np.zeros(len(lanes), np.int64)
+        most = len(APPROACH) * APPROACH_PASSES + self._patience
+        strength = lanes[0].strength
+        if not self._passes or not math.isfinite(strength) or self.request.max_iter < most:
+            return start, passes
+        for share in APPROACH:
+            if share * strength < LARGE:
+                continue
+            smaller = [replace(lane, strength=share * lane.strength) for lane in lanes]
+            found, taken = descend(
+                self.problem,
+                self._passed,
+                smaller,
+                tol=ROUGHLY,
+                max_iter=APPROACH_PASSES,
+                seed=self.request.seed,
+                start=start,
+                on_pass=on_pass,
+            )
+            start = self._grown(found, 1.0 / share if share == APPROACH[-1] else 10.0)
+            passes += taken
+        return start, passes
 
     def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
         """Return where lanes start after those of another strength: at the same probabilities."""
@@ -194,8 +229,11 @@ class MultinomialSolver(Solver):
         grown = 1.0
         if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
             grown = lanes[0].strength / before[0].strength
-        found = last.judgement
-        return Start(found.dual * grown, found.intercept, found.weights)
+        return self._grown(last.judgement, grown)
+
+    def _grown(self, found: Judgement, times: float) -> Start:
+        """Return where a strength so many times as large starts: at the same probabilities."""
+        return Start(found.dual * times, found.intercept, found.weights)
 
     def _learn_strength(
         self,
