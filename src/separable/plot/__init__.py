@@ -1,0 +1,1 @@
+"""Pictures of models, data and validation, and of the lectures, by matplotlib."""
