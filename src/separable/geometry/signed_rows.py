@@ -124,14 +124,21 @@ class SignedRows:
 
     def sums(self, a: Floats) -> Floats:
         """Return Z'a, shape (D,)."""
-        signed = self.sign * a
+        return self._sum(self.sign * a, False)
+
+    def sizes(self, a: Floats) -> Floats:
+        """Return |Z|'|a|, shape (D,)."""
+        return self._sum(np.abs(a), True)
+
+    def _sum(self, signed: Floats, absolute: bool) -> Floats:
         if self.is_sparse:
-            total: Floats = self._sparse.T @ signed
+            matrix = abs(self._sparse) if absolute else self._sparse
+            total: Floats = matrix.T @ signed
             total = total if self.scale is None else total * self.scale
         else:
             total = np.zeros(self._d)
             for here, block in self._blocks():
-                total += signed[here] @ block
+                total += signed[here] @ (np.abs(block) if absolute else block)
         return np.append(total, signed.sum()) if self.fit_intercept else total
 
     def gram(self, c: Floats) -> Floats:
