@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["proved_cancelling"]
 
+#: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
+NEARLY = 1e-8
+
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
     """Prove that multipliers close to a, all above 0, cancel; None if that fails.
@@ -50,12 +53,13 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
     found = find_dependencies(vectors)
-    if found is None or not 0 < found.rank < len(vectors):
+    if found is None or found.rank >= len(vectors):
         return None
+    if found.rank == 0:  # vectors of 0 cancel with any multipliers
+        return found
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    size = np.sqrt(np.einsum("ij,ij->i", part, part))
-    if not size.all():
+    if (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     basis = independent_rows(part, found.rank, a)
     check = _solves if exact else _is_near

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly", "snapped"]
 
+#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+NEARLY = 1e-8
+
 
 def separates(cone: ConeRows, u: Floats) -> bool:
     """Return whether z_i.u > 0 for all vectors."""
@@ -61,6 +64,9 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
         return False
     if np.array_equal(exact_signs(cone, u), expected):
         return True
+    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    if far[boundary].any():
+        return False
     closer = snapped(cone, u, boundary)
     return closer is not None and np.array_equal(exact_signs(cone, closer), expected)
 

@@ -73,7 +73,17 @@ def separability(
     >>> separability(X, [0, 1, 1, 0]).kind
     'overlap'
     """
+    if not 0.0 < precision < 1.0:
+        raise ValueError(
+            f"precision must be above 0 and below 1, got {precision!r}: 1e-3 asks for a margin "
+            "within a thousandth of the largest."
+        )
     data = read_labelled(X, y, feature_names)
+    if len(data.classes) < 2:
+        raise ValueError(
+            "separability asks whether classes can be told apart, but y has only one: "
+            f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
+        )
     if len(data.classes) > 2:
         raise ValueError("y has more than two classes.")
     return _two_classes(data, fit_intercept, precision)
