@@ -17,7 +17,7 @@ from separable.geometry.signs import rounding
 from separable.geometry.whole_numbers import solve_whole, whole_columns
 
 if TYPE_CHECKING:
-    from separable.geometry.cone_rows import Floats
+    from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.dependencies import Dependencies
 
 __all__ = ["proved_cancelling"]
@@ -66,7 +66,7 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     return found if check(part, a, basis) else None
 
 
-def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
+def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     """Bound the change of the multipliers of the basis that makes the sum 0.
 
     With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
@@ -89,8 +89,8 @@ def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
     return bool((change < a[basis]).all())
 
 
-def _solves(part: Floats, a: Floats, basis: Floats) -> bool:
-    """Solve for the multipliers of the basis in whole numbers, and look whether they are above 0."""
+def _solves(part: Floats, a: Floats, basis: Places) -> bool:
+    """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])
     others = np.ones(len(a), bool)

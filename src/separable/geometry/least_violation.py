@@ -1,4 +1,4 @@
-"""The u that violates z_i.u >= 1 least: it separates, or its violations are multipliers that cancel.
+"""The u that violates z_i.u >= 1 least: it separates, or its violations cancel.
 
     minimise f(u) = 1/2 sum_i max(0, 1 - z_i.u)^2
 
@@ -183,7 +183,8 @@ def _solve(gram: Floats, slope: Floats) -> Floats:
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
         values = np.where(values > 1e-13 * values[-1], values, np.inf)
-        return (vectors @ ((vectors.T @ target) / values)) / size
+        rough: Floats = (vectors @ ((vectors.T @ target) / values)) / size
+        return rough
     from scipy.linalg import solve_triangular
 
     first = solve_triangular(factor, target, lower=True)

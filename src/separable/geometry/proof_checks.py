@@ -87,7 +87,7 @@ def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | Non
 def combined(
     null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the sum of null vectors that has the coordinates of u at columns that are no pivots."""
+    """Return the sum of null vectors that is u at columns that are no pivots."""
     size = len(u)
     free = np.ones(size, bool)
     free[pivots] = False
