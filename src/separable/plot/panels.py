@@ -1,0 +1,60 @@
+"""Several panels in one figure, or in the place of one axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.plot.style import pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["panels_for"]
+
+
+def panels_for(
+    ax: Axes | None,
+    count: int,
+    *,
+    columns: int = 3,
+    size: tuple[float, float] = (3.2, 3.0),
+    room: float = 0.0,
+    share: bool = False,
+) -> tuple[Figure | SubFigure, Any]:
+    """Return the figure and ``count`` axes in rows of at most ``columns``.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Whose place to divide; None: a new figure.
+    count, columns : int
+    size : (float, float)
+        Of one panel, in inches, for a new figure.
+    room : float
+        Inches of width beside the panels, for a legend or colour bar.
+    share : bool
+        Whether all panels have the same scales.
+
+    Returns
+    -------
+    figure
+    axes : ndarray of Axes, shape (count,)
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if ax is None:
+        width = columns * size[0] + room
+        figure: Any = pyplot().figure(figsize=(width, rows * size[1]), layout="constrained")
+        grid = figure.add_gridspec(rows, columns)
+    else:
+        figure = ax.figure
+        ax.set_axis_off()
+        grid = ax.get_subplotspec().subgridspec(rows, columns)
+    made: list[Any] = []
+    for place in range(count):
+        same = made[0] if share and made else None
+        made.append(figure.add_subplot(grid[divmod(place, columns)], sharex=same, sharey=same))
+    return figure, np.array(made, dtype=object)
