@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from separable.plot.lda1d_display import Lda1dDisplay
-    from separable.plot.lda_display import LdaDisplay
-    from separable.plot.losses_display import LossesDisplay
-    from separable.plot.lp_balls_display import LpBallsDisplay
-    from separable.plot.masked_class_display import MaskedClassDisplay
-    from separable.plot.normal_display import NormalDisplay
-    from separable.plot.polynomial_fits_display import PolynomialFitsDisplay
-    from separable.plot.posterior_lines_display import PosteriorLinesDisplay
-    from separable.plot.regression_as_classifier_display import RegressionAsClassifierDisplay
-    from separable.plot.separable_share_display import SeparableShareDisplay
-    from separable.plot.start_and_order_display import StartAndOrderDisplay
-    from separable.plot.training_frames_display import TrainingFramesDisplay
-    from separable.plot.weight_images_display import WeightImagesDisplay
+    from separable.plot.lda import LdaDisplay
+    from separable.plot.lda1d import Lda1dDisplay
+    from separable.plot.losses import LossesDisplay
+    from separable.plot.lp_balls import LpBallsDisplay
+    from separable.plot.masked_class import MaskedClassDisplay
+    from separable.plot.normal import NormalDisplay
+    from separable.plot.polynomial_fits import PolynomialFitsDisplay
+    from separable.plot.posterior_lines import PosteriorLinesDisplay
+    from separable.plot.regression_as_classifier import RegressionAsClassifierDisplay
+    from separable.plot.separable_share import SeparableShareDisplay
+    from separable.plot.start_and_order import StartAndOrderDisplay
+    from separable.plot.training_frames import TrainingFramesDisplay
+    from separable.plot.weight_images import WeightImagesDisplay
 
 __all__ = [
     "Lda1dDisplay",
@@ -39,19 +39,19 @@ __all__ = [
 
 #: Where each public name lives.
 _HOMES = {
-    "Lda1dDisplay": "separable.plot.lda1d_display",
-    "LdaDisplay": "separable.plot.lda_display",
-    "LossesDisplay": "separable.plot.losses_display",
-    "LpBallsDisplay": "separable.plot.lp_balls_display",
-    "MaskedClassDisplay": "separable.plot.masked_class_display",
-    "NormalDisplay": "separable.plot.normal_display",
-    "PolynomialFitsDisplay": "separable.plot.polynomial_fits_display",
-    "PosteriorLinesDisplay": "separable.plot.posterior_lines_display",
-    "RegressionAsClassifierDisplay": "separable.plot.regression_as_classifier_display",
-    "SeparableShareDisplay": "separable.plot.separable_share_display",
-    "StartAndOrderDisplay": "separable.plot.start_and_order_display",
-    "TrainingFramesDisplay": "separable.plot.training_frames_display",
-    "WeightImagesDisplay": "separable.plot.weight_images_display",
+    "Lda1dDisplay": "separable.plot.lda1d",
+    "LdaDisplay": "separable.plot.lda",
+    "LossesDisplay": "separable.plot.losses",
+    "LpBallsDisplay": "separable.plot.lp_balls",
+    "MaskedClassDisplay": "separable.plot.masked_class",
+    "NormalDisplay": "separable.plot.normal",
+    "PolynomialFitsDisplay": "separable.plot.polynomial_fits",
+    "PosteriorLinesDisplay": "separable.plot.posterior_lines",
+    "RegressionAsClassifierDisplay": "separable.plot.regression_as_classifier",
+    "SeparableShareDisplay": "separable.plot.separable_share",
+    "StartAndOrderDisplay": "separable.plot.start_and_order",
+    "TrainingFramesDisplay": "separable.plot.training_frames",
+    "WeightImagesDisplay": "separable.plot.weight_images",
 }
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others

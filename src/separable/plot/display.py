@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from separable.plot.style import axes_for
 
@@ -32,7 +32,7 @@ class Display:
         *,
         size: tuple[float, float] = (6.4, 4.8),
         projection: str | None = None,
-    ) -> Axes:
+    ) -> Any:
         """Return the axes to draw on, and keep them."""
         self.figure_, self.ax_ = axes_for(ax, size=size, projection=projection)
         return self.ax_

@@ -39,7 +39,5 @@ def check_covariance(covariance: object, name: str) -> Floats:
     if matrix.shape != (2, 2) or not np.isfinite(matrix).all():
         raise ValueError(f"{name} must be 2 x 2 finite numbers. Got {np.asarray(covariance)!r}.")
     if matrix[0, 1] != matrix[1, 0] or matrix[0, 0] <= 0 or np.linalg.det(matrix) <= 0:
-        raise ValueError(
-            f"{name} must be symmetric and positive definite. Got {matrix.tolist()}."
-        )
+        raise ValueError(f"{name} must be symmetric and positive definite. Got {matrix.tolist()}.")
     return matrix

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["panels_for"]
+__all__ = ["panels_for", "place_of"]
+
+
+def place_of(ax: Axes) -> Any:
+    """Return where axes are, to be divided into panels; the axes themselves are hidden."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError(
+            "Axes that were placed by hand cannot be divided into panels. Use axes of "
+            "plt.subplots or add_subplot."
+        )
+    ax.set_axis_off()
+    return place
 
 
 def panels_for(
@@ -51,8 +63,7 @@ def panels_for(
         grid = figure.add_gridspec(rows, columns)
     else:
         figure = ax.figure
-        ax.set_axis_off()
-        grid = ax.get_subplotspec().subgridspec(rows, columns)
+        grid = place_of(ax).subgridspec(rows, columns)
     made: list[Any] = []
     for place in range(count):
         same = made[0] if share and made else None

@@ -1,4 +1,4 @@
-"""Rows and labels as a picture draws them: few columns, dense."""
+"""Rows, labels and boundaries of two columns or one, as pictures draw them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.rows import as_rows, column_names
+from separable.data.rows import as_rows
 from separable.fitting.targets import check_labels
-from separable.plot.style import class_style
+from separable.plot.clipping import line_in_box
+from separable.plot.fitted import names_of_columns
+from separable.plot.style import class_style, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["draw_classes", "names_of", "plane_points", "span", "two_classes"]
+__all__ = ["draw_boundary", "draw_classes", "names_of", "plane_points", "span", "two_classes"]
 
 
 def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
@@ -38,11 +40,8 @@ def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
 
 
 def names_of(X: Any, columns: int = 2) -> tuple[str, ...]:
-    """Return the names of the columns, x1, x2, ... where they have none."""
-    names = column_names(X)
-    if names is None:
-        return ("x",) if columns == 1 else tuple(f"x{j + 1}" for j in range(columns))
-    return tuple(names)
+    """Return the names of the columns; x0, x1, ... where they have none."""
+    return tuple(shortened(name) for name in names_of_columns(X, None, columns))
 
 
 def two_classes(y: Any, n_rows: int, owner: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -66,6 +65,15 @@ def draw_classes(
         ax.plot(*X[y == label].T, label=str(label), **class_style(k), **look)[0]
         for k, label in enumerate(classes)
     ]
+
+
+def draw_boundary(ax: Axes, w: Floats, b: float, box: Floats, **look: Any) -> Any:
+    """Draw w.x + b = 0 where it crosses the box, and set the limits; return the line."""
+    ends = line_in_box(w, b, box)
+    (line,) = ax.plot(*(np.empty((2, 0)) if ends is None else ends.T), **look)
+    ax.set_xlim(*box[:, 0])
+    ax.set_ylim(*box[:, 1])
+    return line
 
 
 def span(values: NDArray[Any], margin: float = 0.08) -> tuple[float, float]:

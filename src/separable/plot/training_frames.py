@@ -1,111 +1,228 @@
-"""What an online learner does, update by update, on few rows."""
+"""The boundary of an online learner after each update: panels, an animated GIF, a page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import clone
+
+from separable.model.parameters import COUNT, POSITIVE, ParameterError
+from separable.plot.animation import gif_bytes, page_text, png_bytes
+from separable.plot.clipping import box_around, regions
+from separable.plot.display import Display
+from separable.plot.panels import panels_for
+from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
+from separable.plot.replay import TrainingFrames, replay
+from separable.plot.style import CLASS_COLOURS, DARK, GREY, describe, pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MOST_PRESENTATIONS", "TrainingFrames", "replay"]
-
-#: Rows shown to the learner, in all epochs, of which a picture can be made.
-MOST_PRESENTATIONS = 20_000
+__all__ = ["TrainingFramesDisplay"]
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingFrames:
-    """The start and every update after it.
+@dataclass(eq=False, repr=False)
+class TrainingFramesDisplay(Display):
+    """An online learner at work: weights and boundary after each update.
+
+    The frames are the real learner's: rows are shown to it one at a time, as often as its ``fit``
+    takes, and the last frame has the weights of ``fit``, to the bit.
 
     Parameters
     ----------
-    coef : ndarray of shape (F, d)
-        The weights after each update; the first are those before any.
-    intercept : ndarray of shape (F,)
-    row : ndarray of int, shape (F,)
-        The row that each update learned from; -1 at the start.
-    epoch : ndarray of int, shape (F,)
-        From 1; 0 at the start.
+    X : ndarray of shape (n, 2)
+    y : ndarray of shape (n,)
+    classes : ndarray of shape (2,)
+    frames : TrainingFrames
+        Weights, intercept, row and epoch of every update.
+    learner : str
+        What learned, for the title.
+    names : tuple of str
+
+    Attributes
+    ----------
+    axes_ : ndarray of Axes
+        One a panel.
+    ax_ : Axes
+        The first.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from separable import Perceptron
+    >>> from separable.plot import TrainingFramesDisplay
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> learner = Perceptron(shuffle=False)
+    >>> display = TrainingFramesDisplay.from_estimator(learner, X, y)
+    >>> display.frames.coef[-1], learner.fit(X, y).coef_[0]
+    (array([2., 1.]), array([2., 1.]))
     """
 
-    coef: Floats
-    intercept: Floats
-    row: NDArray[np.int64]
-    epoch: NDArray[np.int64]
+    X: Floats
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    frames: TrainingFrames
+    learner: str
+    names: tuple[str, ...] = ("x1", "x2")
+    axes_: Any = field(init=False)
 
-    def __len__(self) -> int:
-        return len(self.row)
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, panels: int = 9, ax: Axes | None = None
+    ) -> Self:
+        """Let a copy of the learner learn, and draw its steps.
 
-    def chosen(self, most: int) -> list[int]:
-        """Return at most so many frames: the first, the last, and evenly between them.
+        Parameters
+        ----------
+        estimator : online classifier, with ``shuffle=False``
+            For example ``Perceptron`` or ``SGDClassifier("sigmoid_mse")``.
+        X : array-like, sparse matrix or numeric data frame of shape (n, 2)
+        y : array-like of shape (n,)
+            Two classes.
+        panels : int, default 9
+            The most panels; of more updates some are shown, the first and the last always.
+        ax : Axes, optional
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> steps = np.arange(10)
-        >>> TrainingFrames(steps[:, None] * 1.0, steps * 1.0, steps, steps).chosen(4)
-        [0, 3, 6, 9]
+        Returns
+        -------
+        TrainingFramesDisplay
         """
-        return np.unique(np.linspace(0, len(self) - 1, most).round().astype(int)).tolist()
+        points = plane_points(X, cls.__name__)
+        labels, classes = two_classes(y, len(points), cls.__name__)
+        frames = replay(estimator, points, labels, classes)
+        words = _words(estimator)
+        return cls(points, labels, classes, frames, words, names_of(X)).plot(ax, panels=panels)
+
+    def plot(self, ax: Axes | None = None, *, panels: int = 9) -> Self:
+        """Draw panels, in the place of ``ax`` or in a new figure; return self."""
+        if not COUNT.holds(panels):
+            raise ParameterError(f"panels must be {COUNT.words}. Got {panels!r} instead.")
+        chosen = self.frames.chosen(panels)
+        self.figure_, self.axes_ = panels_for(ax, len(chosen), size=(3.1, 3.2), share=True)
+        self.ax_ = self.axes_[0]
+        for axes, frame in zip(self.axes_, chosen, strict=True):
+            self.draw_frame(axes, frame)
+            axes.label_outer()
+        if ax is None:
+            self.figure_.suptitle(f"{self.learner}: {len(self.frames) - 1} updates")
+            handles, words = self.ax_.get_legend_handles_labels()
+            self.figure_.legend(
+                handles, words, loc="outside lower center", ncols=len(words), frameon=False
+            )
+        return self
+
+    def wrong(self, frame: int) -> int:
+        """Return how many rows are on the wrong side in a frame."""
+        scores = self.X @ self.frames.coef[frame] + self.frames.intercept[frame]
+        return int(np.sum((scores > 0) != (self.y == self.classes[1])))
+
+    def draw_frame(self, ax: Axes, frame: int) -> None:
+        """Draw the rows, the boundary before and after an update, and the row it learned from."""
+        box = box_around(self.X)
+        self._shade(ax, frame, box)
+        for handle in draw_classes(ax, self.X, self.y, self.classes, zorder=3):
+            handle.set_label(f"class {handle.get_label()}")
+        for which, line, words in (
+            (max(frame - 1, 0), {"color": GREY, "linestyle": "--"}, "before the update"),
+            (frame, {"color": DARK, "linestyle": "-", "linewidth": 2}, "boundary"),
+        ):
+            w, b = self.frames.coef[which], float(self.frames.intercept[which])
+            draw_boundary(ax, w, b, box, label=words, **line)
+        row = self.frames.row[frame]
+        ring = self.X[row] if row >= 0 else [np.nan, np.nan]
+        ax.plot(
+            *ring, "o", markersize=13, markerfacecolor="none", markeredgecolor=DARK,
+            markeredgewidth=1.6, linestyle="", label="row learned from",
+        )  # fmt: skip
+        describe(ax, self.title(frame), *self.names)
+
+    def title(self, frame: int) -> str:
+        """Return what a frame is, in words."""
+        (w1, w2), b = self.frames.coef[frame], self.frames.intercept[frame]
+        what = f"update {frame} (epoch {self.frames.epoch[frame]})" if frame else "start"
+        wrong = f"{self.wrong(frame)} of {len(self.X)} wrong"
+        return f"{what}: {wrong}\nw = ({w1:.3g}, {w2:.3g}), b = {b:.3g}"
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path, *, frames: int = 60, seconds: float = 0.5) -> Path:
+        """Write an animation: ``.gif``, or ``.html`` with a slider.
+
+        Parameters
+        ----------
+        path : str or Path
+            The end of its name says what is written. Neither needs another program, and the page
+            asks for no other file.
+        frames : int, default 60
+            The most frames.
+        seconds : float, default 0.5
+            How long each is seen.
+
+        Returns
+        -------
+        Path
+        """
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind not in (".gif", ".html"):
+            raise ValueError(
+                f"An animation is saved as .gif or .html. Got {path.name!r}. For one picture use "
+                "display.figure_.savefig."
+            )
+        if kind == ".html":
+            path.write_text(self.to_html(frames=frames, seconds=seconds), encoding="utf-8")
+        else:
+            path.write_bytes(gif_bytes(self._images(frames), _checked(seconds)))
+        return path
+
+    def to_html(self, *, frames: int = 60, seconds: float = 0.5) -> str:
+        """Return a page that plays the frames, with everything it needs inside."""
+        return page_text(self._images(frames), _checked(seconds), self.learner)
+
+    def _images(self, most: int) -> list[bytes]:
+        """Return frames as PNG."""
+        if not COUNT.holds(most):
+            raise ParameterError(f"frames must be {COUNT.words}. Got {most!r} instead.")
+        plt = pyplot()
+        images = []
+        for frame in self.frames.chosen(most):
+            figure, ax = plt.subplots(figsize=(5.6, 5), layout="constrained")
+            self.draw_frame(ax, frame)
+            describe(ax, f"{self.learner}\n{self.title(frame)}")
+            handles, words = ax.get_legend_handles_labels()
+            figure.legend(
+                handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize=9
+            )
+            images.append(png_bytes(figure))
+            plt.close(figure)
+        return images
+
+    # ------------------------------------------------------------------ parts of a frame
+
+    def _shade(self, ax: Axes, frame: int, box: Floats) -> None:
+        """Tint each side in the colour of its class."""
+        w, b = self.frames.coef[frame], float(self.frames.intercept[frame])
+        if w.any():
+            for k, part in enumerate(regions(np.array([-w, w]), np.array([-b, b]), box)):
+                if len(part):
+                    ax.fill(*part.T, color=CLASS_COLOURS[k], alpha=0.1, linewidth=0, zorder=0)
 
 
-def replay(estimator: Any, X: Floats, y: NDArray[Any], classes: NDArray[Any]) -> TrainingFrames:
-    """Fit a copy of the learner, then show the same rows to another, one at a time.
-
-    ``fit`` says how many epochs there are. ``partial_fit`` row by row takes the same steps, to the
-    bit, and lets the weights be seen after each: slow, and meant for pictures of few rows.
-    """
-    _check_learner(estimator)
-    fitted = clone(estimator).fit(X, y)
-    shown = fitted.n_iter_ * len(X)
-    if shown > MOST_PRESENTATIONS:
-        raise ValueError(
-            f"{len(X)} rows in {fitted.n_iter_} epochs are {shown} steps, more than the "
-            f"{MOST_PRESENTATIONS} that a picture of single steps is made of. Take fewer rows, or "
-            "a smaller max_iter."
-        )
-    frames = _steps(clone(estimator), X, y, classes, fitted.n_iter_)
-    if not (
-        np.array_equal(frames.coef[-1], fitted.coef_[0])
-        and frames.intercept[-1] == fitted.intercept_[0]
-    ):
-        raise ValueError(
-            f"The steps of {estimator!r} do not end where its fit ends, so they are not what fit "
-            "does. Use early_stopping=False and no sample weights or held-out rows."
-        )
-    return frames
+def _words(estimator: Any) -> str:
+    """Return the learner in words: its class, and its loss if it has one."""
+    loss = {"sigmoid_mse": "(y - sigma)²", "log_loss": "logistic loss"}
+    name = type(estimator).__name__
+    if not hasattr(estimator, "loss"):
+        return name
+    return f"{name} on {loss.get(estimator.loss, estimator.loss)}"
 
 
-def _check_learner(estimator: Any) -> None:
-    if not hasattr(estimator, "partial_fit"):
-        raise TypeError(
-            f"{type(estimator).__name__} does not learn row by row. Use Perceptron, "
-            "AveragedPerceptron or SGDClassifier."
-        )
-    if getattr(estimator, "shuffle", False):
-        raise ValueError(
-            "Frames show the rows in the order given, so the learner must not shuffle them. Set "
-            "shuffle=False; for another order, give the rows in it."
-        )
-
-
-def _steps(
-    learner: Any, X: Floats, y: NDArray[Any], classes: NDArray[Any], epochs: int
-) -> TrainingFrames:
-    coef, intercept, rows, when = [np.zeros(X.shape[1])], [0.0], [-1], [0]
-    for epoch in range(1, epochs + 1):
-        for i in range(len(X)):
-            learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes)
-            w, b = learner.coef_[0], float(learner.intercept_[0])
-            if b != intercept[-1] or not np.array_equal(w, coef[-1]):
-                coef.append(np.array(w, dtype=np.float64))
-                intercept.append(b)
-                rows.append(i)
-                when.append(epoch)
-    return TrainingFrames(np.array(coef), np.array(intercept), np.array(rows), np.array(when))
+def _checked(seconds: float) -> float:
+    if not POSITIVE.holds(seconds):
+        raise ParameterError(f"seconds must be {POSITIVE.words}. Got {seconds!r} instead.")
+    return float(seconds)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from separable.online.perceptron import Perceptron
-from separable.plot.borders import line_in_box
+from separable.plot.clipping import box_around
 from separable.plot.display import Display
 from separable.plot.panels import panels_for
-from separable.plot.points import draw_classes, names_of, plane_points, span, two_classes
-from separable.plot.style import AMBER, BLACK, GREEN, PINK, SKY
+from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
+from separable.plot.style import AMBER, BLACK, GREEN, PINK, SKY, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,12 +141,11 @@ class StartAndOrderDisplay(Display):
         """Draw three panels, in the place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(ax, len(self.answers), size=(3.6, 4.4), share=True)
         self.ax_ = self.axes_[0]
-        limits = span(self.X[:, 0], 0.15), span(self.X[:, 1], 0.15)
+        box = box_around(self.X)
         for axes, (what, answers) in zip(self.axes_, self.answers.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
-            lines = [self._draw(axes, place, each, limits) for place, each in enumerate(answers)]
-            axes.set(xlim=limits[0], ylim=limits[1], title=TITLES[what])
-            axes.set(xlabel=self.names[0], ylabel=self.names[1])
+            lines = [self._draw(axes, place, each, box) for place, each in enumerate(answers)]
+            describe(axes, TITLES[what], *self.names)
             axes.label_outer()
             axes.legend(
                 handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False,
@@ -157,11 +156,10 @@ class StartAndOrderDisplay(Display):
         return self
 
     @staticmethod
-    def _draw(ax: Axes, place: int, answer: PerceptronAnswer, limits: tuple[Any, Any]) -> Any:
-        ends = line_in_box(answer.coef, answer.intercept, *limits)
+    def _draw(ax: Axes, place: int, answer: PerceptronAnswer, box: Floats) -> Any:
         told = f"{answer.words}: {answer.updates} updates, margin {answer.margin:.2g}"
         look: Any = {"linewidth": 2, "label": told, **LINES[place % len(LINES)]}
-        return ax.plot(*([[], []] if ends is None else ends.T), **look)[0]
+        return draw_boundary(ax, answer.coef, answer.intercept, box, **look)
 
 
 def _starts(starts: Any, points: Floats) -> Floats:
@@ -169,7 +167,7 @@ def _starts(starts: Any, points: Floats) -> Floats:
         length = float(np.sqrt((points**2).sum(axis=1).max()))
         turn = np.deg2rad([60.0, 180.0, 300.0])
         away = length * np.stack([np.cos(turn), np.sin(turn), np.zeros(3)], axis=1)
-        return np.vstack([np.zeros(3), away])
+        return np.vstack([np.zeros(3), away.round(6) + 0.0])
     given = np.asarray(starts, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != 3 or not len(given) or not np.isfinite(given).all():
         raise ValueError(

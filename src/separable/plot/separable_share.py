@@ -12,8 +12,7 @@ import numpy as np
 from separable.geometry import separability
 from separable.model.parameters import COUNT, ParameterError
 from separable.plot.display import Display
-from separable.plot.legends import legend_beside
-from separable.plot.style import GREY, class_style
+from separable.plot.style import GREY, add_legend, class_style, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,18 +136,21 @@ class SeparableShareDisplay(Display):
             look, own = class_style(k), self.n_rows == n
             d = np.arange(1, n)
             line = [cover_share(n, int(each)) for each in d]
-            ax.plot(d / n, line, color=look["color"], linewidth=1.6, label=f"n = {n}: Cover's count")
+            ax.plot(
+                d / n, line, color=look["color"], linewidth=1.6, label=f"n = {n}: Cover's count"
+            )
             share = self.shares[own]
             ax.errorbar(
                 self.n_columns[own] / n, share, yerr=np.sqrt(share * (1 - share) / self.repeats),
                 linestyle="", markersize=6, capsize=2, label=f"n = {n}: simulated", **look,
             )  # fmt: skip
         ax.axvline(0.5, color=GREY, linestyle="--", linewidth=1)
-        ax.set(xlim=(0, 1), ylim=(-0.03, 1.03), xlabel="columns by rows, d / n")
-        ax.set_ylabel("share of random labellings\nthat are separable")
+        ax.set(xlim=(0, 1), ylim=(-0.03, 1.03))
         told = f", {self.undecided} undecided" if self.undecided else ""
-        ax.set_title(f"Enough columns separate anything ({self.repeats} sets a point{told})")
-        legend_beside(ax)
+        title = f"Enough columns separate anything ({self.repeats} sets a point{told})"
+        share = "share of random labellings that are separable"
+        describe(ax, title, "columns by rows, d / n", share)
+        add_legend(ax)
         return self
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from separable.model.parameters import COUNT, ParameterError
 from separable.plot.display import Display
 from separable.plot.ellipse import check_covariance, ellipse
+from separable.plot.panels import place_of
 from separable.plot.points import names_of, plane_points, span
 from separable.plot.style import BLUE, DARK, GREY, ORANGE, pyplot
 
@@ -143,12 +144,12 @@ class NormalDisplay(Display):
         return height
 
     def _draw_plane(self, ax: Axes) -> None:
-        ax.plot(*self.points.T, ".", color=BLUE, markersize=3, alpha=0.35, markeredgewidth=0)
+        ax.plot(*self.points.T, ".", color=BLUE, markersize=5, alpha=0.4, markeredgewidth=0)
         for radius, line in self.ellipses.items():
             ax.plot(*line.T, color=ORANGE, linewidth=1.8)
             top = line[line[:, 1].argmax()]
             ax.annotate(
-                f"{radius:g}σ: {1 - np.exp(-(radius**2) / 2):.1%} inside",
+                f"{radius:g} sigma: {1 - np.exp(-(radius**2) / 2):.1%} inside",
                 top,
                 xytext=(0, 3),
                 textcoords="offset points",
@@ -205,9 +206,7 @@ def _three_axes(ax: Axes | None) -> tuple[Any, Any]:
         grid = figure.add_gridspec(2, 2, **ratios)
     else:
         figure = ax.figure
-        ax.set_axis_off()
-        place: Any = ax.get_subplotspec()
-        grid = place.subgridspec(2, 2, **ratios)
+        grid = place_of(ax).subgridspec(2, 2, **ratios)
     plane = figure.add_subplot(grid[1, 0])
     above = figure.add_subplot(grid[0, 0], sharex=plane)
     beside = figure.add_subplot(grid[1, 1], sharey=plane)

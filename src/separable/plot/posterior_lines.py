@@ -10,9 +10,8 @@ import numpy as np
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.display import Display
-from separable.plot.legends import legend_beside
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import BLUE, DARK, ORANGE, SKY
+from separable.plot.style import BLUE, DARK, ORANGE, SKY, add_legend, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +135,7 @@ class PosteriorLinesDisplay(Display):
             ax.plot(self.grid, line, color=BLUE, linewidth=0.7, alpha=0.5, label=words)
         ax.plot(self.grid, self.mean, color=ORANGE, linewidth=2.2, label="mean of the posterior")
         ax.plot(self.X, self.y, "o", color=DARK, markersize=4.5, label="data")
-        ax.set(xlim=(self.grid[0], self.grid[-1]), xlabel=self.names[0], ylabel=self.names[1])
-        ax.set_title("Bayesian regression: surer where there are data")
-        legend_beside(ax)
+        ax.set_xlim(self.grid[0], self.grid[-1])
+        describe(ax, "Bayesian regression: surer where there are data", *self.names)
+        add_legend(ax)
         return self

@@ -12,9 +12,8 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.lda import LDA
 from separable.plot.borders import borders_on_line, class_scores
 from separable.plot.display import Display
-from separable.plot.legends import legend_beside
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import DARK, class_style
+from separable.plot.style import DARK, add_legend, class_style, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,7 +184,9 @@ class Lda1dDisplay(Display):
         true = _true_classes(centres, deviation, priors, centres.size)
         if not COUNT.holds(n):
             raise ParameterError(f"n must be {COUNT.words}. Got {n!r} instead.")
-        y = np.repeat(np.arange(1, centres.size + 1), np.maximum(2, np.round(n * true.priors)).astype(int))
+        y = np.repeat(
+            np.arange(1, centres.size + 1), np.maximum(2, np.round(n * true.priors)).astype(int)
+        )
         X = np.random.default_rng(random_state).normal(centres[y - 1], deviation)[:, None]
         return cls.from_estimator(
             LDA().fit(X, y), X, y,
@@ -199,22 +200,22 @@ class Lda1dDisplay(Display):
         x = np.linspace(low, high, 400)
         self._draw_rows()
         for k, height in enumerate(self.estimated.densities(x)):
-            words = f"class {self.classes[k]}: π f(x), estimated"
+            words = f"class {self.classes[k]}: estimated density"
             self.ax_.plot(x, height, color=class_style(k)["color"], linewidth=2, label=words)
         if self.true is not None:
             for k, height in enumerate(self.true.densities(x)):
                 self.ax_.plot(x, height, ":", color=class_style(k)["color"], linewidth=1.2)
             self.ax_.plot([], [], ":", color=DARK, linewidth=1.2, label="true densities")
         self._draw_boundaries()
-        self.ax_.set(xlim=(low, high), xlabel=self.name, ylabel="density times share of the class")
-        self.ax_.set_ylim(0, None)
-        self.ax_.set_title("LDA: the boundary is where the densities cross")
-        legend_beside(self.ax_)
+        self.ax_.set(xlim=(low, high), ylim=(0, None))
+        title = "LDA: the boundary is where the densities cross"
+        describe(self.ax_, title, self.name, "density times share of the class")
+        add_legend(self.ax_)
         return self
 
     def _draw_rows(self) -> None:
         """Draw each class as a histogram whose area is its share of the rows."""
-        edges = np.linspace(*span(self.X, 0), 21)
+        edges: Any = np.linspace(*span(self.X, 0), int(np.clip(2 * np.sqrt(len(self.X)), 6, 30)))
         share = np.full(len(self.X), 1 / (len(self.X) * (edges[1] - edges[0])))
         for k, label in enumerate(self.classes):
             own = self.y == label
@@ -240,5 +241,7 @@ def _true_classes(means: Any, deviation: Any, priors: Any, count: int) -> Gaussi
         raise ValueError(f"The true deviation must be {POSITIVE.words}. Got {deviation!r}.")
     shares = np.full(count, 1 / count) if priors is None else np.asarray(priors, dtype=np.float64)
     if shares.shape != (count,) or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
-        raise ValueError(f"The true priors must be {count} numbers above 0 with sum 1. Got {priors!r}.")
+        raise ValueError(
+            f"The true priors must be {count} numbers above 0 with sum 1. Got {priors!r}."
+        )
     return GaussianClasses(centres, float(deviation), shares)

@@ -14,7 +14,7 @@ from separable.plot.borders import class_scores
 from separable.plot.display import Display
 from separable.plot.panels import panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import GREY, class_style
+from separable.plot.style import GREY, class_style, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MaskedClassDisplay"]
 
-TITLES = {"least squares": "Least squares: one line a class", "LDA": "LDA: one discriminant a class"}
+TITLES = {
+    "least squares": "Least squares: one line a class",
+    "LDA": "LDA: one discriminant a class",
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -122,9 +125,10 @@ class MaskedClassDisplay(Display):
             ax.plot(own, np.full(len(own), rug), linestyle="", markersize=5, alpha=0.6, **look)
         ax.plot(grid, scores.max(axis=1), color=GREY, linewidth=6, alpha=0.25, zorder=0)
         missing = self.never_chosen(learner)
-        told = f"never chosen: {', '.join(map(str, missing))}" if missing else "every class is chosen"
-        ax.set_title(f"{TITLES[learner]}\n{told}", fontsize=10.5)
-        ax.set(xlabel=self.name, ylabel="score (the highest, grey, wins)")
+        told = (
+            f"never chosen: {', '.join(map(str, missing))}" if missing else "every class is chosen"
+        )
+        describe(ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, wins)")
         ax.set_ylim(rug - 0.08 * (high - low), high)
         ax.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(self.classes), frameon=False

@@ -9,11 +9,11 @@ import numpy as np
 
 from separable.certified.logistic_regression import LogisticRegression
 from separable.moments.least_squares_classifier import LeastSquaresClassifier
-from separable.plot.borders import line_in_box
+from separable.plot.clipping import box_around
 from separable.plot.display import Display
 from separable.plot.panels import panels_for
-from separable.plot.points import draw_classes, names_of, plane_points, span, two_classes
-from separable.plot.style import DARK
+from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
+from separable.plot.style import DARK, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ class RegressionAsClassifierDisplay(Display):
     >>> from separable.plot import RegressionAsClassifierDisplay
     >>> display = RegressionAsClassifierDisplay.from_example()
     >>> display.wrong("least squares"), display.wrong("logistic regression")
-    ([1, 6], [1, 1])
+    ([1, 12], [1, 1])
     """
 
     X: Floats
@@ -131,20 +131,17 @@ class RegressionAsClassifierDisplay(Display):
         """Draw two panels, in the place of ``ax`` or in a new figure; return self."""
         self.figure_, self.axes_ = panels_for(ax, 2, size=(4.6, 4.6), share=True)
         self.ax_ = self.axes_[0]
-        limits = span(self.X[:, 0]), span(self.X[:, 1])
+        box = box_around(self.X)
         titles = "Two clouds", f"{int(self.far.sum())} more points, far on their right side"
         for panel, axes in enumerate(self.axes_):
             part = self._parts()[panel]
             handles = draw_classes(axes, self.X[part], self.y[part], self.classes, alpha=0.6)
             for name, models in self.models.items():
                 w, b = models[panel].coef_[0], float(models[panel].intercept_[0])
-                ends = line_in_box(w, b, *limits)
                 told = f"{name}: {self.wrong(name)[panel]} of {part.sum()} wrong"
-                handles += axes.plot(
-                    *([[], []] if ends is None else ends.T), LINES[name], color=DARK, label=told
-                )
-            axes.set(xlim=limits[0], ylim=limits[1], title=titles[panel])
-            axes.set(xlabel=self.names[0], ylabel=self.names[1])
+                look = {"linestyle": LINES[name], "color": DARK, "label": told}
+                handles.append(draw_boundary(axes, w, b, box, **look))
+            describe(axes, titles[panel], *self.names)
             axes.label_outer()
             axes.legend(
                 handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2,

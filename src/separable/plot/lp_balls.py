@@ -203,7 +203,10 @@ class LpBallsDisplay(Display):
     def touching_ellipse(self, solution: LpSolution) -> Floats:
         """Return the contour of the error through a solution."""
         radius = float(np.sqrt(2 * self.error(solution.weights)))
-        return ellipse(self.minimum, np.linalg.inv(self.bowl), radius)
+        return ellipse(self.minimum, self._inverse(), radius)
+
+    def _inverse(self) -> Floats:
+        return np.asarray(np.linalg.inv(self.bowl), dtype=np.float64)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a panel a power, in the place of ``ax`` or in a new figure; return self."""
@@ -223,7 +226,7 @@ class LpBallsDisplay(Display):
         return self
 
     def _draw(self, ax: Axes, solution: LpSolution, reach: float) -> None:
-        inverse = np.linalg.inv(self.bowl)
+        inverse = self._inverse()
         corners = reach * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
         far = float(np.sqrt(2 * self.error(corners).max()))
         for share in SHARES:

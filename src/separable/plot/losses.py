@@ -11,8 +11,18 @@ from separable._core import native
 from separable.model.parameters import ParameterError
 from separable.online.sgd_base import LOSSES
 from separable.plot.display import Display
-from separable.plot.legends import legend_beside
-from separable.plot.style import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY
+from separable.plot.style import (
+    AMBER,
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    SKY,
+    add_legend,
+    describe,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +43,7 @@ LOOKS: dict[str, tuple[str, str, Any]] = {
     "hinge": ("hinge: max(0, 1 - m)", BLUE, "-"),
     "squared_hinge": ("squared hinge: max(0, 1 - m)²", BLUE, "--"),
     "log_loss": ("logistic: log(1 + exp(-m))", ORANGE, "-"),
-    "sigmoid_mse": ("(y - σ)²: (1 - σ(m))²", PINK, "-"),
+    "sigmoid_mse": ("(y - sigma)²: (1 - sigma(m))²", PINK, "-"),
     "squared_error": ("squared error: (1 - m)² / 2", AMBER, "--"),
     "huber": ("Huber, of 1 - m", SKY, "-."),
     "epsilon_insensitive": ("ε-insensitive, of 1 - m", GREY, ":"),
@@ -99,7 +109,8 @@ class LossesDisplay(Display):
         unknown = [name for name in losses if name != ZERO_ONE and name not in LOSSES]
         if unknown:
             raise ParameterError(
-                f"The loss {unknown[0]!r} is not known. There are: {', '.join([ZERO_ONE, *LOSSES])}."
+                f"The loss {unknown[0]!r} is not known. There are: "
+                f"{', '.join([ZERO_ONE, *LOSSES])}."
             )
         places = np.linspace(-3, 3, 601) if margins is None else np.array(margins, dtype=np.float64)
         if places.ndim != 1 or not np.isfinite(places).all():
@@ -111,16 +122,16 @@ class LossesDisplay(Display):
         ax = self._open(ax, size=(8.2, 4.6))
         for name, values in self.values.items():
             words, colour, line = LOOKS.get(name, (name, GREY, "-"))
-            step = {"drawstyle": "steps-post", "linewidth": 2.6} if name == ZERO_ONE else {}
-            ax.plot(self.margins, values, line, color=colour, label=words, **{"linewidth": 1.9, **step})  # type: ignore[arg-type]
+            look: dict[str, Any] = {"linewidth": 1.9}
+            if name == ZERO_ONE:
+                look = {"linewidth": 2.6, "drawstyle": "steps-post"}
+            ax.plot(self.margins, values, line, color=colour, label=words, **look)
         ax.axvline(0, color=GREY, linewidth=0.8)
         low, high = float(self.margins.min()), float(self.margins.max())
         ax.set(xlim=(low, high), ylim=(-0.1, 4.2))
-        for x, words in ((low / 2, "← wrong side"), (high / 2, "right side →")):
-            ax.text(x, 4.05, words, ha="center", va="top", color=GREY)
-        ax.set(xlabel="margin m = y (w.x + b)", ylabel="loss of the row")
-        ax.set_title("Losses: what a row costs, by its margin")
-        legend_beside(ax)
+        margin = "wrong side  ←  0  →  right side\nmargin m = y (w.x + b)"
+        describe(ax, "Losses: what a row costs, by its margin", margin, "loss of the row")
+        add_legend(ax)
         return self
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from separable.fitting.targets import check_labels
 from separable.model.parameters import POSITIVE, ParameterError
-from separable.plot.borders import borders_in_box, class_scores
+from separable.plot.borders import class_scores
+from separable.plot.clipping import borders, box_around
 from separable.plot.display import Display
 from separable.plot.ellipse import ellipse
-from separable.plot.legends import legend_beside
-from separable.plot.points import draw_classes, names_of, plane_points, span
-from separable.plot.style import DARK, class_style
+from separable.plot.points import draw_classes, names_of, plane_points
+from separable.plot.style import DARK, add_legend, class_style, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,9 +97,9 @@ class LdaDisplay(Display):
         covariance = estimator.covariance_
         rings = np.stack([ellipse(mean, covariance, sigmas) for mean in estimator.means_])
         every = np.vstack([points, *rings])
-        borders = borders_in_box(*class_scores(estimator), span(every[:, 0]), span(every[:, 1]))
+        found = dict(borders(*class_scores(estimator), box_around(every)))
         classes = estimator.classes_
-        return cls(points, labels, classes, rings, borders, float(sigmas), names_of(X)).plot(ax)
+        return cls(points, labels, classes, rings, found, float(sigmas), names_of(X)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""
@@ -108,7 +108,7 @@ class LdaDisplay(Display):
         for handle, label in zip(handles, self.classes, strict=True):
             handle.set_label(f"class {label}")
         for k, ring in enumerate(self.ellipses):
-            words = f"{self.sigmas:g}σ ellipse, the same for all" if k == 0 else None
+            words = f"{self.sigmas:g}-sigma ellipse, the same for all" if k == 0 else None
             (line,) = self.ax_.plot(*ring.T, color=class_style(k)["color"], linewidth=1.6)
             if words:
                 handles += self.ax_.plot([], [], color=DARK, linewidth=1.6, label=words)
@@ -124,9 +124,8 @@ class LdaDisplay(Display):
         if self.borders:
             border.set_label("border: both are as probable")
             handles.append(border)
-        every = np.vstack([self.X, *self.ellipses])
-        self.ax_.set(xlim=span(every[:, 0]), ylim=span(every[:, 1]))
-        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
-        self.ax_.set_title("LDA: normal classes with one covariance, straight borders")
-        legend_beside(self.ax_, handles)
+        box = box_around(np.vstack([self.X, *self.ellipses]))
+        self.ax_.set(xlim=box[:, 0], ylim=box[:, 1])
+        describe(self.ax_, "LDA: classes with one covariance, straight borders", *self.names)
+        add_legend(self.ax_, handles)
         return self

@@ -15,7 +15,7 @@ from separable.moments.ridge import Ridge
 from separable.plot.display import Display
 from separable.plot.panels import panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import BLUE, DARK, GREY, ORANGE
+from separable.plot.style import BLUE, DARK, GREY, ORANGE, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,15 +139,16 @@ class PolynomialFitsDisplay(Display):
             axes.plot(self.X, self.y, "o", color=DARK, markersize=4.5)
             for fit, colour in ((self.plain[degree], ORANGE), (self.ridge[degree], BLUE)):
                 axes.plot(self.grid, fit.values, color=colour, linewidth=1.9)
-            axes.set_title(f"degree {degree}\n|w|: {self._lengths(degree)}", fontsize=10)
-            axes.set(xlabel=self.names[0], ylim=(low, high))
+            axes.set_ylim(low, high)
+            describe(axes, f"degree {degree}\n|w|: {self._lengths(degree)}", *self.names)
             axes.label_outer()
-        self.ax_.set_ylabel(self.names[1])
         self._draw_legend(ax)
         return self
 
     def _lengths(self, degree: int) -> str:
-        return f"{self.plain[degree].weight_length:.3g}, ridge {self.ridge[degree].weight_length:.3g}"
+        return (
+            f"{self.plain[degree].weight_length:.3g}, ridge {self.ridge[degree].weight_length:.3g}"
+        )
 
     def _draw_legend(self, ax: Axes | None) -> None:
         words = ["least squares", f"ridge, alpha = {self.alpha:g}", "the true function", "data"]
