@@ -14,7 +14,7 @@ from separable.model.parameters import ParameterError
 from separable.moments.least_squares import LeastSquares
 from separable.plot.display import Display
 from separable.plot.ellipse import check_covariance, ellipse
-from separable.plot.panels import panels_for
+from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import plane_points
 from separable.plot.style import BLUE, DARK, GREY, ORANGE, SKY
 
@@ -216,7 +216,6 @@ class LpBallsDisplay(Display):
         reach = 1.45 * max(np.abs([self.minimum, *(s.weights for s in self.solutions)]).max(), 1e-9)
         for axes, solution in zip(self.axes_, self.solutions, strict=True):
             self._draw(axes, solution, reach)
-            axes.label_outer()
         if ax is None:
             self.figure_.suptitle(
                 "L_p penalties: the solution (●) is where the ball (blue) touches the lowest "
@@ -243,9 +242,8 @@ class LpBallsDisplay(Display):
         ax.plot(*solution.weights, "o", color=DARK, markersize=7)
         first, second = (f"{v:.2f}" if v else "0" for v in solution.weights)
         words = str(power_of(solution.p)).replace("inf", "∞")
-        ax.set_title(f"p = {words}: w = ({first}, {second})", fontsize=10)
+        describe_panel(ax, f"p = {words}: w = ({first}, {second})", "$w_1$", "$w_2$")
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-        ax.set(xlabel="$w_1$", ylabel="$w_2$")
 
 
 def _solve(p: Any, alpha: float, X: Floats, y: Floats, fit_intercept: bool) -> LpSolution:

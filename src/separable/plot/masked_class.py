@@ -12,9 +12,9 @@ from separable.moments.lda import LDA
 from separable.moments.least_squares_classifier import LeastSquaresClassifier
 from separable.plot.borders import class_scores
 from separable.plot.display import Display
-from separable.plot.panels import panels_for
+from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import GREY, class_style, describe
+from separable.plot.style import GREY, class_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,9 @@ class MaskedClassDisplay(Display):
         told = (
             f"never chosen: {', '.join(map(str, missing))}" if missing else "every class is chosen"
         )
-        describe(ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, wins)")
+        describe_panel(
+            ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, wins)"
+        )
         ax.set_ylim(rug - 0.08 * (high - low), high)
         ax.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(self.classes), frameon=False

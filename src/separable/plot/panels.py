@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["panels_for", "place_of"]
+__all__ = ["describe_panel", "panels_for", "place_of"]
 
 
 def place_of(ax: Axes) -> Any:
@@ -69,3 +69,14 @@ def panels_for(
         same = made[0] if share and made else None
         made.append(figure.add_subplot(grid[divmod(place, columns)], sharex=same, sharey=same))
     return figure, np.array(made, dtype=object)
+
+
+def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
+    """Write what a panel shows above it and along its axes; once for those of one scale."""
+    ax.set_title(title, fontsize=10, loc="left")
+    ax.set_xlabel(x, fontsize=9.5)
+    ax.set_ylabel(y, fontsize=9.5)
+    ax.tick_params(labelsize=8.5)
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
+        ax.label_outer()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.rows import as_rows
+from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
 from separable.plot.clipping import line_in_box
 from separable.plot.fitted import names_of_columns
@@ -40,7 +40,9 @@ def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
 
 
 def names_of(X: Any, columns: int = 2) -> tuple[str, ...]:
-    """Return the names of the columns; x0, x1, ... where they have none."""
+    """Return the names of the columns; x0, x1, ... where they have none, x if there is one."""
+    if columns == 1 and column_names(X) is None:
+        return ("x",)
     return tuple(shortened(name) for name in names_of_columns(X, None, columns))
 
 

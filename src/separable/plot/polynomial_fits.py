@@ -13,9 +13,9 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.least_squares import LeastSquares
 from separable.moments.ridge import Ridge
 from separable.plot.display import Display
-from separable.plot.panels import panels_for
+from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import BLUE, DARK, GREY, ORANGE, describe
+from separable.plot.style import BLUE, DARK, GREY, ORANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -140,8 +140,7 @@ class PolynomialFitsDisplay(Display):
             for fit, colour in ((self.plain[degree], ORANGE), (self.ridge[degree], BLUE)):
                 axes.plot(self.grid, fit.values, color=colour, linewidth=1.9)
             axes.set_ylim(low, high)
-            describe(axes, f"degree {degree}\n|w|: {self._lengths(degree)}", *self.names)
-            axes.label_outer()
+            describe_panel(axes, f"degree {degree}\n|w|: {self._lengths(degree)}", *self.names)
         self._draw_legend(ax)
         return self
 

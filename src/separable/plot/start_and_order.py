@@ -10,9 +10,9 @@ import numpy as np
 from separable.online.perceptron import Perceptron
 from separable.plot.clipping import box_around
 from separable.plot.display import Display
-from separable.plot.panels import panels_for
+from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
-from separable.plot.style import AMBER, BLACK, GREEN, PINK, SKY, describe
+from separable.plot.style import AMBER, BLACK, GREEN, PINK, SKY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,8 +145,7 @@ class StartAndOrderDisplay(Display):
         for axes, (what, answers) in zip(self.axes_, self.answers.items(), strict=True):
             draw_classes(axes, self.X, self.y, self.classes)
             lines = [self._draw(axes, place, each, box) for place, each in enumerate(answers)]
-            describe(axes, TITLES[what], *self.names)
-            axes.label_outer()
+            describe_panel(axes, TITLES[what], *self.names)
             axes.legend(
                 handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False,
                 fontsize=8.5, handlelength=3,

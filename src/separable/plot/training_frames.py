@@ -12,10 +12,10 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.animation import gif_bytes, page_text, png_bytes
 from separable.plot.clipping import box_around, regions
 from separable.plot.display import Display
-from separable.plot.panels import panels_for
+from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
 from separable.plot.replay import TrainingFrames, replay
-from separable.plot.style import CLASS_COLOURS, DARK, GREY, describe, pyplot
+from separable.plot.style import CLASS_COLOURS, DARK, GREY, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,7 +107,6 @@ class TrainingFramesDisplay(Display):
         self.ax_ = self.axes_[0]
         for axes, frame in zip(self.axes_, chosen, strict=True):
             self.draw_frame(axes, frame)
-            axes.label_outer()
         if ax is None:
             self.figure_.suptitle(f"{self.learner}: {len(self.frames) - 1} updates")
             handles, words = self.ax_.get_legend_handles_labels()
@@ -139,7 +138,7 @@ class TrainingFramesDisplay(Display):
             *ring, "o", markersize=13, markerfacecolor="none", markeredgecolor=DARK,
             markeredgewidth=1.6, linestyle="", label="row learned from",
         )  # fmt: skip
-        describe(ax, self.title(frame), *self.names)
+        describe_panel(ax, self.title(frame), *self.names)
 
     def title(self, frame: int) -> str:
         """Return what a frame is, in words."""
@@ -193,7 +192,7 @@ class TrainingFramesDisplay(Display):
         for frame in self.frames.chosen(most):
             figure, ax = plt.subplots(figsize=(5.6, 5), layout="constrained")
             self.draw_frame(ax, frame)
-            describe(ax, f"{self.learner}\n{self.title(frame)}")
+            ax.set_title(f"{self.learner}\n{self.title(frame)}", fontsize=10, loc="left")
             handles, words = ax.get_legend_handles_labels()
             figure.legend(
                 handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize=9
