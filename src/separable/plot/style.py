@@ -46,8 +46,10 @@ NAME_WIDTH = 24
 FULL_WIDTH, LEAST = 4.6, 0.7
 #: Width of a character, in sizes of its font, on average.
 CHARACTER = 0.52
-#: The side of a new figure that axes leave to ticks and labels, roughly.
-ROOM = 0.85
+#: What axes that are alone take of a figure, in width and height, roughly.
+ROOM = 0.85, 0.75
+#: Axes narrower than this, in inches, have their legend below.
+NARROW = 3.4
 
 
 def pyplot() -> Any:
@@ -113,7 +115,7 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     """
     width, height = _inches(ax)
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
-    ax.set_title(_lines(title, width, large), fontsize=large, loc="left")
+    ax.set_title(_lines(title, width, large), fontsize=large, loc="left", wrap=True)
     if x is not None:
         ax.set_xlabel(_lines(x, width, small), fontsize=small)
     if y is not None:
@@ -121,6 +123,8 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     ax.tick_params(labelsize=text_size(ax, 9.0))
     if ax.name == "rectilinear":
         ax.spines[["top", "right"]].set_visible(False)
+    if ax.figure.get_layout_engine() is None:
+        _fit(ax)
 
 
 def add_legend(
@@ -153,21 +157,59 @@ def add_legend(
     look: dict[str, Any] = {"fontsize": small, "title_fontsize": small, "frameon": False}
     if loc is not None:
         look |= {"loc": loc}
+    elif _inches(ax)[0] < NARROW:
+        below = _translation(ax, 0.0, -_below(ax))
+        look |= {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
+        look |= {"ncols": 2, "columnspacing": 1.0, "handlelength": 1.5, "borderaxespad": 0.2}
     else:
         look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend: Legend = ax.legend(handles=shown, title=title, **look)
-    engine = ax.figure.get_layout_engine()
-    if loc is None and engine is None:  # nothing else makes room for it
-        _make_room(ax, legend)
+    if "bbox_transform" in look:
+        _keep_inside(ax, legend)
+    if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
+        _fit(ax)
     return legend
 
 
-def _make_room(ax: Axes, legend: Legend) -> None:
-    """Make axes narrower by the width of the legend beside them."""
-    wide = legend.get_window_extent().width / ax.figure.figure.bbox.width
-    place = ax.get_position()
-    left = max(place.width - wide - 0.01, 0.3 * place.width)
-    ax.set_position((place.x0, place.y0, left, place.height))
+def _below(ax: Axes) -> float:
+    """Return how far ticks and label reach below the axes, in inches."""
+    found = ax.xaxis.get_tightbbox(None)
+    if found is None:
+        return 0.0
+    return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)
+
+
+def _keep_inside(ax: Axes, legend: Legend) -> None:
+    """Move a legend below the axes to the left, where it would leave the figure on the right."""
+    figure, extent = ax.figure.figure, legend.get_window_extent()
+    over = min(extent.x1 - figure.bbox.x1 + 3, extent.x0 - 3)
+    if over > 0:
+        moved = _translation(ax, -over / figure.dpi, -_below(ax))
+        legend.set_bbox_to_anchor((0.0, 0.0), moved)
+
+
+def _translation(ax: Axes, right: float, up: float) -> Any:
+    """Return the transform of shares of the axes, moved by so many inches."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ax.transAxes + ScaledTranslation(right, up, ax.figure.figure.dpi_scale_trans)
+
+
+def _fit(ax: Axes) -> None:
+    """Make axes smaller, so that what is around them stays where they were, or in the figure."""
+    figure = ax.figure.figure
+    around = ax.get_tightbbox()
+    if around is None:
+        return
+    place, whole = ax.get_position(), figure.bbox
+    right_end = max(ax.bbox.x1, min(whole.x1 - 3, ax.bbox.x1 + 0.03 * whole.width))
+    left = max(0.0, whole.x0 + 3 - around.x0) / whole.width
+    right = max(0.0, around.x1 - right_end) / whole.width
+    down = max(0.0, whole.y0 + 3 - around.y0) / whole.height
+    up = max(0.0, around.y1 - whole.y1 + 3) / whole.height
+    width = max(place.width - left - right, 0.3 * place.width)
+    height = max(place.height - down - up, 0.3 * place.height)
+    ax.set_position((place.x0 + left, place.y0 + down, width, height))
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
@@ -175,7 +217,7 @@ def _inches(ax: Axes) -> tuple[float, float]:
     figure = ax.figure.figure
     whole, place = figure.get_size_inches(), ax.get_position()
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        return float(ROOM * whole[0]), float(ROOM * whole[1])
+        return float(ROOM[0] * whole[0]), float(ROOM[1] * whole[1])
     return float(whole[0] * place.width), float(whole[1] * place.height)
 
 
