@@ -228,7 +228,16 @@ class BoundaryDisplay(Display):
         if len(scene.weights) == 1:
             found = line_in_box(scene.weights[0], float(scene.intercept[0]), self.box)
             return [] if found is None else [found]
-        return [piece for _, piece in borders(scene.weights, scene.intercept, self.box)]
+        return [piece for _, piece in borders(regions(*self._all_scores(), self.box))]
+
+    def _all_scores(self) -> tuple[Floats, Floats]:
+        """Return weights and intercepts of one score a class, also of two classes."""
+        weights, intercept = self.scene.weights, self.scene.intercept
+        assert weights is not None
+        assert intercept is not None
+        if len(weights) > 1:
+            return weights, intercept
+        return np.vstack([np.zeros(2), weights]), np.append(0.0, intercept)
 
     def _margin_lines(self, margin: float) -> list[Floats]:
         scene = self.scene
@@ -281,13 +290,11 @@ class BoundaryDisplay(Display):
                     colour = class_style(k)["color"]
                     ax.contourf(x, y, lead, [0, np.inf], colors=[colour], alpha=0.1, zorder=0)
             return
-        weights, intercept = scene.weights, scene.intercept
-        if len(weights) == 1:
-            weights = np.vstack([np.zeros(2), weights])
-            intercept = np.append(0.0, intercept)
-        for k, part in enumerate(regions(weights, intercept, self.box)):
-            if len(part) > 2:
-                ax.fill(*part.T, color=class_style(k)["color"], alpha=0.1, linewidth=0, zorder=0)
+        for k, part in enumerate(regions(*self._all_scores(), self.box)):
+            if len(part.corners) > 2:
+                ax.fill(
+                    *part.corners.T, color=class_style(k)["color"], alpha=0.1, linewidth=0, zorder=0
+                )
 
     def _draw_lines(self, ax: Any, line_kwargs: dict[str, Any]) -> list[Any]:
         from matplotlib.lines import Line2D

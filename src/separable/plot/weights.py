@@ -173,12 +173,13 @@ class WeightsDisplay(Display):
     def _title(self) -> str:
         drawn = sum(map(len, self.weights))
         whole = f"{self.n_nonzero} of {self.n_features} weights are not 0"
-        many = f"{self.learner}: the {drawn} strongest weights; {whole}"
+        if not drawn:
+            return f"{self.learner}: all {self.n_features} weights are 0"
         if self.classes is not None and len(self.classes) > 2:
             k, n = len(self.scores), len(self.classes)
             some = f"{n} classes" if k == n else f"{k} of {n} classes"
             return f"{self.learner}: strongest weights of {some}; {whole}"
-        return many
+        return f"{self.learner}: the {drawn} strongest weights; {whole}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
         """Write the class of each group of bars beside it."""
