@@ -228,7 +228,7 @@ class BoundaryDisplay(Display):
         if len(scene.weights) == 1:
             found = line_in_box(scene.weights[0], float(scene.intercept[0]), self.box)
             return [] if found is None else [found]
-        return [piece for _, piece in borders(regions(*self._all_scores(), self.box))]
+        return [piece for _, piece in borders(*self._all_scores(), self.box)]
 
     def _all_scores(self) -> tuple[Floats, Floats]:
         """Return weights and intercepts of one score a class, also of two classes."""
@@ -291,10 +291,8 @@ class BoundaryDisplay(Display):
                     ax.contourf(x, y, lead, [0, np.inf], colors=[colour], alpha=0.1, zorder=0)
             return
         for k, part in enumerate(regions(*self._all_scores(), self.box)):
-            if len(part.corners) > 2:
-                ax.fill(
-                    *part.corners.T, color=class_style(k)["color"], alpha=0.1, linewidth=0, zorder=0
-                )
+            if len(part) > 2:
+                ax.fill(*part.T, color=class_style(k)["color"], alpha=0.1, linewidth=0, zorder=0)
 
     def _draw_lines(self, ax: Any, line_kwargs: dict[str, Any]) -> list[Any]:
         from matplotlib.lines import Line2D
@@ -323,7 +321,7 @@ class BoundaryDisplay(Display):
             facecolors="none",
             edgecolors=GREY if count > 200 else DARK,
             linewidths=0.4 if count > 200 else 0.8,
-            zorder=2.5,
+            zorder=2.5 if count <= 200 else 1.5,
             rasterized=count > 2000,
             label=f"on or inside the margin ({count})",
         )

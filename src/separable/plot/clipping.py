@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Region", "borders", "box_around", "line_in_box", "plane_in_box", "regions"]
+__all__ = ["borders", "box_around", "line_in_box", "plane_in_box", "regions"]
 
 
-class Region(NamedTuple):
+class _Part(NamedTuple):
     """A convex part of a plane.
 
     Parameters
@@ -56,28 +56,36 @@ def line_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     return np.array(found) if len(found) == 2 else None
 
 
-def borders(parts: Sequence[Region]) -> Iterator[tuple[tuple[int, int], Floats]]:
-    """Give each pair of classes that meet, with the two ends of their border."""
-    for i, part in enumerate(parts):
+def borders(
+    weights: Floats, intercept: Floats, box: Floats
+) -> Iterator[tuple[tuple[int, int], Floats]]:
+    """Give each pair of classes that meet in a box, with the two ends of their border.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (K, 2)
+        The class of a point is the one with the largest weights.z + intercept.
+    intercept : ndarray, shape (K,)
+    box : ndarray, shape (2, 2)
+    """
+    for i, part in enumerate(_parts(weights, intercept, box)):
         for k in np.flatnonzero(part.beyond > i):
             ends = part.corners[[k, (k + 1) % len(part.corners)]]
             yield (i, int(part.beyond[k])), ends
 
 
-def regions(weights: Floats, intercept: Floats, box: Floats) -> list[Region]:
-    """Return where each class has the largest weights.z + intercept within a box of two sides.
+def regions(weights: Floats, intercept: Floats, box: Floats) -> list[Floats]:
+    """Return the polygon of each class within a box, empty for a class that has no point there."""
+    return [part.corners for part in _parts(weights, intercept, box)]
 
-    Parameters
-    ----------
-    weights : ndarray, shape (K, 2)
-    intercept : ndarray, shape (K,)
-    box : ndarray, shape (2, 2)
-    """
+
+def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
+    """Return where each class has the largest weights.z + intercept."""
     (left, bottom), (right, top) = box
     corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
     found = []
     for i in range(len(weights)):
-        part = Region(corners, np.full(4, -1))
+        part = _Part(corners, np.full(4, -1))
         for j in range(len(weights)):
             if i != j and len(part.corners):
                 w, b = weights[i] - weights[j], float(intercept[i] - intercept[j])
@@ -121,7 +129,7 @@ def _crossing(here: Floats, there: Floats, score: float, other: float) -> Floats
     return found
 
 
-def _half(part: Region, w: Floats, b: float, rival: int) -> Region:
+def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
     """Return what is left of a region where w.z + b >= 0; beyond the cut is the rival."""
     corners, n = part.corners, len(part.corners)
     scores = corners @ w + b
@@ -137,4 +145,4 @@ def _half(part: Region, w: Floats, b: float, rival: int) -> Region:
         if (here >= 0) != (there >= 0):
             kept.append(_crossing(corners[k], corners[(k + 1) % n], here, there))
             beyond.append(rival if here >= 0 else int(part.beyond[k]))
-    return Region(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))
+    return _Part(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))
