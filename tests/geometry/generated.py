@@ -1,6 +1,6 @@
 """Generated sets of two classes, many of them on the border between separable and not.
 
-Where ties decide, numbers are whole and changes of scale are powers of two, so that they stay exact.
+Where ties decide, numbers are whole and changes of scale are powers of two: ties stay exact.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def _whole(rng, n, d, top=4):
 def grid(rng):
     """Whole numbers with a noisy plane: exact ties, duplicates, any kind."""
     X = _whole(rng, rng.integers(4, 40), rng.integers(1, 5), rng.integers(1, 5))
-    return X, _labels(X @ _whole(rng, X.shape[1], 1)[:, 0] + rng.choice([0.01, 1, 4]) * rng.normal(size=len(X)))
+    return X, _labels(
+        X @ _whole(rng, X.shape[1], 1)[:, 0] + rng.choice([0.01, 1, 4]) * rng.normal(size=len(X))
+    )
 
 
 def twins(rng):
@@ -140,7 +142,9 @@ def near(rng):
     gap = rng.choice([-1, 1]) * 10.0 ** -rng.integers(3, 10)
     X = rng.normal(size=(n, d))
     y = np.r_[0, 1, rng.integers(0, 2, n - 2)]
-    X[:, 0] = np.where(y == 1, gap, -gap) + np.abs(X[:, 0]) * np.where(y == 1, 1, -1) * (np.arange(n) > 5)
+    X[:, 0] = np.where(y == 1, gap, -gap) + np.abs(X[:, 0]) * np.where(y == 1, 1, -1) * (
+        np.arange(n) > 5
+    )
     return X @ np.linalg.qr(rng.normal(size=(d, d)))[0], y
 
 

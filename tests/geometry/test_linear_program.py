@@ -35,7 +35,7 @@ def holds_exactly(verdict, Z):
 
 
 def direction(proof, Z):
-    """Return weights and intercept as one vector; without an intercept it is 0 and not among them."""
+    """Return weights and intercept as one vector; an intercept not asked for is 0, and left out."""
     both = np.r_[np.ravel(proof.weights), np.ravel(proof.intercept)]
     assert both[Z.shape[1] :].sum() == 0
     return both[: Z.shape[1]]

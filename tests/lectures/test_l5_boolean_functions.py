@@ -63,7 +63,9 @@ def test_functions_of_four_inputs_up_to_the_names_and_signs_of_inputs():
     X = corners(4)
     functions, sizes = orbits(4)
     assert sizes.sum() == 65_536
-    assert sum(size for f, size in zip(functions, sizes, strict=True) if is_separable(f, X)) == 1_882
+    assert (
+        sum(size for f, size in zip(functions, sizes, strict=True) if is_separable(f, X)) == 1_882
+    )
 
 
 @pytest.mark.long

@@ -70,7 +70,11 @@ def test_iris_by_pairs_and_one_against_the_rest():
         (1, 2): False,
     }
     rest = separability(X, y, multi_class="ovr")
-    assert {kind: verdict.separable for kind, verdict in rest.items()} == {0: True, 1: False, 2: False}
+    assert {kind: verdict.separable for kind, verdict in rest.items()} == {
+        0: True,
+        1: False,
+        2: False,
+    }
     assert not pairs.separable
     assert not rest.separable
 
@@ -90,9 +94,7 @@ def test_a_rare_word_makes_data_quasi_separable():
     assert verdict.kind == "quasi-separable"
     assert verdict.separable is False
     assert list(verdict.proof.columns) == [3]
-    np.testing.assert_array_equal(
-        np.sort(verdict.proof.boundary), np.flatnonzero(X[:, 3] == 0)
-    )
+    np.testing.assert_array_equal(np.sort(verdict.proof.boundary), np.flatnonzero(X[:, 3] == 0))
 
 
 def test_mushrooms_are_separable():

@@ -36,7 +36,7 @@ def signed_rows(X, y, fit_intercept=True):
 
 
 def lp_verdict(Z):
-    """Return the kind, and which rows can be strictly on their side; None if the program cannot say.
+    """Return the kind, and which rows can be strictly on their side; None if it cannot say.
 
     Columns are divided by powers of two, which changes no verdict and no digit.
     """
@@ -62,7 +62,7 @@ def lp_verdict(Z):
 def lp_multipliers(Z):
     """Return the dual's a >= 0 with Z'a = 0, at least 1 on each row that has a share in overlap.
 
-    The dual: minimise sum s subject to  a + s >= 1,  Z'a = 0,  a, s >= 0; its value is the primal's.
+    The dual: minimise sum s subject to  a + s >= 1,  Z'a = 0,  a, s >= 0; of the same value.
     """
     n, d = Z.shape
     found = linprog(
@@ -107,7 +107,9 @@ def kernel_point(A, v):
 def exact_scores(Z, u):
     """Return Z u in fractions."""
     u = [x if isinstance(x, Fraction) else Fraction(float(x)) for x in u]
-    return [sum((Fraction(float(z)) * x for z, x in zip(row, u, strict=True)), Fraction(0)) for row in Z]
+    return [
+        sum((Fraction(float(z)) * x for z, x in zip(row, u, strict=True)), Fraction(0)) for row in Z
+    ]
 
 
 def cancels(Z, rows, multipliers):
