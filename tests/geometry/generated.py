@@ -155,9 +155,10 @@ FAMILIES = [
 
 
 def _change_columns(rng, X):
-    """Columns times or plus about a million, by powers of two."""
-    X = X * 2.0 ** rng.choice([-20, 0, 20], X.shape[1])
-    return X + 2.0**20 * rng.integers(0, 2, X.shape[1]) * (rng.random() < 0.5)
+    """Columns times a million or a millionth, or plus a million: about, by powers of two."""
+    if rng.random() < 0.5:
+        return X * 2.0 ** rng.choice([-20, 0, 20], X.shape[1])
+    return X + 2.0**20 * rng.integers(0, 2, X.shape[1])
 
 
 def _store(rng, X):
@@ -177,6 +178,6 @@ def case(seed):
     X, y = family(rng)
     name = family.__name__
     if rng.random() < 0.2:
-        X, name = _change_columns(rng, X), name + ", columns scaled"
+        X, name = _change_columns(rng, X), name + ", columns changed"
     fit_intercept = bool(rng.random() < 0.75)
     return Case(seed, name, _store(rng, X), y, fit_intercept, family is near)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
 
 
 def signed_rows(X, y, fit_intercept=True):
@@ -35,13 +35,20 @@ def signed_rows(X, y, fit_intercept=True):
     return Z.reshape(len(X), len(classes), -1)[kept]
 
 
-def lp_verdict(Z):
-    """Return the kind, and which rows can be strictly on their side; None if it cannot say.
+def _tame(Z):
+    """Return Z with its columns less so much of the last that they begin at 0, and near 1 in size.
 
-    Columns are divided by powers of two, which changes no verdict and no digit.
+    Neither changes a verdict: u is seen in other coordinates. Whole numbers stay exact.
     """
+    if (np.abs(Z[:, -1]) == 1).all():
+        Z = np.column_stack([Z[:, :-1] - Z[0, :-1] * Z[0, -1] * Z[:, -1:], Z[:, -1]])
     top = np.abs(Z).max(axis=0)
-    Z = Z / 2.0 ** np.round(np.log2(np.where(top > 0, top, 1)))
+    return Z / 2.0 ** np.round(np.log2(np.where(top > 0, top, 1)))
+
+
+def lp_verdict(Z):
+    """Return the kind, and which rows can be strictly on their side; None if it cannot say."""
+    Z = _tame(Z)
     n, d = Z.shape
     found = linprog(
         -np.r_[np.zeros(d), np.ones(n)],
@@ -64,6 +71,7 @@ def lp_multipliers(Z):
 
     The dual: minimise sum s subject to  a + s >= 1,  Z'a = 0,  a, s >= 0; of the same value.
     """
+    Z = _tame(Z)
     n, d = Z.shape
     found = linprog(
         np.r_[np.zeros(n), np.ones(n)],
@@ -138,3 +146,28 @@ def proves_overlap(Z, rows, multipliers):
     zeros = np.zeros(Z.shape[1])
     full, own = kernel_point(Z, zeros)[1], kernel_point(Z[rows], zeros)[1]
     return own == full and cancels(Z, rows, multipliers)
+
+
+# ------------------------------------------------------------------ the largest margin
+
+
+def margin_bracket(X, y, fit_intercept=True):
+    """Return two numbers that the largest geometric margin of two classes lies between.
+
+    The nearest points p, q of the two hulls (of the origin and the hull of all y_i x_i, without an
+    intercept) by non-negative least squares. Any weights give an upper bound, any w a lower one.
+    """
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    upper = y == np.max(y)
+    signed = X * np.where(upper, 1.0, -1.0)[:, None]
+    groups = np.array([upper, ~upper], dtype=float) if fit_intercept else np.ones((1, len(X)))
+    heavy = 1e4 * np.abs(X).max()
+    target = np.r_[np.zeros(X.shape[1]), np.full(len(groups), heavy)]
+    a = nnls(np.vstack([signed.T, heavy * groups]), target)[0]
+    a /= groups.T @ (groups @ a)
+    w = a @ signed
+    length = np.linalg.norm(w)
+    if not fit_intercept:
+        return (signed @ w).min() / length, length
+    scores = X @ w
+    return (scores[upper].min() - scores[~upper].max()) / 2 / length, length / 2
