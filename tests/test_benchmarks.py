@@ -251,18 +251,19 @@ def test_separability_agrees_with_highs(tiny, two_classes, capsys):
 
 def test_half_answers_of_highs_make_a_whole_one(benchmarks_importable):
     from benchmarks.highs import Answer
-    from benchmarks.separability import full_answer
+    from benchmarks.separability import by_half_answers, with_numbers
 
     halves = [
         Answer("HiGHS a", "not separable", 1.0, 1.0),
         Answer("HiGHS b", "not overlap", 2.0, 2.0),
         Answer("HiGHS c", None, 9.0, 9.0),
     ]
-    assert full_answer(halves[:1]) is None
-    both = full_answer(halves)
+    assert by_half_answers(halves[:1]) is None
+    both = by_half_answers(halves)
     assert (both.name, both.kind) == ("HiGHS a, then b", "quasi-separable")
     assert both.seconds == 3
-    assert full_answer([*halves, Answer("HiGHS d", "overlap", 2.5, 2.5)]).kind == "overlap"
+    assert with_numbers(halves) is None
+    assert with_numbers([*halves, Answer("HiGHS d", "overlap", 2.5, 2.5)]).kind == "overlap"
 
 
 def test_highs_is_ended_at_the_limit(two_classes):
