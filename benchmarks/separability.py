@@ -131,7 +131,7 @@ def with_numbers(answers: Sequence[Answer]) -> Answer | None:
 
 
 def by_half_answers(answers: Sequence[Answer]) -> Answer | None:
-    """Return the quickest way to the kind by two programs that have no solution, if there is one."""
+    """Return the quickest way to the kind by two programs without a solution, if there is one."""
     first, second = (
         min((a for a in answers if a.kind == kind), key=_seconds, default=None)
         for kind in ("not separable", "not overlap")
