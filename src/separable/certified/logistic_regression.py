@@ -11,6 +11,7 @@ from separable.certified.classifier import CertifiedClassifier
 from separable.certified.logistic_summary import check_level, infer, summarise
 from separable.certified.losses import Logistic
 from separable.certified.problem import Penalty
+from separable.model.arrays import checked_names
 from separable.model.parameters import (
     POSITIVE_OR_INF,
     UNIT_INTERVAL,
@@ -18,7 +19,6 @@ from separable.model.parameters import (
     Requirement,
     one_of,
 )
-from separable.model.arrays import checked_names
 from separable.model.probability import log_probabilities
 
 if TYPE_CHECKING:
@@ -248,11 +248,11 @@ class LogisticRegression(Logits):
 
     def _why_no_summary(self) -> str:
         """Return why there are no standard errors, and what to do."""
-        C = self._weights_only().parameters["C"]
-        if C != np.inf:
+        strength: Any = self._weights_only().parameters["C"]
+        if np.isfinite(strength):
             return (
-                f"There is no summary of a penalised fit (C={C:g}): the penalty pulls weights "
-                "towards 0, so that their standard errors and p-values are not those of maximum "
+                f"There is no summary of a penalised fit (C={strength:g}): the penalty pulls "
+                "weights towards 0, so that their standard errors and p-values are not those of maximum "
                 "likelihood. Fit LogisticRegression(C=inf) for these, or use cross_validate to "
                 "see how well a penalised model predicts."
             )
