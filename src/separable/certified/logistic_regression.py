@@ -252,9 +252,9 @@ class LogisticRegression(Logits):
         if np.isfinite(strength):
             return (
                 f"There is no summary of a penalised fit (C={strength:g}): the penalty pulls "
-                "weights towards 0, so that their standard errors and p-values are not those of maximum "
-                "likelihood. Fit LogisticRegression(C=inf) for these, or use cross_validate to "
-                "see how well a penalised model predicts."
+                "weights towards 0, so that their standard errors and p-values are not those of "
+                "maximum likelihood. Fit LogisticRegression(C=inf) for these, or use "
+                "cross_validate to see how well a penalised model predicts."
             )
         if not self.certificate_.converged:
             return (
