@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.class_places import class_places
+from separable.fitting.targets import check_labels, find_classes
 from separable.model.inputs import model_rows
 from separable.model.linear_model import LinearModel
 from separable.model.scores import linear_scores
@@ -22,6 +22,8 @@ __all__ = ["Margins", "margins"]
 
 #: A row this far beyond the margin 1 still counts as on it: solvers stop so close to it.
 NEAR = 1e-6
+#: So many classes are named in a message.
+SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,6 @@ class Margins:
 
     margins: Floats
     distances: Floats
-    _near: float = field(default=NEAR, repr=False)
 
     @property
     def smallest(self) -> float:
@@ -54,7 +55,7 @@ class Margins:
 
         Those of a support vector machine are its support rows; others have no such meaning.
         """
-        return np.flatnonzero(self.margins <= 1.0 + self._near)
+        return np.flatnonzero(self.margins <= 1.0 + NEAR)
 
     @property
     def wrong(self) -> NDArray[np.intp]:
@@ -121,7 +122,7 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
     found = _linear(model)
     assert found.classes is not None
     rows = model_rows(found, X)
-    place = class_places(y, found.classes, rows.n_rows)
+    place = _places(y, found.classes, rows.n_rows)
     scores = linear_scores(rows, found.weights, found.intercept)
     if len(found.classes) == 2:
         margin = np.where(place == 1, 1.0, -1.0) * scores[:, 0]
@@ -151,6 +152,22 @@ def _linear(model: Any) -> LinearModel:
     return found
 
 
+def _places(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int32]:
+    """Return the place of each label among the classes; refuse labels that are none of them."""
+    labels = check_labels(y, n_rows, "margins")
+    place = find_classes(labels, classes)
+    strange = np.flatnonzero(place < 0)
+    if len(strange):
+        row = int(strange[0])
+        known = ", ".join(map(repr, classes[:SHOWN].tolist()))
+        more = ", ..." if len(classes) > SHOWN else ""
+        raise ValueError(
+            f"The label {labels.tolist()[row]!r} of row {row} is no class of the model. There are: "
+            f"{known}{more}. Leave such rows out."
+        )
+    return place
+
+
 def _over(margin: Floats, norm: Floats | float) -> Floats:
     """Return margins over norms, infinite where the norm is 0 and the margin is not."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -158,7 +175,7 @@ def _over(margin: Floats, norm: Floats | float) -> Floats:
     return np.where(margin == 0, 0.0, distance)
 
 
-def _of_many(scores: Floats, place: NDArray[np.intp], weights: Floats) -> Margins:
+def _of_many(scores: Floats, place: NDArray[np.int32], weights: Floats) -> Margins:
     """Return margins of three classes and more."""
     margin, distance = np.empty(len(scores)), np.empty(len(scores))
     for k in np.unique(place):
