@@ -61,5 +61,8 @@ class ConeRows(Protocol):
     def take(self, chosen: Places) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
 
+    def lowest_bits(self) -> NDArray[np.int64]:
+        """Return for each of the D columns an e of which all its values are multiples of 2^e."""
+
     def raw(self, u: Floats) -> Floats:
         """Return the u of columns as they came, for a u of the columns seen here."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.whole_numbers import lowest_bits
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -122,14 +124,21 @@ class SignedRows:
 
     def sums(self, a: Floats) -> Floats:
         """Return Z'a, shape (D,)."""
-        signed = self.sign * a
+        return self._sum(self.sign * a, False)
+
+    def sizes(self, a: Floats) -> Floats:
+        """Return |Z|'|a|, shape (D,)."""
+        return self._sum(np.abs(a), True)
+
+    def _sum(self, signed: Floats, absolute: bool) -> Floats:
         if self.is_sparse:
-            total: Floats = self._sparse.T @ signed
+            matrix = abs(self._sparse) if absolute else self._sparse
+            total: Floats = matrix.T @ signed
             total = total if self.scale is None else total * self.scale
         else:
             total = np.zeros(self._d)
             for here, block in self._blocks():
-                total += signed[here] @ block
+                total += signed[here] @ (np.abs(block) if absolute else block)
         return np.append(total, signed.sum()) if self.fit_intercept else total
 
     def gram(self, c: Floats) -> Floats:
@@ -179,6 +188,25 @@ class SignedRows:
             some = np.hstack([some, np.ones((len(chosen), 1))])
         return some * self.sign[chosen][:, None]
 
+    def lowest_bits(self) -> NDArray[np.int64]:
+        """Return for each column an e of which all its values, as they came, are multiples of 2^e."""
+        return self._lowest_bits
+
+    @cached_property
+    def _lowest_bits(self) -> NDArray[np.int64]:
+        values = self.rows.values.reshape(1, -1) if self.is_sparse else self.rows.values
+        step = max(1, BLOCK // values.shape[1])
+        blocks = (values[start : start + step] for start in range(0, len(values), step))
+        bits = np.zeros(values.shape[1], dtype=np.int64)
+        for block in blocks:
+            if (block != np.rint(block)).any():
+                np.minimum(bits, lowest_bits(np.asarray(block, dtype=np.float64)), out=bits)
+        if self.rows.indices is not None:
+            least = np.zeros(self._d, dtype=np.int64)
+            np.minimum.at(least, self.rows.indices, bits)
+            bits = least
+        return np.append(bits, 0) if self.fit_intercept else bits
+
     def raw(self, u: Floats) -> Floats:
         """Return the u of columns as they came."""
         w, b = self._split(u)
@@ -209,4 +237,4 @@ def column_view(rows: Rows, fit_intercept: bool) -> tuple[Floats | None, Floats]
 
 def _inverse_powers(largest: Floats) -> Floats:
     _, exponent = np.frexp(largest)
-    return np.where(largest > 0, np.ldexp(1.0, np.clip(-exponent, -1022, 1022)), 1.0)
+    return np.where(largest > 0, np.ldexp(1.0, np.clip(1 - exponent, -1022, 1022)), 1.0)
