@@ -228,7 +228,16 @@ class BoundaryDisplay(Display):
         if len(scene.weights) == 1:
             found = line_in_box(scene.weights[0], float(scene.intercept[0]), self.box)
             return [] if found is None else [found]
-        return [piece for _, piece in borders(scene.weights, scene.intercept, self.box)]
+        return [piece for _, piece in borders(*self._all_scores(), self.box)]
+
+    def _all_scores(self) -> tuple[Floats, Floats]:
+        """Return weights and intercepts of one score a class, also of two classes."""
+        weights, intercept = self.scene.weights, self.scene.intercept
+        assert weights is not None
+        assert intercept is not None
+        if len(weights) > 1:
+            return weights, intercept
+        return np.vstack([np.zeros(2), weights]), np.append(0.0, intercept)
 
     def _margin_lines(self, margin: float) -> list[Floats]:
         scene = self.scene
@@ -281,11 +290,7 @@ class BoundaryDisplay(Display):
                     colour = class_style(k)["color"]
                     ax.contourf(x, y, lead, [0, np.inf], colors=[colour], alpha=0.1, zorder=0)
             return
-        weights, intercept = scene.weights, scene.intercept
-        if len(weights) == 1:
-            weights = np.vstack([np.zeros(2), weights])
-            intercept = np.append(0.0, intercept)
-        for k, part in enumerate(regions(weights, intercept, self.box)):
+        for k, part in enumerate(regions(*self._all_scores(), self.box)):
             if len(part) > 2:
                 ax.fill(*part.T, color=class_style(k)["color"], alpha=0.1, linewidth=0, zorder=0)
 
@@ -316,7 +321,7 @@ class BoundaryDisplay(Display):
             facecolors="none",
             edgecolors=GREY if count > 200 else DARK,
             linewidths=0.4 if count > 200 else 0.8,
-            zorder=2.5,
+            zorder=2.5 if count <= 200 else 1.5,
             rasterized=count > 2000,
             label=f"on or inside the margin ({count})",
         )

@@ -12,7 +12,7 @@ from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.model.inputs import model_rows
 from separable.model.linear_model import LinearModel
 from separable.model.words import label_value
-from separable.plot.fitted import best_of, is_pipeline, linear_model, names_of_columns
+from separable.plot.fitted import best_of, is_pipeline, linear_model, name_of, names_of_columns
 from separable.plot.view import View, columns_view, differences_view, normal_view
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _view_of(model: LinearModel, X: Any, matrix: Any, weights: Floats, intercept
 
 def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     """Return the plane of two columns, in which any scores can be drawn."""
-    name = _name(fitted)
+    name = name_of(fitted)
     rows = as_rows(X)
     if rows.n_features != 2:
         raise ValueError(
@@ -206,12 +206,6 @@ def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     points = np.asarray(rows.values, dtype=np.float64)
     view = columns_view(names)
     return Scene(name, shown, view, points, score, has_margins=has_margins)
-
-
-def _name(fitted: Any) -> str:
-    if isinstance(fitted, LinearModel):
-        return fitted.learner
-    return " + ".join(type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)]))
 
 
 def _scores_by(fitted: Any, name: str) -> tuple[Callable[[Any], Any], bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,22 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["borders", "box_around", "line_in_box", "plane_in_box", "regions"]
+
+
+class _Part(NamedTuple):
+    """A convex part of a plane.
+
+    Parameters
+    ----------
+    corners : ndarray, shape (m, 2)
+        In order.
+    beyond : ndarray of int, shape (m,)
+        The class behind the side from each corner to the next, -1 where the box ends.
+    """
+
+    corners: Floats
+    beyond: NDArray[np.intp]
+
 
 #: Room around the data, as a share of its range.
 ROOM = 0.06
@@ -30,8 +46,14 @@ def box_around(points: Floats) -> Floats:
 
 def line_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     """Return the two ends of w.z + b = 0 within a box of two sides, or None."""
-    found = _piece(w, b, np.empty((0, 2)), np.empty(0), box)
-    return None if found is None else np.array(found)
+    corners = np.array([[box[i, 0], box[j, 1]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    scores = corners @ w + b
+    found = [
+        _crossing(corners[k], corners[k - 3], scores[k], scores[k - 3])
+        for k in range(4)
+        if (scores[k] > 0) != (scores[k - 3] > 0)
+    ]
+    return np.array(found) if len(found) == 2 else None
 
 
 def borders(
@@ -46,26 +68,28 @@ def borders(
     intercept : ndarray, shape (K,)
     box : ndarray, shape (2, 2)
     """
-    for i in range(len(weights)):
-        for j in range(i + 1, len(weights)):
-            w, b = weights[j] - weights[i], intercept[j] - intercept[i]
-            above = weights[i] - weights, intercept[i] - intercept
-            others = np.delete(np.arange(len(weights)), [i, j])
-            found = _piece(w, float(b), above[0][others], above[1][others], box)
-            if found is not None:
-                yield (i, j), np.array(found)
+    for i, part in enumerate(_parts(weights, intercept, box)):
+        for k in np.flatnonzero(part.beyond > i):
+            ends = part.corners[[k, (k + 1) % len(part.corners)]]
+            yield (i, int(part.beyond[k])), ends
 
 
 def regions(weights: Floats, intercept: Floats, box: Floats) -> list[Floats]:
     """Return the polygon of each class within a box, empty for a class that has no point there."""
+    return [part.corners for part in _parts(weights, intercept, box)]
+
+
+def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
+    """Return where each class has the largest weights.z + intercept."""
     (left, bottom), (right, top) = box
-    whole = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
     found = []
     for i in range(len(weights)):
-        part = whole
+        part = _Part(corners, np.full(4, -1))
         for j in range(len(weights)):
-            if i != j and len(part):
-                part = _half(part, weights[i] - weights[j], float(intercept[i] - intercept[j]))
+            if i != j and len(part.corners):
+                w, b = weights[i] - weights[j], float(intercept[i] - intercept[j])
+                part = _half(part, w, b, j)
         found.append(part)
     return found
 
@@ -76,7 +100,7 @@ def plane_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
     edges = [(k, k | 1 << a) for k in range(8) for a in range(3) if not k >> a & 1]
     scores = corners @ w + b
     found = [
-        corners[i] + scores[i] / (scores[i] - scores[j]) * (corners[j] - corners[i])
+        _crossing(corners[i], corners[j], scores[i], scores[j])
         for i, j in edges
         if (scores[i] > 0) != (scores[j] > 0)
     ]
@@ -99,42 +123,26 @@ def _around(points: Floats, w: Floats, sides: Floats) -> NDArray[np.intp]:
     return order
 
 
-def _piece(
-    w: Floats, b: float, above: Floats, offsets: Floats, box: Floats
-) -> tuple[Floats, Floats] | None:
-    """Return the ends of w.z + b = 0 where above.z + offsets >= 0, within a box; or None."""
-    sides = box[1] - box[0]
-    scaled = w * sides  # the box as the unit square
-    size = np.abs(scaled).max()
-    if not size > 0:
-        return None
-    unit, level = scaled / size, (b + w @ box[0]) / size
-    foot = -level * unit / (unit @ unit)
-    along = np.array([-unit[1], unit[0]])
-    rates = np.concatenate([np.eye(2) @ along, -np.eye(2) @ along, (above * sides) @ along])
-    rest = np.concatenate([foot, 1 - foot, (above * sides) @ foot + above @ box[0] + offsets])
-    tiny = 1e-15 * np.maximum(np.abs(rest), 1.0)
-    if (rest[np.abs(rates) <= tiny] < 0).any():
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cuts = -rest / rates
-    start = cuts[rates > tiny].max(initial=-np.inf)
-    stop = cuts[rates < -tiny].min(initial=np.inf)
-    if not start < stop:
-        return None
-    return tuple(box[0] + sides * (foot + t * along) for t in (start, stop))
+def _crossing(here: Floats, there: Floats, score: float, other: float) -> Floats:
+    """Return the point between two, of scores on both sides of 0, where it is 0."""
+    found: Floats = here + score / (score - other) * (there - here)
+    return found
 
 
-def _half(polygon: Floats, w: Floats, b: float) -> Floats:
-    """Return the part of a polygon with w.z + b >= 0."""
-    scores = polygon @ w + b
-    kept = []
-    for k in range(len(polygon)):
-        here, there = scores[k], scores[(k + 1) % len(polygon)]
+def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
+    """Return what is left of a region where w.z + b >= 0; beyond the cut is the rival."""
+    corners, n = part.corners, len(part.corners)
+    scores = corners @ w + b
+    if scores.min() >= 0:
+        return part
+    kept: list[Floats] = []
+    beyond: list[int] = []
+    for k in range(n):
+        here, there = scores[k], scores[(k + 1) % n]
         if here >= 0:
-            kept.append(polygon[k])
+            kept.append(corners[k])
+            beyond.append(int(part.beyond[k]))
         if (here >= 0) != (there >= 0):
-            kept.append(
-                polygon[k] + here / (here - there) * (polygon[(k + 1) % len(polygon)] - polygon[k])
-            )
-    return np.array(kept).reshape(-1, 2)
+            kept.append(_crossing(corners[k], corners[(k + 1) % n], here, there))
+            beyond.append(rival if here >= 0 else int(part.beyond[k]))
+    return _Part(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))

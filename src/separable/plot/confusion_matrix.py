@@ -182,8 +182,8 @@ class ConfusionMatrixDisplay(Display):
         image = axes.imshow(shares, cmap=cmap, vmin=0.0, vmax=1.0)
         describe(
             axes,
-            f"{self.accuracy:.1%} of {_amount(self.confusion.sum())} rows right (the most common "
-            f"class: {self.constant:.1%})",
+            f"{self.accuracy:.1%} of {_amount(self.confusion.sum())} rows right (always the most "
+            f"common class: {self.constant:.1%})",
             "class predicted",
             "true class",
         )

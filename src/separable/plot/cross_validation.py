@@ -9,8 +9,18 @@ import numpy as np
 
 from separable.plot.curves import DASHES
 from separable.plot.display import Display
+from separable.plot.fitted import name_of
 from separable.plot.strength_axis import strength_label, strength_places
-from separable.plot.style import BLUE, CLASS_COLOURS, DARK, GREY, LIGHT, add_legend, describe, shortened
+from separable.plot.style import (
+    BLUE,
+    DARK,
+    GREY,
+    LIGHT,
+    LINE_COLOURS,
+    add_legend,
+    describe,
+    shortened,
+)
 from separable.plot.validation_scores import Line, lines_of_learner, lines_of_search, units_of
 
 if TYPE_CHECKING:
@@ -22,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CrossValidationDisplay"]
 
 #: Lines that have a colour and a name; of more, the best ones.
-NAMED = 8
+NAMED = 7
 
 
 @dataclass(eq=False)
@@ -121,7 +131,7 @@ class CrossValidationDisplay(Display):
         """
         name, lines, scoring = lines_of_search(search, name)
         metric, sign = units_of(scoring)
-        learner = getattr(search, "_learner", None) or type(search.estimator).__name__
+        learner = getattr(search, "_learner", None) or name_of(search.estimator)
         return cls(learner, name, lines, metric, sign).plot(ax, **look)
 
     @classmethod
@@ -188,7 +198,7 @@ class CrossValidationDisplay(Display):
         for rank, k in enumerate(order):
             line, named = self.lines[k], rank < NAMED
             style = {
-                "color": CLASS_COLOURS[rank] if named else LIGHT,
+                "color": LINE_COLOURS[rank] if named else LIGHT,
                 "linestyle": DASHES[rank % 4] if named and len(order) > 1 else "-",
                 "marker": "o" if len(line.values) <= 30 else None,
                 "markersize": 3.5,
@@ -242,7 +252,7 @@ class CrossValidationDisplay(Display):
 
         handles = [mark(self.best, "o", "best")]
         if self.one_se is not None and self.one_se != self.best:
-            handles.append(mark(self.one_se, "D", "1-SE choice"))
+            handles.append(mark(self.one_se, "D", "simplest within one\nstandard error"))
             level = self.sign * (line.mean[self.best] - line.standard_error[self.best])
             axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
         return handles

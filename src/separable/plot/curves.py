@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.plot.style import CLASS_COLOURS, GREY, LIGHT, shortened
+from separable.plot.style import GREY, LIGHT, LINE_COLOURS, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DASHES", "draw_curves"]
 
 #: Up to so many curves each has a name; of more, the lowest ones.
-NAMED, LOWEST = 8, 3
+NAMED, LOWEST = 7, 3
 DASHES = ("-", "--", "-.", ":")
 
 
@@ -51,7 +51,7 @@ def draw_curves(
     handles = []
     for rank, k in enumerate(order):
         style = {
-            "color": CLASS_COLOURS[(k if len(curves) <= NAMED else rank) % len(CLASS_COLOURS)],
+            "color": LINE_COLOURS[(k if len(curves) <= NAMED else rank) % len(LINE_COLOURS)],
             "linestyle": DASHES[rank % len(DASHES)] if len(curves) > 1 else "-",
             "linewidth": 1.6,
             "zorder": 3,
@@ -61,7 +61,8 @@ def draw_curves(
         handles += ax.plot(*curves[k], **style)
     others = [k for k in range(len(curves)) if k not in set(order)]
     for k in others:
-        (line,) = ax.plot(*curves[k], color=LIGHT, linewidth=0.8, zorder=1)
+        plain = {"color": LIGHT, "linewidth": 0.8, "zorder": 1, "drawstyle": look.get("drawstyle")}
+        (line,) = ax.plot(*curves[k], **plain)
     if others:
         line.set_label(f"{len(others)} other classes")
         handles.append(line)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["best_of", "class_codes", "is_pipeline", "linear_model", "names_of_columns"]
+__all__ = ["best_of", "class_codes", "is_pipeline", "linear_model", "name_of", "names_of_columns"]
 
 
 def best_of(estimator: Any) -> Any:
@@ -25,6 +25,14 @@ def best_of(estimator: Any) -> Any:
 def is_pipeline(estimator: Any) -> bool:
     """Say whether an estimator is steps, the last of which learns."""
     return hasattr(estimator, "steps") and hasattr(estimator, "__getitem__")
+
+
+def name_of(estimator: Any) -> str:
+    """Return what a title calls an estimator: its class, or its steps."""
+    if isinstance(estimator, LinearModel):
+        return estimator.learner
+    steps = getattr(estimator, "steps", None) or [("", estimator)]
+    return " + ".join(type(step).__name__ for _, step in steps)
 
 
 def linear_model(estimator: Any) -> LinearModel:

@@ -13,7 +13,7 @@ from separable.plot.style import BLUE, DARK, GREY, ORANGE, add_legend, describe,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separable.select import LearningCurve
+    from separable.select.learning_curve_results import LearningCurve
 
 __all__ = ["LearningCurveDisplay"]
 
@@ -64,7 +64,7 @@ class LearningCurveDisplay(Display):
         -------
         LearningCurveDisplay
         """
-        from separable.select import learning_curve
+        from separable.select.learning_curves import learning_curve
 
         return cls(learning_curve(estimator, X, y, **settings)).plot(ax)
 

@@ -139,7 +139,7 @@ class MarginsDisplay(Display):
         handles = self._draw_histograms(axes, edges, look)
         zero = axes.axvline(0.0, color=DARK, linewidth=1.6, label="boundary")
         handles.append(zero)
-        if self.level is not None and edges[0] <= self.level <= edges[-1]:
+        if self.level is not None and min(edges[0], 0.0) <= self.level <= edges[-1]:
             label = f"margin: score = {1:g}"
             handles.append(axes.axvline(self.level, color=DARK, linestyle="--", label=label))
         describe(axes, self._title(), self._x_label(), "rows")

@@ -11,7 +11,15 @@ from separable.model.words import feature_name, label_value
 from separable.plot.curves import DASHES
 from separable.plot.display import Display
 from separable.plot.strength_axis import strength_label, strength_places
-from separable.plot.style import CLASS_COLOURS, DARK, LIGHT, add_legend, describe, shortened, text_size
+from separable.plot.style import (
+    DARK,
+    LIGHT,
+    LINE_COLOURS,
+    add_legend,
+    describe,
+    shortened,
+    text_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,7 +213,7 @@ class PathDisplay(Display):
         self.lines_ = []
         for rank, (j, name) in enumerate(zip(self.named, self.names, strict=True)):
             style = {
-                "color": CLASS_COLOURS[rank % 8],
+                "color": LINE_COLOURS[rank % len(LINE_COLOURS)],
                 "linestyle": DASHES[(rank + rank // 8) % 4],
                 "linewidth": 1.6,
                 "label": shortened(name),

@@ -21,6 +21,7 @@ __all__ = [
     "DARK",
     "GREY",
     "LIGHT",
+    "LINE_COLOURS",
     "MARKERS",
     "add_legend",
     "axes_for",
@@ -36,6 +37,8 @@ AMBER, SKY, YELLOW, BLACK = "#E69F00", "#56B4E9", "#F0E442", "#000000"
 
 #: One a class, in this order; they begin again after eight, with other markers.
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, BLACK, YELLOW)
+#: Of thin lines: yellow would be lost on white.
+LINE_COLOURS = CLASS_COLOURS[:7]
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: Lines and text that belong to no class.
 DARK, GREY, LIGHT = "#333333", "#767676", "#D0D0D0"
@@ -164,6 +167,11 @@ def add_legend(
     else:
         look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend: Legend = ax.legend(handles=shown, title=title, **look)
+    drawn: list[Any] = list(legend.legend_handles)
+    for handle in drawn:
+        if hasattr(handle, "get_sizes"):  # as large as can be seen, however small the points are
+            handle.set_sizes([max(float(handle.get_sizes()[0]), 2.4 * small)])
+            handle.set_alpha(1.0)
     if "bbox_transform" in look:
         _keep_inside(ax, legend)
     if ax.figure.get_layout_engine() is None:  # nothing else makes room for it

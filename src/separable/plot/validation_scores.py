@@ -125,10 +125,16 @@ def _axis_of(columns: dict[str, Any], name: str | None) -> str:
 
 
 def _count_of_numbers(column: Any) -> int:
-    values = [value for value in np.ma.asarray(column).compressed().tolist()]
+    values = np.ma.asarray(column).compressed().tolist()
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return 0
     return len(set(values))
+
+
+def _kind_of(learner: Any) -> str:
+    from sklearn.base import is_classifier, is_regressor
+
+    return "classifier" if is_classifier(learner) else "regressor" if is_regressor(learner) else ""
 
 
 def _scoring_of(search: Any, metric: str) -> str | None:
@@ -137,9 +143,10 @@ def _scoring_of(search: Any, metric: str) -> str | None:
     scoring = getattr(search, "scoring", None)
     if isinstance(scoring, str):
         return scoring
+    learner = getattr(search, "best_estimator_", getattr(search, "estimator", None))
     scorer = search.scorer_
     named = getattr(getattr(scorer, "_score_func", None), "__name__", None)
-    if named is None:
-        return None
+    if named is None:  # the estimator's own
+        return {"classifier": "accuracy", "regressor": "r2"}.get(_kind_of(learner))
     sign = getattr(scorer, "_sign", 1)
     return f"neg_{named}" if sign < 0 else named.removesuffix("_score")

@@ -152,7 +152,8 @@ class WeightsDisplay(Display):
             at += max(len(some), 1) + 1
         axes.axvline(0.0, color=DARK, linewidth=0.8)
         axes.set_ylim(at - 1.3, -0.7)
-        what = "weight: what one unit more of the feature adds to the score"
+        to = "prediction" if self.classes is None else "score"
+        what = f"weight: what one unit more of the feature adds to the {to}"
         describe(axes, self._title(), f"{self._signs()}\n{what}", "")
         height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
         size = float(np.clip(0.75 * height / max(count, 1), 5.0, text_size(axes, 9.0)))
@@ -172,13 +173,16 @@ class WeightsDisplay(Display):
 
     def _title(self) -> str:
         drawn = sum(map(len, self.weights))
-        whole = f"{self.n_nonzero} of {self.n_features} weights are not 0"
-        many = f"{self.learner}: the {drawn} strongest weights; {whole}"
+        few = self.n_nonzero < self.n_features
+        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * few
+        if not drawn:
+            return f"{self.learner}: all {self.n_features} weights are 0"
         if self.classes is not None and len(self.classes) > 2:
             k, n = len(self.scores), len(self.classes)
             some = f"{n} classes" if k == n else f"{k} of {n} classes"
-            return f"{self.learner}: strongest weights of {some}; {whole}"
-        return many
+            return f"{self.learner}: strongest weights of {some} ({columns})"
+        what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
+        return f"{self.learner}: the {drawn} strongest of {self.n_nonzero} weights{what}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
         """Write the class of each group of bars beside it."""
