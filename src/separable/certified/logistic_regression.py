@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
+from separable.certified.existence import check_optimum
 from separable.certified.logistic_summary import check_level, infer, summarise
 from separable.certified.losses import Logistic
-from separable.certified.problem import Penalty
+from separable.certified.problem import TOGETHER, Penalty
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
     POSITIVE_OR_INF,
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimator import Fitted, Lesson
+    from separable.certified.judge import Judgement
     from separable.certified.logistic_summary import Inference, LogisticSummary
     from separable.certified.losses import Loss
+    from separable.certified.problem import Lane, Problem
     from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
@@ -49,6 +52,21 @@ class Logits(CertifiedClassifier):
 
     def _link(self) -> Link:
         return "softmax" if self._is_joint() else "logistic"
+
+    def _check_lane(
+        self,
+        problem: Problem,
+        lane: Lane,
+        found: Judgement,
+        classes: NDArray[Any] | None,
+        where: str = "",
+    ) -> str:
+        if np.isfinite(lane.strength) or classes is None:
+            return ""
+        what = f"{type(self).__name__} with C=inf"
+        if len(classes) > 2 and lane.target != TOGETHER:
+            what += f", of class {classes.tolist()[lane.target]!r} against the rest,"
+        return check_optimum(problem, lane, found, classes, what + where)
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         return "logistic" if classes is None or len(classes) == 2 else self._link()
