@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.facial_reduction import settle
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.signed_rows import SignedRows, column_view
+from separable.geometry.row_generation import settle_many
+from separable.geometry.signed_rows import SeenRows, SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import widest_margin
@@ -78,9 +78,8 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    centre, scale = column_view(data.rows, fit_intercept)
-    seen = SignedRows(data.rows, cone.sign, fit_intercept, centre, scale)
-    kind, reason, proof = _decide(seen, cone, settle(seen), precision, data)
+    seen = SeenRows(cone)
+    kind, reason, proof = _decide(seen, cone, settle_many(seen), precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
