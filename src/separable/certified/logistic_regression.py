@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
+from separable.certified.left_out import left_out
 from separable.certified.losses import Logistic
 from separable.certified.problem import Penalty
 from separable.model.parameters import (
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.certified.estimator import Material
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.model.linear_model import Link
 
@@ -183,6 +186,10 @@ class LogisticRegression(Logits):
 
     def _penalty(self) -> Penalty:
         return Penalty(float(self.l1_ratio))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, material)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
