@@ -16,6 +16,7 @@ from separable.certified.l1_judge import corner_and_curve
 from separable.certified.left_out_changes import Changes, class_factors
 from separable.certified.left_out_corners import Corners, columns_alone
 from separable.certified.left_out_kinks import KinkFit, Kinks, left_out_kinks
+from separable.certified.left_out_multinomial import JointFit, left_out_multinomial
 from separable.certified.left_out_rows import LeftOutRows
 from separable.certified.left_out_smooth import SmoothFit, left_out_smooth
 from separable.certified.losses import Insensitive, is_smooth
@@ -125,7 +126,7 @@ def _one_model(
     """Return scores, doubt and exactness of one lane."""
     weights = np.asarray(found.weights, np.float64)
     if lane.target == TOGETHER:
-        raise NotImplementedError
+        return _joint(problem, lane, changes, weights, found.scores)
     if is_smooth(problem.loss):
         return _smooth(problem, lane, changes, weights[:, 0], found.scores[:, 0])
     return _kinks(problem, lane, changes, found)
@@ -162,6 +163,22 @@ def _smooth(
     found, doubt = left_out_smooth(fit, check)
     exact = np.full(n, fit.is_quadratic)
     return found[:, None], doubt, exact
+
+
+def _joint(
+    problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    (n, d), k = problem.rows.shape, scores.shape[1]
+    penalised = math.isfinite(lane.strength)
+    by_rows = d > n and penalised
+    if k * min(n, d) > MOST:
+        raise TooLargeError(_too_large(k * n, k * d))
+    lane = lane if penalised else replace(lane, strength=problem.value)
+    rows = LeftOutRows(problem, by_rows=by_rows)
+    label, costs = changes.label, problem.costs(lane)
+    fit = JointFit(rows, label, costs, scores, weights, float(penalised), changes)
+    found, doubt = left_out_multinomial(fit)
+    return found, doubt, np.zeros(n, np.bool_)
 
 
 def _kinks(

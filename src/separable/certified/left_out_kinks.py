@@ -44,8 +44,8 @@ ROUGH = 1e-4
 RIDGE = 1e-12
 #: Rows that are taken out at once, and numbers of their tables.
 LANES, TABLE = 256, 1 << 22
-#: Kinks that are looked at first: so many, and for each column.
-FIRST, A_COLUMN = 200, 20
+#: Kinks that are looked at first: so many, and for each column; then how many times as many.
+FIRST, A_COLUMN, MORE = 60, 4, 4
 #: Most steps, for each row that holds and besides.
 STEPS = 100
 
@@ -135,7 +135,7 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         move, left = (np.concatenate(each) for each in zip(*found, strict=True))
         moved[waiting], doubt[waiting] = move, left
         met = np.isinf(left) & (near < len(gap))
-        waiting, near = waiting[met], 8 * near
+        waiting, near = waiting[met], MORE * near
     if rough > ROUGH:
         doubt += rough
     return fit.scores + moved, doubt, np.full(n, fit.changes.is_empty)
@@ -213,7 +213,7 @@ class _Lanes:
         hold = self.side[at] == 0
         pace, turn, shift = self._direction(at, hold)
         alone = shift != 0
-        moved = np.einsum("lh,hm->lm", pace, self._x) + np.where(alone, 0.0, 1.0)[:, None] * self._pull[at]
+        moved = pace @ self._x + np.where(alone, 0.0, 1.0)[:, None] * self._pull[at]
         speed = moved @ self._x.T + turn[:, None]
         times = self._times(at, hold, pace, speed)
         event = np.argmin(times, axis=1)
@@ -259,8 +259,9 @@ class _Lanes:
         z = self._start.fit.dual[self._part[at]]
         count = hold.sum(axis=1)
         most = int(count.max(initial=0))
-        order = np.argsort(~hold, axis=1, kind="stable")[:, :most]
         there = np.arange(most)[None, :] < count[:, None]
+        order = np.zeros((len(at), most), np.intp)
+        order[there] = np.nonzero(hold)[1]
         size = most + self._has_b
         matrix = np.zeros((len(at), size, size))
         both = there[:, :, None] & there[:, None, :]
@@ -277,7 +278,7 @@ class _Lanes:
             right[:, most] = np.where(count == 0, 0.0, z)
         found = np.linalg.solve(matrix, right[:, :, None])[:, :, 0] if size else right
         pace = np.zeros(hold.shape)
-        np.put_along_axis(pace, order, np.where(there, found[:, :most], 0.0), axis=1)
+        pace[hold] = found[:, :most][there]
         turn = found[:, most].copy() if self._has_b else np.zeros(len(at))
         shift = np.where((count == 0) & self._has_b, -np.sign(z), 0.0)
         turn[shift != 0] = shift[shift != 0]
