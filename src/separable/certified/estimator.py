@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from separable.certified.certificate import Certificate
     from separable.certified.fold_lanes import LearnsFolds
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
@@ -249,6 +250,14 @@ class CertifiedEstimator(LinearEstimator):
     ) -> LearnsFolds | None:
         """Return what learns folds from their sums; None: they are learned from the rows."""
         del material, splits, strengths, request
+        return None
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        """Return the scores that each row gets from the fit to all others, from one fit.
+
+        See `left_out`. None: this learner, with these parameters, has no such short cut.
+        """
+        del material
         return None
 
     # ------------------------------------------------------------------ learning
