@@ -391,13 +391,12 @@ class CertifiedEstimator(LinearEstimator):
         """Say whether a warm start from fewer rows ends where a fit from nothing does."""
         return "warm_start" in self.get_params(deep=False)
 
-    def _meet_rows(self, n_rows: int) -> None:
+    def _meet_rows(self, n_more: int) -> None:
         """Let a warm start go on with more rows behind those of the last fit.
 
         Their dual points are 0, so what those of the others add up to stays what it was.
         """
-        more = n_rows - len(self._dual)
-        self._dual = np.concatenate([self._dual, np.zeros((more, self._dual.shape[1]))])
+        self._dual = np.concatenate([self._dual, np.zeros((n_more, self._dual.shape[1]))])
 
     def _keep(
         self,
