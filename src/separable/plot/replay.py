@@ -11,6 +11,8 @@ from sklearn.base import clone
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.data.rows import Rows
+
     Floats = NDArray[np.float64]
 
 __all__ = ["MOST_PRESENTATIONS", "TrainingFrames", "replay"]
@@ -63,22 +65,22 @@ class TrainingFrames:
         return steps.tolist()  # type: ignore[no-any-return]
 
 
-def replay(estimator: Any, X: Floats, y: NDArray[Any], classes: NDArray[Any]) -> TrainingFrames:
+def replay(estimator: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -> TrainingFrames:
     """Fit a copy of the learner, then show the same rows to another, one at a time.
 
     ``fit`` says how many epochs there are. ``partial_fit`` row by row takes the same steps, to the
     bit, and lets the weights be seen after each: slow, and meant for pictures of few rows.
     """
     _check_learner(estimator)
-    fitted = clone(estimator).fit(X, y)
-    shown = fitted.n_iter_ * len(X)
+    fitted = clone(estimator).fit(rows.to_matrix(), y)
+    shown = fitted.n_iter_ * len(rows)
     if shown > MOST_PRESENTATIONS:
         raise ValueError(
-            f"{len(X)} rows in {fitted.n_iter_} epochs are {shown} steps, more than the "
+            f"{len(rows)} rows in {fitted.n_iter_} epochs are {shown} steps, more than the "
             f"{MOST_PRESENTATIONS} that a picture of single steps is made of. Take fewer rows, or "
             "a smaller max_iter."
         )
-    frames = _steps(clone(estimator), X, y, classes, fitted.n_iter_)
+    frames = _steps(clone(estimator), rows, y, classes, fitted.n_iter_)
     if not (
         np.array_equal(frames.coef[-1], fitted.coef_[0])
         and frames.intercept[-1] == fitted.intercept_[0]
@@ -91,12 +93,12 @@ def replay(estimator: Any, X: Floats, y: NDArray[Any], classes: NDArray[Any]) ->
 
 
 def _check_learner(estimator: Any) -> None:
-    if not hasattr(estimator, "partial_fit"):
+    if not hasattr(estimator, "partial_fit") or not hasattr(estimator, "shuffle"):
         raise TypeError(
             f"{type(estimator).__name__} does not learn row by row. Use Perceptron, "
             "AveragedPerceptron or SGDClassifier."
         )
-    if getattr(estimator, "shuffle", False):
+    if estimator.shuffle:
         raise ValueError(
             "Frames show the rows in the order given, so the learner must not shuffle them. Set "
             "shuffle=False; for another order, give the rows in it."
@@ -104,16 +106,16 @@ def _check_learner(estimator: Any) -> None:
 
 
 def _steps(
-    learner: Any, X: Floats, y: NDArray[Any], classes: NDArray[Any], epochs: int
+    learner: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any], epochs: int
 ) -> TrainingFrames:
-    coef, intercept, rows, when = [np.zeros(X.shape[1])], [0.0], [-1], [0]
+    coef, intercept, learned, when = [np.zeros(rows.n_features)], [0.0], [-1], [0]
     for epoch in range(1, epochs + 1):
-        for i in range(len(X)):
-            learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes)
+        for i in range(len(rows)):
+            learner.partial_fit(rows.slice(i, i + 1).to_matrix(), y[i : i + 1], classes=classes)
             w, b = learner.coef_[0], float(learner.intercept_[0])
             if b != intercept[-1] or not np.array_equal(w, coef[-1]):
                 coef.append(np.array(w, dtype=np.float64))
                 intercept.append(b)
-                rows.append(i)
+                learned.append(i)
                 when.append(epoch)
-    return TrainingFrames(np.array(coef), np.array(intercept), np.array(rows), np.array(when))
+    return TrainingFrames(np.array(coef), np.array(intercept), np.array(learned), np.array(when))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from separable.data.rows import as_rows
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.animation import gif_bytes, page_text, png_bytes
 from separable.plot.clipping import box_around, regions
@@ -94,7 +95,7 @@ class TrainingFramesDisplay(Display):
         """
         points = plane_points(X, cls.__name__)
         labels, classes = two_classes(y, len(points), cls.__name__)
-        frames = replay(estimator, points, labels, classes)
+        frames = replay(estimator, as_rows(X), labels, classes)
         words = _words(estimator)
         return cls(points, labels, classes, frames, words, names_of(X)).plot(ax, panels=panels)
 
@@ -173,32 +174,35 @@ class TrainingFramesDisplay(Display):
                 f"An animation is saved as .gif or .html. Got {path.name!r}. For one picture use "
                 "display.figure_.savefig."
             )
+        _check(frames, seconds)
         if kind == ".html":
             path.write_text(self.to_html(frames=frames, seconds=seconds), encoding="utf-8")
         else:
-            path.write_bytes(gif_bytes(self._images(frames), _checked(seconds)))
+            path.write_bytes(gif_bytes(self._images(frames), seconds))
         return path
 
     def to_html(self, *, frames: int = 60, seconds: float = 0.5) -> str:
         """Return a page that plays the frames, with everything it needs inside."""
-        return page_text(self._images(frames), _checked(seconds), self.learner)
+        _check(frames, seconds)
+        return page_text(self._images(frames), seconds, self.learner)
 
     def _images(self, most: int) -> list[bytes]:
-        """Return frames as PNG."""
-        if not COUNT.holds(most):
-            raise ParameterError(f"frames must be {COUNT.words}. Got {most!r} instead.")
+        """Return frames as PNG, with the axes at the same place in all."""
         plt = pyplot()
+        figure, ax = plt.subplots(figsize=(5.6, 5))
+        figure.subplots_adjust(left=0.1, right=0.97, top=0.86, bottom=0.2)
         images = []
         for frame in self.frames.chosen(most):
-            figure, ax = plt.subplots(figsize=(5.6, 5), layout="constrained")
+            ax.clear()
             self.draw_frame(ax, frame)
             ax.set_title(f"{self.learner}\n{self.title(frame)}", fontsize=10, loc="left")
-            handles, words = ax.get_legend_handles_labels()
-            figure.legend(
-                handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize=9
-            )
+            if not figure.legends:
+                handles, words = ax.get_legend_handles_labels()
+                figure.legend(
+                    handles, words, loc="lower center", ncols=3, frameon=False, fontsize=9
+                )
             images.append(png_bytes(figure))
-            plt.close(figure)
+        plt.close(figure)
         return images
 
     # ------------------------------------------------------------------ parts of a frame
@@ -221,7 +225,7 @@ def _words(estimator: Any) -> str:
     return f"{name} on {loss.get(estimator.loss, estimator.loss)}"
 
 
-def _checked(seconds: float) -> float:
-    if not POSITIVE.holds(seconds):
-        raise ParameterError(f"seconds must be {POSITIVE.words}. Got {seconds!r} instead.")
-    return float(seconds)
+def _check(frames: int, seconds: float) -> None:
+    for name, value, wanted in (("frames", frames, COUNT), ("seconds", seconds, POSITIVE)):
+        if not wanted.holds(value):
+            raise ParameterError(f"{name} must be {wanted.words}. Got {value!r} instead.")

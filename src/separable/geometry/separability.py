@@ -1,0 +1,146 @@
+"""Is it separable? A verdict with its proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.geometry.facial_reduction import settle
+from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.labelled_rows import read_labelled
+from separable.geometry.proof_checks import cancels, overlaps, separates
+from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
+from separable.geometry.signed_rows import SignedRows, column_view
+from separable.geometry.verdict import Verdict
+from separable.geometry.weak_direction import tidy_direction
+from separable.geometry.widest_margin import widest_margin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.geometry.cone_rows import Floats
+    from separable.geometry.facial_reduction import Settled
+    from separable.geometry.labelled_rows import LabelledRows
+    from separable.geometry.proofs import Proof
+
+__all__ = ["separability"]
+
+
+def separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    multi_class: str = "joint",
+    precision: float = 1e-3,
+    feature_names: Sequence[str] | None = None,
+) -> Verdict:
+    """Say whether a hyperplane tells the classes apart, and prove it.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame, shape (n, d)
+        Dense or sparse numbers.
+    y : array-like, shape (n,)
+        Labels of two classes.
+    fit_intercept : bool, default True
+        Whether the hyperplane may miss the origin.
+    multi_class : {"joint", "pairs", "ovr"}, default "joint"
+        What is asked of more than two classes; of no use for two.
+    precision : float, default 1e-3
+        How close, relatively, the margin found comes to the largest, where that is cheap. The
+        verdict says what was reached.
+    feature_names : sequence of str, optional
+        Names of columns, by default those of a data frame.
+
+    Returns
+    -------
+    Verdict
+        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks.
+
+    Examples
+    --------
+    >>> from separable.geometry import separability
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    >>> separability(X, [0, 0, 0, 1])
+    separable: every row is on its side of the hyperplane.
+      4 rows, 2 columns, classes [0, 1]
+      margin 0.353553, at most 0.353553 is possible
+    >>> separability(X, [0, 1, 1, 0]).kind
+    'overlap'
+    """
+    data = read_labelled(X, y, feature_names)
+    if len(data.classes) > 2:
+        raise ValueError("y has more than two classes.")
+    return _two_classes(data, fit_intercept, precision)
+
+
+def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
+    cone = data.signed(fit_intercept)
+    centre, scale = column_view(data.rows, fit_intercept)
+    seen = SignedRows(data.rows, cone.sign, fit_intercept, centre, scale)
+    kind, reason, proof = _decide(seen, cone, settle(seen), precision, data)
+    return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
+
+
+def _decide(
+    seen: SignedRows, cone: SignedRows, settled: Settled, precision: float, data: LabelledRows
+) -> tuple[str, str, Proof | None]:
+    if settled.u is None:
+        return _overlap(cone, settled)
+    u = seen.raw(settled.u)
+    if settled.a.any():
+        return _quasi(cone, u, settled, data)
+    return _separated(cone, u, precision)
+
+
+def _separated(cone: SignedRows, u: Floats, precision: float) -> tuple[str, str, Proof | None]:
+    if not separates(cone, u):
+        return "undecided", "the hyperplane found is too close to some rows for floats.", None
+    best = widest_margin(cone, u, precision)
+    support = np.flatnonzero(best.a)
+    w, b = _split(cone, best.u)
+    proof = Separation(w, b, best.margins, best.margin, best.bound, support, best.a[support])
+    return "separable", "every row is on its side of the hyperplane.", proof
+
+
+def _quasi(
+    cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows
+) -> tuple[str, str, Proof | None]:
+    boundary = np.flatnonzero(settled.boundary)
+    tidy = tidy_direction(cone, u, boundary)
+    if tidy is None:
+        return (
+            "undecided",
+            f"a direction leaves {len(boundary)} rows on its boundary as far as floats see, but "
+            "none was found that does so exactly.",
+            None,
+        )
+    rows, a = few_multipliers(cone, settled.a)
+    if not cancels(cone, rows, a, exact=False):
+        return "undecided", "the multipliers found do not provably cancel.", None
+    w, b = _split(cone, tidy[0])
+    columns = tuple(j if data.names is None else data.names[j] for j in np.flatnonzero(w).tolist())
+    proof = QuasiSeparation(w, b, tidy[1], columns, rows, a)
+    reason = "a hyperplane has no row on its wrong side, but some rows are on it for any such."
+    return "quasi-separable", reason, proof
+
+
+def _overlap(cone: SignedRows, settled: Settled) -> tuple[str, str, Proof | None]:
+    rows, a = few_multipliers(cone, settled.a)
+    rank = _rank(cone.take(rows))
+    if not overlaps(cone, rows, a, rank, exact=False):
+        return "undecided", "the multipliers found do not provably cancel.", None
+    return "overlap", "rows of both classes mix in every direction.", Overlap(rows, a, rank)
+
+
+def _rank(vectors: Floats) -> int:
+    from separable.geometry.dependencies import find_dependencies
+
+    found = find_dependencies(vectors)
+    return 0 if found is None else found.rank
+
+
+def _split(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
+    return (u[:-1], float(u[-1])) if cone.fit_intercept else (u, 0.0)
