@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 FOLDER = Path(__file__).parent
 GALLERY = FOLDER.parent / "gallery.md"
 #: Dots an inch of a picture, and its colours.
-DPI, COLOURS = 90, 96
+DPI, COLOURS = 90, 128
 
 
 class Entry(NamedTuple):

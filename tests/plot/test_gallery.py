@@ -10,10 +10,7 @@ import pytest
 
 import separable.plot
 
-pytestmark = [
-    pytest.mark.native,
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = pytest.mark.native
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/gallery.md").read_text()
