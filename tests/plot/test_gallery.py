@@ -40,7 +40,6 @@ def test_block_runs_and_makes_its_picture(entry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(entry.code.splitlines()) <= 10
     display = make.run(entry.code)
-    display.figure_.draw_without_rendering()
     assert display.ax_ in display.figure_.axes
     assert any(ax.has_data() for ax in display.figure_.axes)
     for name in entry.pictures:
