@@ -13,9 +13,9 @@ from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
 from separable.geometry.joint_rows import JointRows
 from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.parts import settle_in_parts
 from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
-from separable.geometry.signed_rows import SignedRows, column_view
+from separable.geometry.row_generation import settle_many
+from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import bracket_of, widest_margin
@@ -47,7 +47,7 @@ class JointVerdict(Verdict):
         data = read_labelled(X, y)
         if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
             return False
-        cone = JointRows(data.rows, data.label, len(data.classes), self.fit_intercept)
+        cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
             return self._proves(cone, data, exact)
         except (ValueError, IndexError):  # a proof of other rows
@@ -74,14 +74,9 @@ class JointVerdict(Verdict):
 def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> JointVerdict:
     """Return the verdict on all classes together."""
     rows, label, K = data.rows, data.label, len(data.classes)
-    view = column_view(rows, fit_intercept)
-    cone = JointRows(rows, label, K, fit_intercept)
-    seen = JointRows(rows, label, K, fit_intercept, *view)
-
-    def part_of(chosen: Places) -> JointRows:
-        return JointRows(rows.take(chosen), label[chosen], K, fit_intercept, *view)
-
-    settled = settle_in_parts(seen, part_of, label)
+    cone = JointRows.of(rows, label, K, fit_intercept)
+    seen = cone.seen()
+    settled = settle_many(seen)
     if settled.u is None:
         decision = _overlap(cone, settled)
     elif settled.a.any():
