@@ -46,17 +46,20 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     2
     >>> proved_cancelling(vectors[:2], np.array([1.0, 1.0]), exact=True) is None
     True
+    >>> proved_cancelling(np.zeros((1, 2)), np.array([1.0]), exact=True).rank
+    0
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
     found = find_dependencies(vectors)
-    if found is None or not 0 < found.rank < len(vectors):
+    if found is None:
         return None
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    size = np.sqrt(np.einsum("ij,ij->i", part, part))
-    if not size.all():
-        return None
+    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
+    part, a = part[moving], a[moving]
+    if len(a) <= found.rank:
+        return found if len(a) == 0 else None
     basis = independent_rows(part, found.rank, a)
     check = _solves if exact else _is_near
     return found if check(part, a, basis) else None
