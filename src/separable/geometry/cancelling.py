@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["proved_cancelling"]
 
+#: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
+SOLVED = 40
+
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
     """Prove that multipliers close to a, all above 0, cancel; None if that fails.
@@ -32,7 +35,8 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     a : ndarray, shape (k,)
         Above 0.
     exact : bool
-        Whether to solve for them in whole numbers, rather than to bound how far they are.
+        Whether to solve for them in whole numbers, rather than to bound how far they are; where the
+        bound does not show them and the rank is small, that is done anyway.
 
     Returns
     -------
@@ -61,8 +65,10 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     if len(a) <= found.rank:
         return found if len(a) == 0 else None
     basis = independent_rows(part, found.rank, a)
-    check = _solves if exact else _is_near
-    return found if check(part, a, basis) else None
+    if not exact and _is_near(part, a, basis):
+        return found
+    is_solved = (exact or found.rank <= SOLVED) and _solves(part, a, basis)
+    return found if is_solved else None
 
 
 def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
