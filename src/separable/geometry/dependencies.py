@@ -73,10 +73,13 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     >>> found.rank, [[str(number) for number in vector] for vector in found.null]
     (2, [['-1', '-1', '1']])
     """
+    size = vectors.shape[1]
+    if not vectors.any():
+        units = np.eye(size, dtype=np.intp).tolist()
+        return Dependencies(np.zeros(0, np.intp), [[Fraction(n) for n in unit] for unit in units])
     power = column_powers(vectors)
     scaled = vectors * power
     triangle, order, rank = _pivoted(scaled)
-    size = vectors.shape[1]
     if rank == size:
         return Dependencies(np.arange(size), [])
     if (size - rank) * size > MOST_NULL:
