@@ -135,7 +135,7 @@ def find_least_violation(
         slope = face.sums(a)
         active = (a > 0).astype(np.float64)
         gram = face.gram(active)
-        size = np.sqrt(np.maximum(np.diag(gram), 0.0)) * np.sqrt(float(a @ a))
+        size = _lengths(gram) * np.sqrt(float(a @ a))
         if (np.abs(slope) <= CALM * size).all():
             break
         move = _solve(gram, slope)
@@ -171,9 +171,15 @@ def _value(scores: Floats) -> float:
     return 0.5 * float(a @ a)
 
 
+def _lengths(gram: Floats) -> Floats:
+    """Return the lengths of columns; on a face their squares may round to below 0."""
+    lengths: Floats = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    return lengths
+
+
 def _solve(gram: Floats, slope: Floats) -> Floats:
     """Return the step of Newton, if need be among several."""
-    size = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    size = _lengths(gram)
     size = np.where(size > 0, size, 1.0)
     scaled = gram / size / size[:, None]
     scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)
