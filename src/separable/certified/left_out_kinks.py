@@ -2,7 +2,8 @@
 
 A row's loss has a kink (two, with epsilon): below it the dual value beta of the row is ``high``,
 above it ``low``, and only where the score stands on the kink is it in between. Rows on their kink
-hold the plane: w = sum_v beta_v x_v. Row i is taken out gradually, its dual value z_i to (1 - t) z_i:
+hold the plane: w = sum_v beta_v x_v. Row i is taken out gradually, from its dual value z_i to
+(1 - t) z_i:
 
 1. while t grows, the scores of the rows that hold do not move: their beta do, by a linear system of
    their inner products; b sees to it that the sum of all beta stays 0;
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-__all__ = ["Kinks", "KinkFit", "left_out_kinks"]
+__all__ = ["KinkFit", "Kinks", "left_out_kinks"]
 
 #: A beta so close to an end of its range, for that, is there.
 END = 1e-6
@@ -118,9 +119,13 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     beta = np.clip(fit.dual[kinks.row], kinks.low, kinks.high)
     # of the two kinks of a row, one has the whole dual value and the other one stays at 0
     width = kinks.high - kinks.low
-    side = np.where(beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0))
+    side = np.where(
+        beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0)
+    )
     gap = fit.scores[kinks.row] - kinks.at
-    rough = float(np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0))
+    rough = float(
+        np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0)
+    )
     gap = np.where(side == 0, 0.0, side * np.maximum(side * gap, 0.0))
     beta = np.where(side < 0, kinks.high, np.where(side > 0, kinks.low, beta))
     moved, doubt = np.zeros(n), np.zeros(n)
