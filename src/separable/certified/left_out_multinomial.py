@@ -83,7 +83,7 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         pull = (pulls(part).reshape(len(part), -1) @ inverse).reshape(len(part), k, -1)
         right = np.einsum("ikm,im->ik", pull, x) - _times(h, g)
         moved[part] = -np.linalg.solve(np.eye(k) - h @ w, right[:, :, None])[:, :, 0]
-        v = np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0]
+        v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
     doubt = np.where(reach > FAR, reach, 0.0)

@@ -164,7 +164,9 @@ class Steps:
         pull -= (self._fit.changes.own(part) * self.slope[part])[:, None] * x  # 2
         delta = self._solve(part, x, t, room, -pull)
         unsettled = np.zeros(len(part))
-        for _ in range(0 if extra is None else ROUNDS):
+        for _ in range(ROUNDS):
+            if extra is None:
+                break
             last, delta = delta, self._solve(part, x, t, room, -(pull + extra * delta))
             size = row_dots(delta, delta)
             away = row_dots(delta - last, delta - last)
