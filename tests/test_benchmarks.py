@@ -422,6 +422,17 @@ def test_cross_validations_agree(tiny, capsys):
     assert "Scores of folds differ by at most" in capsys.readouterr().out
 
 
+def test_one_fit_agrees_with_fits_without_a_row(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["leave-one-out"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["leave-one-out"]
+    assert len(rows) == 8
+    assert all(max(row["errors"]) < 0.5 for row in rows)
+    assert "rows refitted" in capsys.readouterr().out
+
+
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 
