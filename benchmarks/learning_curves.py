@@ -186,7 +186,7 @@ def _given(data: Data, most: int) -> Made:
     X, y = stack([data.X, data.X_test]), np.concatenate([data.y, data.y_test])
     some = np.random.default_rng(0).permutation(len(y))[:most]
     X = X.tocsr()[some] if sp.issparse(X) else X[some].astype(np.float64)
-    return lambda trial: (X, y[some])
+    return lambda _: (X, y[some])
 
 
 def _gaussians(rows: int, columns: int, classes: int, apart: float) -> Made:
