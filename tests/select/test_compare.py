@@ -68,7 +68,7 @@ def test_differences_are_paired_by_fold(cancer):
 
 def test_differences_beyond_noise_by_the_corrected_test(cancer):
     X, y = cancer
-    given = {"logistic": LogisticRegression(C=0.1), "lda": LDA(), "counts": MultinomialNB()}
+    given = {"a": LogisticRegression(C=0.1), "b": LinearSVM(C=0.05), "counts": MultinomialNB()}
     board = compare(given, np.abs(X), y, cv=FOLDS)
     best = cross_val_score(board.best.estimator, np.abs(X), y, cv=FOLDS)
     assert (board.best.differs, board.best.to_dict()["p_value"]) == (None, None)
@@ -89,11 +89,11 @@ def test_differences_beyond_noise_by_the_corrected_test(cancer):
 
 def test_noise_is_seldom_taken_for_a_difference():
     rng, taken = np.random.default_rng(0), 0
-    for _ in range(40):
+    for _ in range(20):
         X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
         board = compare({"a": LDA(), "b": LDA(shrinkage=0.9)}, X, y, cv=5)
         taken += bool(board.rows[1].differs)
-    assert taken <= 5
+    assert taken <= 3
 
 
 def test_equal_ones_and_one_fold(cancer):

@@ -72,7 +72,7 @@ def test_noise_alone_looks_better_when_chosen():
     X, y = rng.normal(size=(60, 40)), rng.integers(0, 2, 60)
     grid = {"C": np.logspace(-3, 3, 7).tolist(), "class_weight": [None, "balanced"]}
     found = nested_cross_validate(LogisticRegression(), grid, X, y, cv=5, inner_cv=4)
-    assert found.optimism > 0.03
+    assert found.optimism > 0.01
     assert "When chosen, models looked better by" in repr(found)
 
 

@@ -62,7 +62,7 @@ def test_the_simplest_within_one_standard_error(cancer):
         C for C, mean in zip(values, found.mean, strict=True) if mean >= least
     )
     X, y = load_diabetes(return_X_y=True)
-    pipe, folds = make_pipeline(PolynomialFeatures(), LeastSquares()), KFold(4)
+    pipe, folds = make_pipeline(PolynomialFeatures(include_bias=False), LeastSquares()), KFold(4)
     given = {"name": "polynomialfeatures__degree", "values": [1, 2], "cv": folds}
     unknown = validation_curve(pipe, X, y, **given)
     assert (unknown.one_se, unknown.one_se_index) == (None, None)
