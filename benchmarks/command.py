@@ -57,6 +57,7 @@ ROWS = {
     "l1-logistic-path": ("sparse_paths:run_logistic", "a path of l1 logistic regression"),
     "search-l1": ("sparse_search:run_l1_search", "5 folds x 20 C of l1 logistic regression"),
     "multinomial": ("multinomial:run_multinomial", "all classes together, to an objective"),
+    "separability": ("separability:run_separability", "is it separable, with proof"),
     "text-words": ("text_encoder:run_words", "film reviews to words, hashed and by vocabulary"),
     "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
     "svmlight": ("parsers:run_svmlight", "reading svmlight text"),

@@ -150,7 +150,9 @@ class SignedRows:
             part = self._sparse if len(used) == self.size else self._sparse[used]
             weighed = part.multiply(c[used][:, None]).tocsr()
             products[:d, :d] = (part.T @ weighed).toarray()
-            products[:d, d:] = np.asarray(weighed.sum(axis=0)).reshape(-1, 1)[:, : self.fit_intercept]
+            products[:d, d:] = np.asarray(weighed.sum(axis=0)).reshape(-1, 1)[
+                :, : self.fit_intercept
+            ]
             if self.scale is not None:
                 products[:d, :d] *= self.scale * self.scale[:, None]
                 products[:d, d:] *= self.scale[:, None]
