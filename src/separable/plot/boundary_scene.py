@@ -108,8 +108,6 @@ def pair_of(classes: NDArray[Any], pair: Sequence[Any] | None) -> tuple[int, int
 def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Scene:
     assert model.classes is not None
     matrix = model_rows(model, X).to_matrix()
-    if not matrix.shape[0]:
-        raise ValueError("X has no rows. A picture of a boundary needs at least one.")
     weights, intercept, classes = scores_of_pair(model, pair)
     if not np.any(weights if len(weights) == 1 else weights - weights[0]):
         raise ValueError(
@@ -185,8 +183,6 @@ def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
         )
     if rows.is_sparse:
         raise ValueError("X is sparse. Two columns are drawn from a dense array or a data frame.")
-    if not rows.n_rows:
-        raise ValueError("X has no rows. A picture of a boundary needs at least one.")
     classes: Any = fitted.classes if isinstance(fitted, LinearModel) else fitted.classes_
     found = pair_of(classes, pair)
     names = names_of_columns(X, fitted, 2)

@@ -179,7 +179,8 @@ class ConfusionMatrixDisplay(Display):
         side = float(np.clip(3.6 + 0.32 * k, 4.4, 8.0))
         axes = self._open(ax, size=(side + 1.2, side))
         shares = _shares(self.confusion, "true")
-        image = axes.imshow(shares, cmap=cmap, vmin=0.0, vmax=1.0)
+        image = axes.imshow(shares, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
+        self._name_classes(axes)
         describe(
             axes,
             f"{self.accuracy:.1%} of {_amount(self.confusion.sum())} rows right (always the most "
@@ -188,9 +189,9 @@ class ConfusionMatrixDisplay(Display):
             "true class",
         )
         axes.spines[:].set_visible(False)
-        self._name_classes(axes)
         if values if values is not None else k <= NUMBERED:
             self._write(axes, shares, normalize)
+        self._name_classes(axes)
         size = text_size(axes, 9.0)
         bar = axes.figure.colorbar(image, ax=axes, fraction=0.045, pad=0.03)
         bar.set_label("share of the rows of the class", fontsize=size)

@@ -105,14 +105,17 @@ class LearningCurveDisplay(Display):
         curve = self.curve
         axes.set_xscale("log")
         handles = [self._draw_measured(axes, look)]
-        last = int(curve.sizes[-1])
-        if forecast:
-            handles += self._draw_forecast(axes)
+        last, sizes = int(curve.sizes[-1]), curve.sizes.tolist()
+        if forecast and np.isfinite(curve.forecast.mean).all():
+            handles.append(self._draw_forecast(axes))
+            sizes += curve.forecast.sizes.tolist()
         if curve.baseline is not None:
             label = f"best constant: {curve.baseline:.3g}"
             line = axes.axhline(curve.baseline, color=GREY, linestyle=(0, (1, 2)), label=label)
             handles.append(line)
-        _count_ticks(axes, [*curve.sizes.tolist(), *([2 * last, 4 * last] if forecast else [])])
+        if forecast:
+            handles += self._draw_law(axes)
+        _count_ticks(axes, sizes)
         better = "" if getattr(curve, "greater_is_better", True) else " (less is better)"
         learner = shortened(getattr(curve, "learner", "Learning curve"), 40)
         describe(
@@ -132,12 +135,9 @@ class LearningCurveDisplay(Display):
         label = f"measured, ± standard error\nof {repeats} repetition{'s' * (repeats != 1)}"
         return axes.errorbar(curve.sizes, curve.mean, error, label=label, **style)
 
-    def _draw_forecast(self, axes: Any) -> list[Any]:
+    def _draw_forecast(self, axes: Any) -> Any:
         curve, ahead = self.curve, self.curve.forecast
-        if not np.isfinite(ahead.mean).all():
-            return []
-        start, end = curve.sizes[-1], ahead.sizes[-1]
-        sizes = np.append(start, ahead.sizes)
+        sizes = np.append(curve.sizes[-1], ahead.sizes)
         band = axes.fill_between(
             sizes,
             np.append(curve.mean[-1], ahead.low),
@@ -156,13 +156,18 @@ class LearningCurveDisplay(Display):
             markersize=4,
             capsize=2,
         )
-        handles = [band]
-        along = np.geomspace(curve.sizes[0], end, 100)
+        return band
+
+    def _draw_law(self, axes: Any) -> list[Any]:
+        """Draw the power law, as far as it is within what is drawn already."""
+        curve = self.curve
+        along = np.geomspace(curve.sizes[0], curve.forecast.sizes[-1], 100)
         law = curve.curve_at(along)
-        if np.isfinite(law).all():
-            look = {"color": DARK, "linewidth": 1.0, "linestyle": "--"}
-            handles += axes.plot(along, law, label="power law fitted", **look)
-        return handles
+        if not np.isfinite(law).all():
+            return []
+        axes.set_ylim(axes.get_ylim())
+        look = {"color": DARK, "linewidth": 1.0, "linestyle": "--"}
+        return list(axes.plot(along, law, label="power law fitted", **look))
 
 
 def _count_ticks(axes: Any, sizes: list[int]) -> None:

@@ -14,7 +14,15 @@ from separable.plot.boundary_scene import pair_of, scores_of_pair
 from separable.plot.clipping import box_around, plane_in_box
 from separable.plot.display import Display
 from separable.plot.fitted import class_codes, linear_model, names_of_columns
-from separable.plot.style import DARK, GREY, add_legend, describe, shortened, text_size
+from separable.plot.style import (
+    DARK,
+    GREY,
+    add_legend,
+    describe,
+    is_narrow,
+    shortened,
+    text_size,
+)
 from separable.plot.view import View, columns_view, normal_view
 
 if TYPE_CHECKING:
@@ -194,7 +202,7 @@ class Planes3dDisplay(Display):
                 "Planes3dDisplay needs axes in three dimensions: "
                 'figure.add_subplot(projection="3d").'
             )
-        axes = self._open(ax, size=(7.6, 5.4), projection="3d")
+        axes = self._open(ax, size=(6.8, 5.6), projection="3d")
         look = {"depthshade": False, **(scatter_kwargs or {})}
         handles = scatter_classes(axes, self.points, self.codes, self.classes, look)
         handles += self._draw_planes(axes, plane_kwargs or {})
@@ -206,11 +214,12 @@ class Planes3dDisplay(Display):
         describe(axes, self._title())
         for side, label in zip("xyz", self.view.labels, strict=True):
             words = textwrap.fill(shortened(label, 60), 30)
-            room = 4 + 6 * (1 + words.count("\n"))
+            room = text_size(axes, 4 + 6 * (1 + words.count("\n"))) - 6 * is_narrow(axes)
             getattr(axes, f"set_{side}label")(words, fontsize=text_size(axes), labelpad=room)
         axes.tick_params(pad=0)
         if legend:
-            add_legend(axes, handles)
+            corner = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
+            add_legend(axes, handles, loc=corner)
         return self
 
     def _draw_planes(self, axes: Any, plane_kwargs: dict[str, Any]) -> list[Any]:

@@ -162,7 +162,6 @@ class RocDisplay(Display):
             [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="chance: area 0.500"
         )
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        axes.set_aspect("equal")
         one = len(self.labels) == 1
         name = shortened(self.labels[0]) if one else "a class"
         describe(

@@ -27,6 +27,7 @@ __all__ = [
     "axes_for",
     "class_style",
     "describe",
+    "is_narrow",
     "pyplot",
     "shortened",
     "text_size",
@@ -48,11 +49,13 @@ NAME_WIDTH = 24
 #: Width of axes, in inches, from which on text has its full size; and the least share of it.
 FULL_WIDTH, LEAST = 4.6, 0.7
 #: Width of a character, in sizes of its font, on average.
-CHARACTER = 0.52
+CHARACTER = 0.58
 #: What axes that are alone take of a figure, in width and height, roughly.
 ROOM = 0.85, 0.75
 #: Axes narrower than this, in inches, have their legend below.
 NARROW = 3.4
+#: What that leaves of their height.
+LOW = 0.6
 
 
 def pyplot() -> Any:
@@ -105,6 +108,11 @@ def text_size(ax: Axes, size: float = 10.0) -> float:
     return size * min(1.0, max(LEAST, width / FULL_WIDTH))
 
 
+def is_narrow(ax: Axes) -> bool:
+    """Say whether axes are so narrow that their legend stands below them."""
+    return _inches(ax)[0] < NARROW
+
+
 def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -> None:
     """Write what a picture shows above it and along its axes, in lines that fit.
 
@@ -118,12 +126,15 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     """
     width, height = _inches(ax)
     large, small = text_size(ax, 11.0), text_size(ax, 10.0)
-    ax.set_title(_lines(title, width, large), fontsize=large, loc="left", wrap=True)
+    ax.tick_params(labelsize=text_size(ax, 9.0))
+    if y is not None:
+        room = LOW * height if is_narrow(ax) else height
+        ax.set_ylabel(_lines(y, room, small), fontsize=small)
+    if len(ax.figure.figure.axes) == 1 and ax.figure.get_layout_engine() is not None:
+        width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
     if x is not None:
         ax.set_xlabel(_lines(x, width, small), fontsize=small)
-    if y is not None:
-        ax.set_ylabel(_lines(y, height, small), fontsize=small)
-    ax.tick_params(labelsize=text_size(ax, 9.0))
+    ax.set_title(_lines(title, width, large), fontsize=large, loc="left")
     if ax.name == "rectilinear":
         ax.spines[["top", "right"]].set_visible(False)
     if ax.figure.get_layout_engine() is None:
@@ -160,23 +171,29 @@ def add_legend(
     look: dict[str, Any] = {"fontsize": small, "title_fontsize": small, "frameon": False}
     if loc is not None:
         look |= {"loc": loc}
-    elif _inches(ax)[0] < NARROW:
+    elif is_narrow(ax):
         below = _translation(ax, 0.0, -_below(ax))
-        look |= {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
-        look |= {"ncols": 2, "columnspacing": 1.0, "handlelength": 1.5, "borderaxespad": 0.2}
+        look |= {"loc": "upper right", "bbox_to_anchor": (1.0, 0.0), "bbox_transform": below}
+        look |= {"columnspacing": 1.0, "handlelength": 1.5, "borderaxespad": 0.2}
     else:
         look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend: Legend = ax.legend(handles=shown, title=title, **look)
+    if "bbox_transform" in look and _has_room(ax, 2.1 * legend.get_window_extent().width):
+        legend = ax.legend(handles=shown, title=title, ncols=2, **look)
     drawn: list[Any] = list(legend.legend_handles)
     for handle in drawn:
         if hasattr(handle, "get_sizes"):  # as large as can be seen, however small the points are
             handle.set_sizes([max(float(handle.get_sizes()[0]), 2.4 * small)])
             handle.set_alpha(1.0)
-    if "bbox_transform" in look:
-        _keep_inside(ax, legend)
     if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
         _fit(ax)
     return legend
+
+
+def _beside(ax: Axes) -> float:
+    """Return how far ticks and label reach to the left of the axes, in inches."""
+    found = ax.yaxis.get_tightbbox(None)
+    return 0.0 if found is None else float(found.width / ax.figure.figure.dpi)
 
 
 def _below(ax: Axes) -> float:
@@ -187,13 +204,9 @@ def _below(ax: Axes) -> float:
     return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)
 
 
-def _keep_inside(ax: Axes, legend: Legend) -> None:
-    """Move a legend below the axes to the left, where it would leave the figure on the right."""
-    figure, extent = ax.figure.figure, legend.get_window_extent()
-    over = min(extent.x1 - figure.bbox.x1 + 3, extent.x0 - 3)
-    if over > 0:
-        moved = _translation(ax, -over / figure.dpi, -_below(ax))
-        legend.set_bbox_to_anchor((0.0, 0.0), moved)
+def _has_room(ax: Axes, pixels: float) -> bool:
+    """Say whether so many pixels fit below axes and what is to the left of them."""
+    return pixels / ax.figure.figure.dpi < _inches(ax)[0]
 
 
 def _translation(ax: Axes, right: float, up: float) -> Any:

@@ -152,13 +152,13 @@ class WeightsDisplay(Display):
             at += max(len(some), 1) + 1
         axes.axvline(0.0, color=DARK, linewidth=0.8)
         axes.set_ylim(at - 1.3, -0.7)
+        height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
+        size = float(np.clip(0.65 * height / max(count, 1), 3.0, text_size(axes, 9.0)))
+        axes.set_yticks(places, names, fontsize=size)
         to = "prediction" if self.classes is None else "score"
         what = f"weight: what one unit more of the feature adds to the {to}"
         describe(axes, self._title(), f"{self._signs()}\n{what}", "")
-        height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
-        size = float(np.clip(0.75 * height / max(count, 1), 5.0, text_size(axes, 9.0)))
-        axes.set_yticks(places, names, fontsize=size)
-        axes.tick_params(axis="y", length=0)
+        axes.tick_params(axis="y", length=0, labelsize=size)
         if len(self.scores) > 1:
             self._name_scores(axes, middles)
         return self
