@@ -12,7 +12,7 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.lda import LDA
 from separable.plot.borders import borders_on_line, class_scores
 from separable.plot.display import Display
-from separable.plot.points import names_of, plane_points, span
+from separable.plot.points import check_fitted_to, names_of, plane_points, span
 from separable.plot.style import DARK, add_legend, class_style, describe
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ class Lda1dDisplay(Display):
         -------
         Lda1dDisplay
         """
+        check_fitted_to(estimator, 1, cls.__name__)
         points = plane_points(X, cls.__name__, 1)[:, 0]
         labels = check_labels(y, len(points), cls.__name__)
         estimated = GaussianClasses(
