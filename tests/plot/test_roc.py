@@ -69,9 +69,7 @@ def test_of_many_classes_the_lowest_have_names():
 
 def test_errors():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(
-        ValueError, match=r"Every row is 1\. A curve needs rows of that class"
-    ):
+    with pytest.raises(ValueError, match=r"Every row is 1\. A curve needs rows of that class"):
         RocDisplay.from_predictions([1, 1], [0.2, 0.3], classes=[0, 1])
     with pytest.raises(ValueError, match=r"scores of shape \(3,\) do not fit 3 classes"):
         RocDisplay.from_predictions([0, 1, 2], [0.1, 0.2, 0.3])
@@ -79,7 +77,7 @@ def test_errors():
         RocDisplay.from_estimator(Ridge().fit(X, y), X, y)
     with pytest.raises(ValueError, match="positive='c' is not a class"):
         RocDisplay.from_predictions(["a", "b"], [0.1, 0.2], positive="c")
-    with pytest.raises(ValueError, match="scores"):
+    with pytest.raises(ValueError, match="Scores of row 1 is nan"):
         RocDisplay.from_predictions(["a", "b"], [0.1, np.nan])
     three = LinearModel(np.eye(3), np.zeros(3), [0, 1, 2], "score")
     with pytest.raises(ValueError, match="No row is 2, the positive class"):
