@@ -159,9 +159,7 @@ def test_what_cannot_be_measured():
     with pytest.raises(ValueError, match="one class only, 0"):
         margins(one, X, place)
     model = LogisticRegression().fit(X, place)
-    with pytest.raises(
-        ValueError, match=r"label 2 of row 1 is no class .* There are: 0, 1"
-    ):
+    with pytest.raises(ValueError, match=r"label 2 of row 1 is no class .* There are: 0, 1"):
         margins(model, X[:2], [0, 2])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         margins(model, X, place[:-1])

@@ -30,11 +30,11 @@ def test_band_is_the_predictive_distribution():
 def test_lines_are_draws_of_the_posterior():
     x, y = data()
     line = BayesianRegression(alpha=2.0, noise_precision=10.0, fit_intercept=False).fit(x, y)
-    display = PosteriorLinesDisplay.from_estimator(line, x, y, n_lines=4000, deviations=1.0)
+    display = PosteriorLinesDisplay.from_estimator(line, x, y, n_lines=1000, deviations=1.0)
     precision = 10.0 * float(x[:, 0] @ x[:, 0]) + 2.0
     slopes = display.lines[:, -1] / display.grid[-1]
-    assert slopes.std() == pytest.approx(1 / np.sqrt(precision), rel=0.05)
-    assert slopes.mean() == pytest.approx(display.mean[-1] / display.grid[-1], abs=0.02)
+    assert slopes.std() == pytest.approx(1 / np.sqrt(precision), rel=0.08)
+    assert slopes.mean() == pytest.approx(display.mean[-1] / display.grid[-1], abs=0.03)
     # lines are straight, and through 0 without an intercept
     np.testing.assert_allclose(display.lines, slopes[:, None] * display.grid, atol=1e-12)
 

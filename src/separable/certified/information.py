@@ -199,4 +199,5 @@ def _joint_roots(design: _Design, white: _White, c: Floats, shares: Floats) -> F
     # rounding alone makes an eigenvalue 0 or less: then nothing is known in its direction
     with np.errstate(divide="ignore", invalid="ignore"):
         vectors = vectors / np.sqrt(np.maximum(values, 0.0))
-        return np.einsum("mr,krs->kms", white.directions, vectors.reshape(k, r, k * r))
+        roots: Floats = np.einsum("mr,krs->kms", white.directions, vectors.reshape(k, r, k * r))
+    return roots

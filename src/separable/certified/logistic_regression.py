@@ -8,9 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
+from separable.certified.existence import check_optimum
+from separable.certified.left_out import left_out
 from separable.certified.logistic_summary import check_level, infer, summarise
 from separable.certified.losses import Logistic
-from separable.certified.problem import Penalty
+from separable.certified.problem import TOGETHER, Penalty
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
     POSITIVE_OR_INF,
@@ -26,9 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Fitted, Lesson
+    from separable.certified.estimator import Fitted, Lesson, Material
+    from separable.certified.judge import Judgement
+    from separable.certified.left_out import LeftOut
     from separable.certified.logistic_summary import Inference, LogisticSummary
     from separable.certified.losses import Loss
+    from separable.certified.problem import Lane, Problem
     from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
@@ -49,6 +54,21 @@ class Logits(CertifiedClassifier):
 
     def _link(self) -> Link:
         return "softmax" if self._is_joint() else "logistic"
+
+    def _check_lane(
+        self,
+        problem: Problem,
+        lane: Lane,
+        found: Judgement,
+        classes: NDArray[Any] | None,
+        where: str = "",
+    ) -> str:
+        if np.isfinite(lane.strength) or classes is None:
+            return ""
+        what = f"{type(self).__name__} with C=inf"
+        if len(classes) > 2 and lane.target != TOGETHER:
+            what += f", of class {classes.tolist()[lane.target]!r} against the rest,"
+        return check_optimum(problem, lane, found, classes, what + where)
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         return "logistic" if classes is None or len(classes) == 2 else self._link()
@@ -187,6 +207,10 @@ class LogisticRegression(Logits):
 
     def _penalty(self) -> Penalty:
         return Penalty(float(self.l1_ratio))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, material)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.facial_reduction import settle
 from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.signed_rows import SignedRows, column_view
+from separable.geometry.row_generation import settle_many
+from separable.geometry.signed_rows import SeenRows, SignedRows
 from separable.geometry.verdict import Verdict
+from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import widest_margin
+from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["separability"]
 
+MULTI_CLASS = ("joint", "pairs", "ovr")
+
 
 def separability(
     X: Any,
@@ -35,7 +41,7 @@ def separability(
     multi_class: str = "joint",
     precision: float = 1e-3,
     feature_names: Sequence[str] | None = None,
-) -> Verdict:
+) -> Verdict | Verdicts:
     """Say whether a hyperplane tells the classes apart, and prove it.
 
     Parameters
@@ -43,11 +49,14 @@ def separability(
     X : array-like, sparse matrix or data frame, shape (n, d)
         Dense or sparse numbers.
     y : array-like, shape (n,)
-        Labels of two classes.
+        The class of each row.
     fit_intercept : bool, default True
         Whether the hyperplane may miss the origin.
     multi_class : {"joint", "pairs", "ovr"}, default "joint"
-        What is asked of more than two classes; of no use for two.
+        What is asked of more than two classes: whether weights of each class tell all of them
+        apart, as multinomial logistic regression would; whether every pair is separable; whether
+        each class is from the rest. "pairs" implies less than "joint", "ovr" more. Two classes are
+        one question in any case.
     precision : float, default 1e-3
         How close, relatively, the margin found comes to the largest, where that is cheap. The
         verdict says what was reached.
@@ -57,7 +66,8 @@ def separability(
     Returns
     -------
     Verdict
-        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks.
+        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks. For
+        "pairs" and "ovr" of three classes and more `Verdicts`, one by pair or by class.
 
     Examples
     --------
@@ -70,17 +80,24 @@ def separability(
     >>> separability(X, [0, 1, 1, 0]).kind
     'overlap'
     """
+    if multi_class not in MULTI_CLASS:
+        raise ParameterError(
+            "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
+            f"'ovr'. Got {multi_class!r} instead."
+        )
     data = read_labelled(X, y, feature_names)
-    if len(data.classes) > 2:
-        raise ValueError("y has more than two classes.")
-    return _two_classes(data, fit_intercept, precision)
+    if len(data.classes) == 2:
+        return _two_classes(data, fit_intercept, precision)
+    if multi_class == "joint":
+        return joint_verdict(data, fit_intercept, precision)
+    ask = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
+    return ask_pairs(data, ask) if multi_class == "pairs" else ask_each(data, ask)
 
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    centre, scale = column_view(data.rows, fit_intercept)
-    seen = SignedRows(data.rows, cone.sign, fit_intercept, centre, scale)
-    kind, reason, proof = _decide(seen, cone, settle(seen), precision, data)
+    seen = SeenRows(cone)
+    kind, reason, proof = _decide(seen, cone, settle_many(seen), precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.rows import Rows
 from separable.geometry.whole_numbers import lowest_bits
 
 if TYPE_CHECKING:
@@ -14,10 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
     from separable.geometry.cone_rows import Floats, Places
 
-__all__ = ["SignedRows", "column_view"]
+__all__ = ["SeenRows", "SignedRows"]
 
 #: Numbers of a block of rows that is written out at a time.
 BLOCK = 1 << 18
@@ -216,23 +216,56 @@ class SignedRows:
         return np.append(w, b if self.centre is None else b - self.centre @ w)
 
 
-def column_view(rows: Rows, fit_intercept: bool) -> tuple[Floats | None, Floats]:
-    """Return centre and scale, powers of two, with which a search sees columns of any unit.
+class SeenRows(SignedRows):
+    """The same vectors for a search: columns of any unit centred and scaled, constant ones left out.
 
-    Columns of 0 keep the scale 1. Sparse columns are not centred.
+    Parameters
+    ----------
+    cone : SignedRows
+        Vectors as they came.
+    """
+
+    def __init__(self, cone: SignedRows) -> None:
+        rows, intercept = cone.rows, cone.fit_intercept
+        centre, scale, live = _column_view(rows, intercept)
+        self._all = rows.n_features
+        self._live = np.flatnonzero(live)
+        if not rows.is_sparse and 0 < len(self._live) < self._all:
+            rows = Rows(np.ascontiguousarray(rows.values[:, self._live]), len(self._live))
+            centre, scale = None if centre is None else centre[live], scale[live]
+        else:
+            self._live = np.arange(self._all)
+        super().__init__(rows, cone.sign, intercept, centre, scale)
+
+    def raw(self, u: Floats) -> Floats:
+        """Return the u of columns as they came."""
+        seen = super().raw(u)
+        whole = np.zeros(self._all + self.fit_intercept)
+        whole[self._live] = seen[: len(self._live)]
+        whole[self._all :] = seen[len(self._live) :]
+        return whole
+
+
+def _column_view(
+    rows: Rows, fit_intercept: bool
+) -> tuple[Floats | None, Floats, NDArray[np.bool_]]:
+    """Return centre, scale (powers of two) and which columns are not constant.
+
+    Sparse columns are not centred.
     """
     if rows.indptr is not None:
         largest = np.zeros(rows.n_features)
         np.maximum.at(largest, np.asarray(rows.indices), np.abs(rows.values).astype(np.float64))
-        return None, _inverse_powers(largest)
+        return None, _inverse_powers(largest), largest > 0
     low = rows.values.min(axis=0).astype(np.float64)
     high = rows.values.max(axis=0).astype(np.float64)
     if not fit_intercept:
-        return None, _inverse_powers(np.maximum(np.abs(low), np.abs(high)))
+        largest = np.maximum(np.abs(low), np.abs(high))
+        return None, _inverse_powers(largest), largest > 0
     centre = 0.5 * low + 0.5 * high
-    near = np.abs(centre) <= 4.0 * (0.5 * high - 0.5 * low)
-    centre[near] = 0.0
-    return centre, _inverse_powers(np.maximum(np.abs(low - centre), np.abs(high - centre)))
+    centre[np.abs(centre) <= 4.0 * (0.5 * high - 0.5 * low)] = 0.0
+    largest = np.maximum(np.abs(low - centre), np.abs(high - centre))
+    return centre, _inverse_powers(largest), low < high
 
 
 def _inverse_powers(largest: Floats) -> Floats:

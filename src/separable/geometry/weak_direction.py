@@ -43,13 +43,21 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     found = find_dependencies(cone.take(spanning(cone, boundary)))
     if found is None:
         return None
+    null = [vector for vector in found.null if _matters(cone, vector)]
     expected = np.ones(cone.size, dtype=np.int8)
     expected[boundary] = 0
     for digits in DIGITS:
-        exact = combined(found.null, found.pivots, [_short(number, digits) for number in u])
-        if np.array_equal(exact_signs(cone, exact), expected):
-            return _floats(exact), boundary
+        exact = combined(null, found.pivots, [_short(number, digits) for number in u])
+        floats, is_exact = _floats(exact)
+        if np.array_equal(exact_signs(cone, floats if is_exact else exact), expected):
+            return floats, boundary
     return None
+
+
+def _matters(cone: ConeRows, vector: Sequence[Fraction]) -> bool:
+    """Return whether some vector has a part in a direction, as floats see it."""
+    u = np.array([float(number) for number in vector])
+    return bool((np.abs(cone.scores(u)) > 1e-9 * cone.magnitudes(u)).any())
 
 
 def _short(number: float, digits: int) -> Fraction:
@@ -57,11 +65,11 @@ def _short(number: float, digits: int) -> Fraction:
     return Fraction(round(float(fraction) * 2**digits)) * Fraction(2) ** (int(exponent) - digits)
 
 
-def _floats(exact: Sequence[Fraction]) -> Floats:
-    """Return a multiple in floats, without rounding where whole numbers are not too large."""
+def _floats(exact: Sequence[Fraction]) -> tuple[Floats, bool]:
+    """Return a multiple in floats, and whether none was rounded."""
     wholes = cleared(list(exact))
     largest = max(abs(number) for number in wholes)
     if largest < 2**53:
-        return np.array(wholes, dtype=np.float64)
+        return np.array(wholes, dtype=np.float64), True
     scale = Fraction(2) ** -largest.bit_length()
-    return np.array([float(number * scale) for number in wholes])
+    return np.array([float(number * scale) for number in wholes]), False

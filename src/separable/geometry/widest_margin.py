@@ -81,9 +81,10 @@ def _mean(cone: SignedRows, a: Floats) -> tuple[Floats, float]:
     return w, bound / 2.0 if cone.fit_intercept else bound
 
 
-def bracket_of(cone: SignedRows, a: Floats) -> Bracket:
-    """Return what multipliers prove, and the weights that go with them."""
-    w, bound = _mean(cone, a)
+def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
+    """Return what multipliers prove, and weights that go with them, if none are given."""
+    mean, bound = _mean(cone, a)
+    w = mean if w is None else w
     u = w
     if cone.fit_intercept:
         scores = cone.sign * cone.scores(np.append(w, 0.0))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["describe_panel", "panels_for", "place_of"]
+__all__ = ["describe_panel", "legend_of_panels", "panels_for", "place_of"]
 
 
 def place_of(ax: Axes) -> Any:
@@ -80,3 +80,25 @@ def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
         ax.label_outer()
+
+
+def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
+    """Explain lines and markers once for all panels: below them, or beside the first row.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes
+    handles : sequence of artists with labels
+    whole : bool
+        Whether the panels have the figure for themselves.
+    """
+    if whole:
+        axes[0].figure.legend(
+            handles=handles, loc="outside lower center", ncols=len(handles), frameon=False
+        )
+        return
+    row = axes[0].get_subplotspec().rowspan
+    last = [ax for ax in axes if ax.get_subplotspec().rowspan == row][-1]
+    last.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8
+    )

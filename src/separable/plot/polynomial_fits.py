@@ -13,7 +13,7 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.moments.least_squares import LeastSquares
 from separable.moments.ridge import Ridge
 from separable.plot.display import Display
-from separable.plot.panels import describe_panel, panels_for
+from separable.plot.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.points import names_of, plane_points, span
 from separable.plot.style import BLUE, DARK, GREY, ORANGE
 
@@ -141,7 +141,7 @@ class PolynomialFitsDisplay(Display):
                 axes.plot(self.grid, fit.values, color=colour, linewidth=1.9)
             axes.set_ylim(low, high)
             describe_panel(axes, f"degree {degree}\n|w|: {self._lengths(degree)}", *self.names)
-        self._draw_legend(ax)
+        legend_of_panels(self.axes_, self._handles(), whole=ax is None)
         return self
 
     def _lengths(self, degree: int) -> str:
@@ -149,21 +149,17 @@ class PolynomialFitsDisplay(Display):
             f"{self.plain[degree].weight_length:.3g}, ridge {self.ridge[degree].weight_length:.3g}"
         )
 
-    def _draw_legend(self, ax: Axes | None) -> None:
-        words = ["least squares", f"ridge, alpha = {self.alpha:g}", "the true function", "data"]
-        first = self.axes_[0]
-        lines = [
-            first.plot([], [], color=ORANGE, linewidth=1.9)[0],
-            first.plot([], [], color=BLUE, linewidth=1.9)[0],
-            first.plot([], [], "--", color=GREY)[0],
-            first.plot([], [], "o", color=DARK, markersize=4.5)[0],
+    def _handles(self) -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        handles = [
+            Line2D([], [], color=ORANGE, linewidth=1.9, label="least squares"),
+            Line2D([], [], color=BLUE, linewidth=1.9, label=f"ridge, alpha = {self.alpha:g}"),
+            Line2D([], [], color=DARK, marker="o", ls="", markersize=4.5, label="data"),
         ]
-        if self.truth is None:
-            del lines[2], words[2]
-        if ax is None:
-            self.figure_.legend(lines, words, loc="outside lower center", ncols=4, frameon=False)
-        else:
-            first.legend(lines, words, loc="best", fontsize=8)
+        if self.truth is not None:
+            handles.append(Line2D([], [], color=GREY, ls="--", label="the true function"))
+        return handles
 
 
 def _fit(learner: Any, x: Floats, y: Floats, grid: Floats, degree: int) -> PolynomialFit:

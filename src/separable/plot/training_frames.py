@@ -13,7 +13,7 @@ from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.animation import gif_bytes, page_text, png_bytes
 from separable.plot.clipping import box_around, regions
 from separable.plot.display import Display
-from separable.plot.panels import describe_panel, panels_for
+from separable.plot.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
 from separable.plot.replay import TrainingFrames, replay
 from separable.plot.style import CLASS_COLOURS, DARK, GREY, pyplot
@@ -108,12 +108,9 @@ class TrainingFramesDisplay(Display):
         self.ax_ = self.axes_[0]
         for axes, frame in zip(self.axes_, chosen, strict=True):
             self.draw_frame(axes, frame)
+        legend_of_panels(self.axes_, self.ax_.get_legend_handles_labels()[0], whole=ax is None)
         if ax is None:
             self.figure_.suptitle(f"{self.learner}: {len(self.frames) - 1} updates")
-            handles, words = self.ax_.get_legend_handles_labels()
-            self.figure_.legend(
-                handles, words, loc="outside lower center", ncols=len(words), frameon=False
-            )
         return self
 
     def wrong(self, frame: int) -> int:

@@ -131,12 +131,10 @@ def _drawn(
     """Return the law and its interval at some sizes: of the values, and of what is gained."""
     at, last = sizes.astype(np.float64), curve.sizes[-1:]
     law = fit_laws(curve.sizes, curve.weights, curve.mean[:, None], curve.ceiling)
-    drawn = fit_laws(
-        curve.sizes, curve.weights, noisy_means(curve, DRAWS, seed=0), curve.ceiling
-    )
-    doublings = np.maximum(1.0, np.log2(at / last))[:, None]
+    drawn = fit_laws(curve.sizes, curve.weights, noisy_means(curve, DRAWS, seed=0), curve.ceiling)
+    doublings = np.log2(at / last)[:, None]
     rng = np.random.default_rng(1)
-    miss = miss_per_doubling(curve) * doublings * rng.standard_normal(DRAWS)
+    miss = miss_per_doubling(curve) * np.sqrt(doublings) * rng.standard_normal(DRAWS)
     values = np.minimum(drawn.at(at) + miss, curve.ceiling)
     gains = values - np.minimum(drawn.at(last), curve.ceiling)
     ends = [0.5 - level / 2, 0.5 + level / 2]

@@ -66,7 +66,7 @@ class _GoesOn(Refits):
         """Return the next size; to be called for one after the other."""
         split = self._splits[fold]
         if fold:
-            how = self._go_on(self._splits[fold - 1].train, split.train)
+            how = self._go_on(split.train, self._splits[fold - 1].n_train)
         else:
             self._fitted, how = self._begin(split.train), "refit"
         X_test = take(self._problem.X, split.test)
@@ -75,7 +75,8 @@ class _GoesOn(Refits):
     def _begin(self, rows: NDArray[np.intp]) -> Any:
         return clone(self._problem.estimator).fit(*self._given(rows), **self._weights(rows))
 
-    def _go_on(self, before: NDArray[np.intp], rows: NDArray[np.intp]) -> str:
+    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
+        """Learn rows, of which the first are known, and say how."""
         raise NotImplementedError
 
     def _given(self, rows: NDArray[np.intp]) -> tuple[Any, Any]:
@@ -93,8 +94,8 @@ class _WarmStarts(_GoesOn):
         made = clone(self._problem.estimator).set_params(warm_start=True)
         return made.fit(*self._given(rows), **self._weights(rows))
 
-    def _go_on(self, before: NDArray[np.intp], rows: NDArray[np.intp]) -> str:
-        self._fitted._meet_rows(len(rows))
+    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
+        self._fitted._meet_rows(len(rows) - n_known)
         self._fitted.fit(*self._given(rows), **self._weights(rows))
         return "warm"
 
@@ -102,8 +103,8 @@ class _WarmStarts(_GoesOn):
 class _Streams(_GoesOn):
     """Learns the new rows alone."""
 
-    def _go_on(self, before: NDArray[np.intp], rows: NDArray[np.intp]) -> str:
-        new = rows[len(before) :]
+    def _go_on(self, rows: NDArray[np.intp], n_known: int) -> str:
+        new = rows[n_known:]
         self._fitted.partial_fit(*self._given(new), **self._weights(new))
         return "stream"
 

@@ -98,12 +98,13 @@ def learning_curve(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from separable import LDA
+    >>> from separable import LogisticRegression
     >>> from separable.select import learning_curve
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> curve = learning_curve(LDA(shrinkage=0.1), X, y, sizes=[25, 50, 100, 200, 398])
+    >>> learner = LogisticRegression(standardize=True)
+    >>> curve = learning_curve(learner, X, y, sizes=[25, 50, 100, 200, 398])
     >>> curve.sizes, curve.scores.shape, curve.how[-1]
-    (array([ 25,  50, 100, 200, 398]), (5, 5), 'sums')
+    (array([ 25,  50, 100, 200, 398]), (5, 5), 'warm')
     >>> bool(curve.mean[-1] > curve.mean[0] > curve.baseline)
     True
     """
