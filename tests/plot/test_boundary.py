@@ -210,7 +210,7 @@ def test_errors():
         BoundaryDisplay.from_estimator(model, X, y[:-1])
     with pytest.raises(ValueError, match="contains NaN in row 0"):
         BoundaryDisplay.from_estimator(model, np.full((2, 4), np.nan))
-    with pytest.raises(ValueError, match="X has no rows"):
+    with pytest.raises(ValueError, match="Found array with 0 sample"):
         BoundaryDisplay.from_estimator(model, np.empty((0, 4)))
     with pytest.raises(ValueError, match=r"margin must be a finite number > 0"):
         BoundaryDisplay.from_estimator(model, X, y, margin=0)

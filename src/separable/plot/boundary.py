@@ -74,7 +74,7 @@ class BoundaryDisplay(Display):
     >>> svm = LinearSVM(loss="hinge").fit(X[50:], y[50:])
     >>> display = BoundaryDisplay.from_estimator(svm, X[50:], y[50:])
     >>> display.wrong, len(display.lines)
-    (3, 1)
+    (1, 1)
     """
 
     scene: Scene

@@ -122,7 +122,7 @@ class ConfusionMatrixDisplay(Display):
         -------
         ConfusionMatrixDisplay
         """
-        from sklearn.metrics import confusion_matrix
+        from separable.fitting.targets import check_sample_weight
 
         truth, answers = np.asarray(y), np.asarray(predicted)
         if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
@@ -135,7 +135,13 @@ class ConfusionMatrixDisplay(Display):
         strange = np.setdiff1d(every, known)
         if len(strange):
             raise ValueError(f"labels has no {strange[0].tolist()!r}, which y or predicted holds.")
-        counts = confusion_matrix(truth, answers, labels=known, sample_weight=sample_weight)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, truth)
+        order = np.argsort(known, kind="stable")
+        down, across = (
+            order[np.searchsorted(known, each, sorter=order)] for each in (truth, answers)
+        )
+        k = len(known)
+        counts = np.bincount(down * k + across, weight, k * k).reshape(k, k)
         return cls(known, counts).plot(ax, **look)
 
     @property

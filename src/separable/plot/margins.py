@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from separable.geometry import margins
 from separable.plot.boundary import class_handles
 from separable.plot.display import Display
-from separable.plot.fitted import best_of, class_codes, linear_model
+from separable.plot.fitted import best_of, class_codes, is_pipeline, linear_model
 from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = ["MarginsDisplay"]
 
 #: Classes that have a histogram each; more share one.
 CLASSES = 8
+#: Bins that are chosen by a rule, at most.
+MOST_BINS = 60
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 
 
@@ -30,7 +33,7 @@ class MarginsDisplay(Display):
     """Margins of rows by class: below 0 are the rows on the wrong side.
 
     The margin of a row is y (w.x + b), with y = +-1; of three classes and more, the score of its
-    class less the best other.
+    class less the best other. They are those of ``separable.geometry.margins``.
 
     Parameters
     ----------
@@ -80,12 +83,11 @@ class MarginsDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted classifier, search, pipeline or LinearModel
-            It has ``decision_function``.
+        estimator : fitted linear classifier, search, pipeline or LinearModel
         X : array-like, sparse matrix or data frame, shape (n, d)
         y : array-like, shape (n,)
         unit : {"score", "distance"}, default "score"
-            Distances, which are in the units of the columns, need a linear model.
+            Distances are in the units of the columns that the linear model sees.
         ax : Axes, optional
         **look
             As of ``plot``.
@@ -97,24 +99,17 @@ class MarginsDisplay(Display):
         if unit not in ("score", "distance"):
             raise ValueError(f"unit must be 'score' or 'distance'. Got {unit!r}.")
         fitted = best_of(estimator)
-        classes = getattr(fitted, "classes_", getattr(fitted, "classes", None))
-        if classes is None or not hasattr(fitted, "decision_function"):
-            raise ValueError(
-                f"{type(fitted).__name__} has no scores of classes. Margins need a classifier with "
-                "decision_function."
-            )
-        scores = np.asarray(fitted.decision_function(X), dtype=np.float64)
-        codes = class_codes(y, len(scores), np.asarray(classes), cls.__name__)
-        if not len(scores):
-            raise ValueError("X has no rows. A picture of margins needs at least one.")
-        found, rivals = _margins(scores, codes)
-        level = 1.0
-        if unit == "distance":
-            lengths = _lengths(linear_model(fitted).weights, codes, rivals)
-            found = found / lengths
-            level = 1.0 / float(lengths[0]) if scores.ndim == 1 else np.nan
-        shown = None if np.isnan(level) else level
-        return cls(np.asarray(classes), codes, found, unit, shown).plot(ax, **look)
+        if is_pipeline(fitted):
+            X = fitted[:-1].transform(X)
+        model = linear_model(fitted)
+        found = margins(model, X, y)
+        assert model.classes is not None
+        codes = class_codes(y, len(found.margins), model.classes, cls.__name__)
+        if unit == "score":
+            return cls(model.classes, codes, found.margins, unit, 1.0).plot(ax, **look)
+        length = float(np.linalg.norm(model.weights))
+        level = 1.0 / length if len(model.classes) == 2 and length > 0 else None
+        return cls(model.classes, codes, found.distances, unit, level).plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, *, bins: Any = "auto", **look: Any) -> Self:
         """Draw.
@@ -133,9 +128,10 @@ class MarginsDisplay(Display):
         self
         """
         axes = self._open(ax, size=(7.4, 4.4))
-        edges = np.histogram_bin_edges(self.margins, bins)
-        if len(edges) > 61 and bins == "auto":
-            edges = np.histogram_bin_edges(self.margins, 60)
+        known = self.margins[np.isfinite(self.margins)]  # without a boundary they are infinite
+        edges = np.histogram_bin_edges(known, bins)
+        if len(edges) > MOST_BINS + 1 and isinstance(bins, str):
+            edges = np.histogram_bin_edges(known, MOST_BINS)
         handles = self._draw_histograms(axes, edges, look)
         zero = axes.axvline(0.0, color=DARK, linewidth=1.6, label="boundary")
         handles.append(zero)
@@ -177,24 +173,3 @@ class MarginsDisplay(Display):
         if len(self.classes) > 2:
             return "margin: score of the true class less the best other (below 0: wrong side)"
         return "margin: score towards the true class, y (w.x + b) (below 0: wrong side)"
-
-
-def _margins(scores: Floats, codes: NDArray[np.int32]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the margin of each row, and the class that comes closest."""
-    if scores.ndim == 1:
-        return np.where(codes == 1, scores, -scores), 1 - codes.astype(np.intp)
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, codes] = -np.inf
-    rivals = others.argmax(axis=1)
-    return scores[rows, codes] - others[rows, rivals], rivals
-
-
-def _lengths(weights: Floats, codes: NDArray[np.int32], rivals: NDArray[np.intp]) -> Floats:
-    """Return |w| of the boundary that each row's margin is to."""
-    if len(weights) == 1:
-        return np.full(len(codes), np.linalg.norm(weights))
-    gram = weights @ weights.T
-    squares = gram.diagonal()[codes] + gram.diagonal()[rivals] - 2 * gram[codes, rivals]
-    lengths: Floats = np.sqrt(np.maximum(squares, 0.0))
-    return lengths

@@ -76,7 +76,7 @@ class PathDisplay(Display):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> display = PathDisplay.from_estimator(Lasso(), X, y)
     >>> display.names[:3], display.nonzeros[[0, -1]]
-    (['s1', 's5', 'bmi'], array([10,  0]))
+    (['s5', 's1', 'bmi'], array([10,  0]))
     """
 
     learner: str
