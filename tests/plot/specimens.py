@@ -22,8 +22,7 @@ from separable.plot import (
     RocDisplay,
     WeightsDisplay,
 )
-from separable.select import path
-from separable.select.learning_curves import learning_curve
+from separable.select import learning_curve, path
 
 
 @cache

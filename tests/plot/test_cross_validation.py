@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -22,7 +20,7 @@ from separable import (
     RidgeCV,
 )
 from separable.plot import CrossValidationDisplay
-from separable.select import search
+from separable.select import search, validation_curve
 
 CANCER = load_breast_cancer(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -116,21 +114,34 @@ def test_a_search_without_numbers_is_refused():
         CrossValidationDisplay.from_search(found)
 
 
-def test_a_validation_curve_with_the_rows_learned_from():
-    scores = np.array([[0.7, 0.8], [0.9, 0.9], [0.85, 0.75]])
-    curve = SimpleNamespace(
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_a_validation_curve_with_the_rows_learned_from(scoring):
+    found = validation_curve(
+        LogisticRegression(standardize=True),
+        *CANCER,
         name="C",
-        values=[0.1, 1.0, 10.0],
-        scores=scores,
-        train_scores=scores + 0.05,
-        mean=scores.mean(axis=1),
-        standard_error=scores.std(axis=1, ddof=1) / np.sqrt(2),
+        values=[10.0, 0.1, 1.0, 0.01],
+        cv=3,
+        scoring=scoring,
+        train_scores=True,
     )
-    display = CrossValidationDisplay.from_curve(curve)
-    assert display.best == 1
-    assert np.allclose(display.train, [0.8, 0.95, 0.85])
+    display = CrossValidationDisplay.from_curve(found)
+    (line,) = display.lines
+    assert line.values.tolist() == [0.01, 0.1, 1.0, 10.0]
+    assert line.values[display.best] == found.best
+    assert line.values[display.one_se] == found.one_se
+    assert np.allclose(np.abs(drawn_mean(display)), np.abs(found.mean)[[3, 1, 2, 0]])
+    assert (drawn_mean(display) > 0).all()
     texts = [each.get_text() for each in display.ax_.get_legend().get_texts()]
     assert "rows learned from" in texts
+
+
+def test_a_validation_curve_of_words_is_refused():
+    found = validation_curve(
+        LogisticRegression(), *CANCER, name="multi_class", values=["ovr", "multinomial"], cv=2
+    )
+    with pytest.raises(ValueError, match=r"values of multi_class are no numbers: \['ovr'"):
+        CrossValidationDisplay.from_curve(found)
 
 
 def test_a_learner_without_a_search_is_refused():

@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 
 import separable.plot
 from tests.plot.specimens import SPECIMENS
+from tests.plot.test_lecture_displays import SPECIMENS as LECTURES
 
 PROJECTION = {"Planes3dDisplay": "3d"}
 SIZES = {"new": None, "normal": (6.4, 4.8), "small": (3.4, 2.6)}
@@ -94,4 +95,4 @@ def test_without_matplotlib_it_says_how_to_install_it(name, monkeypatch):
 
 def test_every_display_is_public_and_sorted():
     assert list(separable.plot.__all__) == sorted(separable.plot.__all__)
-    assert set(SPECIMENS) <= set(separable.plot.__all__)
+    assert {*SPECIMENS, *LECTURES} == set(separable.plot.__all__)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from separable.select import ValidationCurve
+
     Floats = NDArray[np.float64]
 
 __all__ = ["CrossValidationDisplay"]
@@ -135,8 +137,8 @@ class CrossValidationDisplay(Display):
         return cls(learner, name, lines, metric, sign).plot(ax, **look)
 
     @classmethod
-    def from_curve(cls, curve: Any, *, ax: Axes | None = None, **look: Any) -> Self:
-        """Draw a validation curve, with the scores on the rows learned from beside it.
+    def from_curve(cls, curve: ValidationCurve, *, ax: Axes | None = None, **look: Any) -> Self:
+        """Draw a validation curve, with the scores of the rows learned from where it has them.
 
         Parameters
         ----------
@@ -150,13 +152,25 @@ class CrossValidationDisplay(Display):
         -------
         CrossValidationDisplay
         """
-        values = np.asarray(curve.values, dtype=np.float64)
+        try:
+            values = np.array(curve.values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"The values of {curve.name} are no numbers: {list(curve.values)[:5]}. Use "
+                "to_text() for a table of them."
+            ) from None
         order = np.argsort(values, kind="stable")
-        metric, sign = units_of(getattr(curve, "metric", None))
-        line = Line("", values[order], curve.mean[order], curve.standard_error[order])
-        train = np.asarray(curve.train_scores).mean(axis=1)[order]
-        learner = getattr(curve, "learner", "")
-        return cls(learner, curve.name, [line], metric, sign, train).plot(ax, **look)
+        metric, sign = units_of(curve.metric)
+        sign = sign if curve.greater_is_better else -1.0
+        inner = 1.0 if curve.greater_is_better else -1.0
+        line = Line("", values[order], inner * curve.mean[order], curve.standard_error[order])
+        own = curve.train_scores
+        train = None if own is None else inner * own.mean(axis=1)[order]
+        made = cls(curve.learner, curve.name, [line], metric, sign, train)
+        place = {int(k): rank for rank, k in enumerate(order)}
+        made.best = place[curve.best_index]
+        made.one_se = None if curve.one_se_index is None else place[curve.one_se_index]
+        return made.plot(ax, **look)
 
     def plot(self, ax: Axes | None = None, **look: Any) -> Self:
         """Draw.

@@ -13,7 +13,7 @@ from separable.plot.style import BLUE, DARK, GREY, ORANGE, add_legend, describe,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separable.select.learning_curve_results import LearningCurve
+    from separable.select import LearningCurve
 
 __all__ = ["LearningCurveDisplay"]
 
@@ -64,7 +64,7 @@ class LearningCurveDisplay(Display):
         -------
         LearningCurveDisplay
         """
-        from separable.select.learning_curves import learning_curve
+        from separable.select import learning_curve
 
         return cls(learning_curve(estimator, X, y, **settings)).plot(ax)
 
@@ -116,8 +116,8 @@ class LearningCurveDisplay(Display):
         if forecast:
             handles += self._draw_law(axes)
         _count_ticks(axes, sizes)
-        better = "" if getattr(curve, "greater_is_better", True) else " (less is better)"
-        learner = shortened(getattr(curve, "learner", "Learning curve"), 40)
+        better = "" if curve.greater_is_better else " (less is better)"
+        learner = shortened(curve.learner, 40)
         describe(
             axes,
             f"{learner}: {curve.metric} {curve.mean[-1]:.3g} after learning from {last} rows",

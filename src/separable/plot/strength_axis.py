@@ -19,8 +19,6 @@ __all__ = ["simplicity", "strength_label", "strength_places"]
 LOGARITHMIC = 20.0
 #: What a larger value of a parameter does.
 EFFECTS = {"C": "larger: weaker penalty", "alpha": "larger: stronger penalty"}
-#: The sign with which a parameter grows towards simpler models.
-SIMPLER = {"C": -1.0, "alpha": 1.0, "degree": -1.0}
 
 
 def _last(name: str) -> str:
@@ -30,8 +28,9 @@ def _last(name: str) -> str:
 
 def simplicity(name: str, values: Floats) -> Floats | None:
     """Return numbers that grow towards simpler models, or None where that is not known."""
-    sign = SIMPLER.get(_last(name))
-    return None if sign is None else sign * values
+    from separable.select.searching import penalties_of
+
+    return -values if _last(name) == "degree" else penalties_of({name: values})
 
 
 def strength_label(name: str, values: Floats) -> str:
