@@ -73,14 +73,20 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     >>> found.rank, [[str(number) for number in vector] for vector in found.null]
     (2, [['-1', '-1', '1']])
     """
+    size = vectors.shape[1]
+    if not vectors.any():
+        units = np.eye(size, dtype=np.intp).tolist()
+        return Dependencies(np.zeros(0, np.intp), [[Fraction(n) for n in unit] for unit in units])
     power = column_powers(vectors)
     scaled = vectors * power
     triangle, order, rank = _pivoted(scaled)
-    size = vectors.shape[1]
     if rank == size:
         return Dependencies(np.arange(size), [])
     if (size - rank) * size > MOST_NULL:
         return None
+    if rank == 0:
+        units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
+        return Dependencies(np.arange(0), units)
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
         null = [[n * Fraction(float(p)) for n, p in zip(v, power, strict=True)] for v in guess]
@@ -92,7 +98,7 @@ def _pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > FLAT * max(sizes.max(initial=0.0), 1e-300)).sum())
-    return triangle, order, rank
+    return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
 
 
 def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Vector] | None:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
 from separable.geometry.search import search
 from separable.geometry.verdict import Verdict
+from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import start_of, widest_margin
+from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
     from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
     from separable.geometry.widest_margin import Bracket
 
 __all__ = ["separability"]
+
+MULTI_CLASS = ("joint", "pairs", "ovr")
 
 
 def separability(
@@ -38,7 +44,7 @@ def separability(
     multi_class: str = "joint",
     precision: float = 1e-3,
     feature_names: Sequence[str] | None = None,
-) -> Verdict:
+) -> Verdict | Verdicts:
     """Say whether a hyperplane tells the classes apart, and prove it.
 
     Parameters
@@ -46,11 +52,14 @@ def separability(
     X : array-like, sparse matrix or data frame, shape (n, d)
         Dense or sparse numbers.
     y : array-like, shape (n,)
-        Labels of two classes.
+        The class of each row.
     fit_intercept : bool, default True
         Whether the hyperplane may miss the origin.
     multi_class : {"joint", "pairs", "ovr"}, default "joint"
-        What is asked of more than two classes; of no use for two.
+        What is asked of more than two classes: whether weights of each class tell all of them
+        apart, as multinomial logistic regression would; whether every pair is separable; whether
+        each class is from the rest. "pairs" implies less than "joint", "ovr" more. Two classes are
+        one question in any case.
     precision : float, default 1e-3
         How close, relatively, the margin found comes to the largest, where that is cheap. The
         verdict says what was reached.
@@ -60,7 +69,8 @@ def separability(
     Returns
     -------
     Verdict
-        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks.
+        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks. For
+        "pairs" and "ovr" of three classes and more `Verdicts`, one by pair or by class.
 
     Examples
     --------
@@ -73,10 +83,15 @@ def separability(
     >>> separability(X, [0, 1, 1, 0]).kind
     'overlap'
     """
+    if multi_class not in MULTI_CLASS:
+        raise ParameterError(
+            "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
+            f"'ovr'. Got {multi_class!r} instead."
+        )
     if not 0.0 < precision < 1.0:
-        raise ValueError(
-            f"precision must be above 0 and below 1, got {precision!r}: 1e-3 asks for a margin "
-            "within a thousandth of the largest."
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
         )
     data = read_labelled(X, y, feature_names)
     if len(data.classes) < 2:
@@ -84,9 +99,12 @@ def separability(
             "separability asks whether classes can be told apart, but y has only one: "
             f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
         )
-    if len(data.classes) > 2:
-        raise ValueError("y has more than two classes.")
-    return _two_classes(data, fit_intercept, precision)
+    if len(data.classes) == 2:
+        return _two_classes(data, fit_intercept, precision)
+    if multi_class == "joint":
+        return joint_verdict(data, fit_intercept, precision)
+    ask = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
+    return ask_pairs(data, ask) if multi_class == "pairs" else ask_each(data, ask)
 
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
