@@ -17,10 +17,13 @@ from separable.geometry.signs import rounding
 from separable.geometry.whole_numbers import solve_whole, whole_columns
 
 if TYPE_CHECKING:
-    from separable.geometry.cone_rows import Floats
+    from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.dependencies import Dependencies
 
 __all__ = ["proved_cancelling"]
+
+#: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
+NEARLY = 1e-8
 
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
@@ -54,19 +57,20 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
         return find_dependencies(vectors)
     vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
-    if found is None or not 0 < found.rank < len(vectors):
+    if found is None or found.rank >= len(vectors):
         return None
+    if found.rank == 0:  # vectors of 0 cancel with any multipliers
+        return found
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    size = np.sqrt(np.einsum("ij,ij->i", part, part))
-    if not size.all():
+    if (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     basis = independent_rows(part, found.rank, a)
     check = _solves if exact else _is_near
     return found if check(part, a, basis) else None
 
 
-def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
+def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     """Bound the change of the multipliers of the basis that makes the sum 0.
 
     With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
@@ -89,8 +93,8 @@ def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
     return bool((change < a[basis]).all())
 
 
-def _solves(part: Floats, a: Floats, basis: Floats) -> bool:
-    """Solve for the multipliers of the basis in whole numbers, and look whether they are above 0."""
+def _solves(part: Floats, a: Floats, basis: Places) -> bool:
+    """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])
     others = np.ones(len(a), bool)

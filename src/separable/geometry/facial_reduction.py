@@ -72,7 +72,7 @@ def settle(cone: ConeRows) -> Settled:
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
         if boundary.all():
             return Settled(None, a, boundary, first)
-        face = Face(cone, basis, (~boundary).astype(np.float64))
+        face = Face(cone, basis, ~boundary)
 
 
 def _joined(cone: ConeRows, before: Floats, found: Floats) -> Floats:

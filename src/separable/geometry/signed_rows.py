@@ -196,7 +196,7 @@ class SignedRows:
         return (products + float(self.fit_intercept)) * self.sign * self.sign[:, None]
 
     def lowest_bits(self) -> NDArray[np.int64]:
-        """Return for each column an e of which all its values, as they came, are multiples of 2^e."""
+        """Return for each column an e: all its values, as they came, are multiples of 2^e."""
         return self._lowest_bits
 
     @cached_property
@@ -224,7 +224,7 @@ class SignedRows:
 
 
 class SeenRows(SignedRows):
-    """The same vectors for a search: columns of any unit centred and scaled, constant ones left out.
+    """The same vectors for a search: columns centred and scaled, constant ones left out.
 
     Parameters
     ----------
