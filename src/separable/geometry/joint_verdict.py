@@ -18,7 +18,7 @@ from separable.geometry.row_generation import settle_many
 from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_direction
-from separable.geometry.widest_margin import bracket_of, widest_margin
+from separable.geometry.widest_margin import bracket_of, start_of, widest_margin
 
 if TYPE_CHECKING:
     from separable.geometry.cone_rows import Floats, Places
@@ -46,6 +46,8 @@ class JointVerdict(Verdict):
         """Check the proof against data, and nothing else; see `Verdict.verify`."""
         data = read_labelled(X, y)
         if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
+            return False
+        if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
             return False
         cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
@@ -147,8 +149,7 @@ def _closest_pair(
     best = np.inf, (0, 1), np.zeros(0, np.intp), np.zeros(0)
     for pair in combinations(range(len(data.classes)), 2):
         rows, cone = _pair(data, pair, fit_intercept)
-        start = np.zeros(cone.dimension)
-        found = widest_margin(cone, start, precision)
+        found = widest_margin(cone, start_of(cone, np.zeros(cone.dimension)), precision, None)
         if found.bound < best[0]:
             chosen = np.flatnonzero(found.a)
             best = found.bound, pair, rows[chosen], found.a[chosen]
@@ -170,7 +171,7 @@ def _proves_margin(
     """Return whether margins and bound are those of the weights and of the rows named."""
     margins = _margins(cone, cone.packed(proof.weights, proof.intercept), proof.weights)
     near = np.allclose(margins, proof.margins, rtol=SLACK, atol=SLACK * margins.max())
-    if not near or proof.margin > margins.min() * (1.0 + SLACK):
+    if not near or not abs(proof.margin - margins.min()) <= SLACK * margins.min():
         return False
     if len(proof.support) == 0:
         return proof.margin_bound == np.inf

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly", "snapped"]
 
+#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+CLOSE = 1e-6
+
 
 def separates(cone: ConeRows, u: Floats) -> bool:
     """Return whether z_i.u > 0 for all vectors."""
@@ -62,7 +65,15 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
     if np.array_equal(exact_signs(cone, u), expected):
         return True
     closer = snapped(cone, u, boundary)
-    return closer is not None and np.array_equal(exact_signs(cone, closer), expected)
+    if closer is None or not _are_close(cone, u, closer):
+        return False
+    return np.array_equal(exact_signs(cone, closer), expected)
+
+
+def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
+    """Return whether two directions give all vectors the same scores, up to rounding."""
+    apart = [float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
 
 
 def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
     from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
@@ -99,7 +100,11 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    kind, reason, proof = _decide(cone, search(cone), precision, data)
+    for none in NONE:
+        found = search(cone, none)
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None:
+            break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
