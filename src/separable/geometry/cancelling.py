@@ -57,10 +57,6 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
-    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
-    if not some.any():
-        return find_dependencies(vectors)
-    vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
     if found is None:
         return None

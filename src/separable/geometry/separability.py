@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
@@ -109,7 +110,11 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    kind, reason, proof = _decide(cone, search(cone), precision, data)
+    for none in NONE:
+        found = search(cone, none)
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None:
+            break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
