@@ -17,7 +17,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC
 
 from separable import ElasticNet, Lasso, LinearSVM, LinearSVR, LogisticRegression
-from separable.certified import left_out
+from separable.certified import left_out, left_out_kinks
 from separable.select import leave_one_out
 
 HINGE = LinearSVM(loss="hinge")
@@ -398,6 +398,24 @@ def test_too_large(learner, monkeypatch):
     monkeypatch.setattr(left_out, "MOST", 3)
     with pytest.raises(ValueError, match=r"at most 3 rows or 3 weights.*Use cross_validate"):
         leave_one_out(learner, X, y, approximate=True)
+
+
+def test_too_much_work(monkeypatch):
+    X, y = numbers(n=30)
+    monkeypatch.setattr(left_out, "WORK", 100)
+    with pytest.raises(ValueError, match=r"4 columns and \d weights through 30 rows.*cross_valid"):
+        leave_one_out(Lasso(0.01), X, y, approximate=True)
+
+
+def test_kinks_that_are_far_at_first(monkeypatch):
+    X, y = classes(n=80)
+    expected = leave_one_out(HINGE, X, y, approximate=True)
+    for first in (1, 10):
+        monkeypatch.setattr(left_out_kinks, "FIRST", first)
+        monkeypatch.setattr(left_out_kinks, "A_COLUMN", 0)
+        found = leave_one_out(HINGE, X, y, approximate=True)
+        np.testing.assert_allclose(found.decision_scores, expected.decision_scores, atol=1e-9)
+        assert found.n_refits == 0
 
 
 @pytest.mark.parametrize(

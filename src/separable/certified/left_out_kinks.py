@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.left_out_changes import Deviations
-from separable.certified.left_out_rows import row_dots
+from separable.certified.left_out_rows import parts_of, row_dots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -326,24 +326,30 @@ class _Lanes:
 
     def end(self) -> tuple[Floats, Floats]:
         """Return how far the rows' own scores have moved, and how doubtful that is."""
-        fit = self._start.fit
         own = row_dots(self._own, self.u) + self.b
         stuck = (self.t < 1.0) & ~self.going
         doubt = np.where(stuck, 1.0, np.where(self.going, self._left, 0.0))
         if self._has_b:  # where no row holds, b may be any of a range
             doubt[~(self.side == 0).any(axis=1)] = 1.0
         doubt[~np.isfinite(own)] = np.inf
-        if len(self._close) == len(self._start.gap):
-            return own, doubt
-        far = np.ones(len(self._start.gap), np.bool_)
-        far[self._close] = False
-        gap = np.zeros((len(self._part), fit.rows.n_rows))
-        for some in fit.rows.each_part():
-            m = self.u.shape[1]
-            gap[:, some] = self.u @ fit.rows.take(some)[:, :m].T + self.b[:, None]
-        moved = self._start.gap[far] + gap[:, fit.kinks.row[far]]
-        wrong = self._start.side[far] * moved < 0
-        wrong &= fit.kinks.row[far][None, :] != self._part[:, None]
-        wrong |= (self._start.side[far] == 0)[None, :]
-        doubt[wrong.any(axis=1)] = np.inf
+        doubt[self._met_far()] = np.inf
         return own, doubt
+
+    def _met_far(self) -> NDArray[np.bool_]:
+        """Say which lanes have come to a kink that is not near."""
+        fit, start = self._start.fit, self._start
+        met = np.zeros(len(self._part), np.bool_)
+        far = np.ones(len(start.gap), np.bool_)
+        far[self._close] = False
+        if not far.any():
+            return met
+        n, m = fit.rows.n_rows, self.u.shape[1]
+        for some in parts_of(np.arange(n), max(fit.rows.size, len(self._part))):
+            moved = self.u @ fit.rows.take(some)[:, :m].T + self.b[:, None]
+            for first in range(0, len(far), n):  # kinks come in the order of the rows
+                at = some + first
+                side = start.side[at]
+                wrong = (side * (start.gap[at] + moved) < 0) | (side == 0)
+                wrong &= far[at] & (some != self._part[:, None])
+                met |= wrong.any(axis=1)
+        return met
