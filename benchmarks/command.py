@@ -45,6 +45,10 @@ ROWS = {
         "cross_validation:run_cross_validation",
         "five folds of least squares from sums",
     ),
+    "learning-curve": (
+        "learning_curves:run_forecasts",
+        "forecasts of learning curves, and the truth",
+    ),
     "leave-one-out": ("left_out:run_left_out", "leaving out each row, from one fit beside n"),
     "certified-text": ("certified:run_text", "one certified fit, sparse text, to an objective"),
     "certified-norms": ("certified:run_not_unit_norm", "the same where rows are not of unit norm"),
@@ -58,6 +62,7 @@ ROWS = {
     "l1-logistic-path": ("sparse_paths:run_logistic", "a path of l1 logistic regression"),
     "search-l1": ("sparse_search:run_l1_search", "5 folds x 20 C of l1 logistic regression"),
     "multinomial": ("multinomial:run_multinomial", "all classes together, to an objective"),
+    "separability": ("separability:run_separability", "is it separable, with proof"),
     "text-words": ("text_encoder:run_words", "film reviews to words, hashed and by vocabulary"),
     "text-pairs": ("text_encoder:run_pairs", "film reviews to tf-idf of words and pairs"),
     "svmlight": ("parsers:run_svmlight", "reading svmlight text"),

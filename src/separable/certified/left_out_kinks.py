@@ -121,9 +121,8 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     beta = np.clip(fit.dual[kinks.row], kinks.low, kinks.high)
     # of the two kinks of a row, one has the whole dual value and the other one stays at 0
     width = kinks.high - kinks.low
-    side = np.where(
-        beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0)
-    )
+    close = END * np.minimum(width, np.abs(fit.dual).max(initial=0.0))
+    side = np.where(beta >= kinks.high - close, -1, np.where(beta <= kinks.low + close, 1, 0))
     gap = fit.scores[kinks.row] - kinks.at
     rough = float(
         np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0)
@@ -143,6 +142,8 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         moved[waiting], doubt[waiting] = move, left
         met = np.isinf(left) & (near < len(gap))
         waiting, near = waiting[met], MORE * near
+    if start.deviations is not None:
+        doubt[start.deviations.lost] = np.inf
     if rough > ROUGH:
         doubt += rough
     exact = fit.rows.has_columns or not fit.changes.is_standardized
@@ -203,6 +204,8 @@ class _Lanes:
         self._x = fit.rows.take(self._row)[:, :m]
         self._own = fit.rows.take(part)[:, :m]
         self._products = self._x @ self._x.T
+        # all of the equations in one unit, also where columns are huge
+        self._size = float(np.diagonal(self._products).max(initial=0.0)) or 1.0
         k = len(part)
         lost = self._row[None, :] == part[:, None]
         self.side = np.where(lost, 2, start.side[close])
@@ -285,7 +288,7 @@ class _Lanes:
     def _times(self, at: Places, hold: NDArray[np.bool_], pace: Floats, speed: Floats) -> Floats:
         """Return after how much of t each kink has its event."""
         side, gap, beta = self.side[at], self.gap[at], self.beta[at]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             comes = np.where(side * speed < 0, -gap / speed, np.inf)
             ends = np.where(pace > 0, self._high - beta, self._low - beta) / pace
         times = np.where(hold, np.where(pace != 0, ends, np.inf), comes)
@@ -305,21 +308,20 @@ class _Lanes:
         both = there[:, :, None] & there[:, None, :]
         inner = np.where(both, self._products[order[:, :, None], order[:, None, :]], 0.0)
         diagonal = np.arange(most)
-        inner[:, diagonal, diagonal] *= 1.0 + RIDGE
-        inner[:, diagonal, diagonal] += np.where(there, np.finfo(float).tiny, 1.0)
+        inner[:, diagonal, diagonal] += np.where(there, RIDGE * self._size, self._size)
         matrix[:, :most, :most] = inner
         right = np.zeros((len(at), size))
         right[:, :most] = np.where(there, -np.take_along_axis(self._pulled[at], order, axis=1), 0.0)
         if self._has_b:
-            matrix[:, most, :most] = matrix[:, :most, most] = there
-            matrix[:, most, most] = count == 0
-            right[:, most] = np.where(count == 0, 0.0, z)
+            matrix[:, most, :most] = matrix[:, :most, most] = self._size * there
+            matrix[:, most, most] = self._size * (count == 0)
+            right[:, most] = np.where(count == 0, 0.0, self._size * z)
         found = right
         if size:
             found = np.asarray(np.linalg.solve(matrix, right[:, :, None])[:, :, 0], np.float64)
         pace = np.zeros(hold.shape)
         pace[hold] = found[:, :most][there]
-        turn = found[:, most].copy() if self._has_b else np.zeros(len(at))
+        turn = self._size * found[:, most] if self._has_b else np.zeros(len(at))
         shift = np.where((count == 0) & self._has_b, -np.sign(z), 0.0)
         turn[shift != 0] = shift[shift != 0]
         return pace, turn, np.asarray(shift, np.float64)
