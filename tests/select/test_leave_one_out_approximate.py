@@ -400,6 +400,24 @@ def test_too_large(learner, monkeypatch):
         leave_one_out(learner, X, y, approximate=True)
 
 
+@pytest.mark.parametrize("learner", [LogisticRegression(), HINGE, SQUARED], ids=repr)
+def test_extreme_data(learner):
+    """Repeated rows and columns, huge columns, and one that a single row has."""
+    X, y = classes(n=30)
+    alone = np.column_stack([X, np.arange(30) == 5, X[:, 0], np.ones(30)])
+    for each, scaled in (
+        (np.vstack([X, X]), False),
+        (X * 1e8, False),
+        (alone, True),
+        (alone, False),
+    ):
+        t = np.tile(y, len(each) // 30)
+        learner = clone(learner).set_params(standardize=scaled)
+        found = leave_one_out(learner, each, t, approximate=True)
+        expected = leave_one_out(learner, each, t, approximate=False).decision_scores
+        assert np.abs(found.decision_scores - expected).max() < 2e-3 * np.abs(expected).max()
+
+
 def test_too_much_work(monkeypatch):
     X, y = numbers(n=30)
     monkeypatch.setattr(left_out, "WORK", 100)

@@ -334,6 +334,10 @@ class _Lanes:
         if self._has_b:  # where no row holds, b may be any of a range
             doubt[~(self.side == 0).any(axis=1)] = 1.0
         doubt[~np.isfinite(own)] = np.inf
+        # rows that hold stand on their kinks, as far as digits go
+        apart = self.u @ self._x.T + self.b[:, None] + self._start.gap[self._close]
+        apart = np.abs(np.where(self.side == 0, apart, 0.0)).max(axis=1, initial=0.0)
+        doubt = np.maximum(doubt, np.where(apart > ROUGH, apart, 0.0))
         doubt[self._met_far()] = np.inf
         return own, doubt
 
