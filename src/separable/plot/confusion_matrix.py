@@ -203,6 +203,8 @@ class ConfusionMatrixDisplay(Display):
         bar.set_label("share of the rows of the class", fontsize=size)
         bar.ax.tick_params(labelsize=size)
         bar.outline.set_visible(False)
+        if axes.figure.get_layout_engine() is None:
+            _make_room(axes, bar.ax)
         return self
 
     def _write(self, axes: Any, shares: Floats, normalize: str | None) -> None:
@@ -225,6 +227,18 @@ class ConfusionMatrixDisplay(Display):
         axes.set_xticks(every, names, fontsize=size, **turned)
         axes.set_yticks(every, names, fontsize=size)
         axes.tick_params(length=0)
+
+
+def _make_room(axes: Any, bar: Any) -> None:
+    """Move axes and the bar beside them so that all their words are in the figure."""
+    whole = axes.figure.figure.bbox
+    left, low = (max(0.0, 3 - each) for each in axes.get_tightbbox().min)
+    right = max(0.0, bar.get_tightbbox().x1 - whole.x1 + 3)
+    for each, wide in ((axes, left + right), (bar, 0.0)):
+        place = each.get_position()
+        x = place.x0 + (left if each is axes else -right) / whole.width
+        y, high = place.y0 + low / whole.height, place.height - low / whole.height
+        each.set_position((x, y, place.width - wide / whole.width, high))
 
 
 def _shares(confusion: NDArray[Any], of: str) -> Floats:

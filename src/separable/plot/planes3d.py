@@ -219,6 +219,8 @@ class Planes3dDisplay(Display):
         axes.tick_params(pad=0)
         if legend:
             corner = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
+            if corner is None:  # only drawing says how far labels of three axes reach down
+                axes.figure.figure.draw_without_rendering()
             add_legend(axes, handles, loc=corner)
         return self
 
