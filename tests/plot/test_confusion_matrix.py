@@ -68,5 +68,7 @@ def test_errors():
         ConfusionMatrixDisplay.from_predictions([1, 2], [1])
     with pytest.raises(ValueError, match="labels has no 'b'"):
         ConfusionMatrixDisplay.from_predictions(["a", "b"], ["a", "a"], labels=["a"])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ConfusionMatrixDisplay.from_predictions([1.0, np.nan], [1.0, 1.0])
     with pytest.raises(ValueError, match="normalize must be 'true'"):
         ConfusionMatrixDisplay.from_predictions(["a"], ["a"], normalize="rows")

@@ -122,14 +122,15 @@ class ConfusionMatrixDisplay(Display):
         -------
         ConfusionMatrixDisplay
         """
-        from separable.fitting.targets import check_sample_weight
+        from separable.fitting.targets import check_labels, check_sample_weight
 
-        truth, answers = np.asarray(y), np.asarray(predicted)
-        if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+        shapes = np.shape(y), np.shape(predicted)
+        if len(shapes[0]) != 1 or shapes[0] != shapes[1] or not shapes[0][0]:
             raise ValueError(
                 "y and predicted must be one label a row, of at least one row. Got shapes "
-                f"{truth.shape} and {answers.shape}."
+                f"{shapes[0]} and {shapes[1]}."
             )
+        truth, answers = (check_labels(each, len(each), cls.__name__) for each in (y, predicted))
         every = np.union1d(truth, answers)
         known = every if labels is None else np.asarray(labels)
         strange = np.setdiff1d(every, known)
