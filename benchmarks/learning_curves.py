@@ -45,9 +45,9 @@ __all__ = ["run_forecasts"]
 
 LEVEL, TEST_SIZE = 0.9, 0.3
 #: Fits that the truth is a mean of.
-TRUTHS = 4
+TRUTHS = 3
 #: Trials by what the settings call slow repeats.
-TRIALS = 4
+TRIALS = 2
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,14 @@ def run_forecasts(settings: Settings) -> Section:
             found = _try(problem, trials)
         inside.append(found["inside"])
         cells.append(_cells(problem, found))
+        print(f"{problem.name}: {', '.join(cells[-1][1:])}")
         raw = {name: each.tolist() for name, each in found.items()}
         section.raw.append({"problem": problem.name, **raw})
     headings = (
         "problem", "rows seen", "within at 2n", "at 4n", "width at 2n", "at 4n", "error at 2n",
         "at 4n", "no change: 2n", "4n",
     )  # fmt: skip
-    print(markdown_table(headings, cells) + "\n")
+    print("\n" + markdown_table(headings, cells) + "\n")
     shares = np.concatenate(inside).mean(axis=0)
     data = f"{len(inside)} problems, {trials} trials each"
     for share, times in zip(shares.tolist(), (2, 4), strict=True):
@@ -159,7 +160,7 @@ def _problems(settings: Settings) -> Iterator[Problem]:
     yield Problem("plane, least squares", _plane(6 * n, 50, 50), LeastSquares(), n)
     yield Problem("plane, ridge", _plane(6 * n, 100, 100), Ridge(alpha=10.0), n)
     yield Problem("plane, lasso", _plane(6 * n, 100, 10), Lasso(alpha=0.2), n)
-    n = 8_000 if full else 400
+    n = 4_000 if full else 400
     with missing_is_told():
         census = _given(load_a9a(settings), 5 * n)
         yield Problem("a9a, logistic", census, LogisticRegression(C=0.1), n, False)
@@ -186,7 +187,7 @@ def _given(data: Data, most: int) -> Made:
     X, y = stack([data.X, data.X_test]), np.concatenate([data.y, data.y_test])
     some = np.random.default_rng(0).permutation(len(y))[:most]
     X = X.tocsr()[some] if sp.issparse(X) else X[some].astype(np.float64)
-    return lambda trial: (X, y[some])
+    return lambda _: (X, y[some])
 
 
 def _gaussians(rows: int, columns: int, classes: int, apart: float) -> Made:

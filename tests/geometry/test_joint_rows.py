@@ -32,7 +32,7 @@ def test_products(K, fit_intercept, kind):
     X[rng.random(X.shape) < 0.3] = 0.0
     label = np.arange(12) % K
     Z = written_out(X, label, K, fit_intercept)
-    cone = JointRows(as_rows(kind(X)), label, K, fit_intercept)
+    cone = JointRows.of(as_rows(kind(X)), label, K, fit_intercept)
     assert (cone.size, cone.dimension) == Z.shape
     u, a = rng.normal(size=cone.dimension), rng.random(cone.size) * (rng.random(cone.size) < 0.5)
     np.testing.assert_allclose(cone.scores(u), Z @ u, atol=1e-12)
@@ -44,11 +44,24 @@ def test_products(K, fit_intercept, kind):
     np.testing.assert_array_equal(cone.raw(u), u)
 
 
-def test_columns_seen_otherwise_are_those_that_came():
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_columns_seen_otherwise_are_those_that_came(kind):
     rng = np.random.default_rng(0)
-    X, label = rng.normal(size=(10, 2)), np.arange(10) % 3
-    centre, scale = np.array([3.0, -1.0]), np.array([0.5, 4.0])
-    seen = JointRows(as_rows(X), label, 3, True, centre, scale)
-    plain = JointRows(as_rows(X), label, 3, True)
+    X, label = rng.normal(size=(10, 3)) * [1e6, 1e-6, 0] + [1e9, 0, 7], np.arange(10) % 3
+    plain = JointRows.of(as_rows(kind(X)), label, 3, True)
+    seen = plain.seen()
     u = rng.normal(size=seen.dimension)
-    np.testing.assert_allclose(plain.scores(seen.raw(u)), seen.scores(u))
+    size = plain.magnitudes(seen.raw(u))
+    np.testing.assert_allclose(plain.scores(seen.raw(u)) / size, seen.scores(u) / size, atol=1e-12)
+
+
+def test_vectors_have_names():
+    label = np.array([0, 2, 1])
+    cone = JointRows.of(as_rows(np.eye(3)), label, 3, True)
+    pairs = cone.pairs(np.arange(cone.size))
+    assert pairs.tolist() == [[0, 1], [0, 2], [1, 0], [1, 1], [2, 0], [2, 2]]
+    assert cone.places(pairs).tolist() == list(range(6))
+    with pytest.raises(ValueError, match="own class"):
+        cone.places(np.array([[0, 0]]))
+    u = np.arange(8.0)
+    np.testing.assert_array_equal(cone.packed(*cone.unpacked(u)), u)

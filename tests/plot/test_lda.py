@@ -84,5 +84,7 @@ def test_refusals():
         LdaDisplay.from_estimator(LDA().fit(X, y), X, y, sigmas=0)
     with pytest.raises(ValueError, match=r"2 columns. Got 1"):
         LdaDisplay.from_estimator(LDA().fit(X, y), X[:, :1], y)
+    with pytest.raises(ValueError, match=r"estimator of 2 columns. Got one that was fitted to 1"):
+        LdaDisplay.from_estimator(LDA().fit(X[:, :1], y), X, y)
     with pytest.raises(ValueError, match="X has 80 rows, y has 79"):
         LdaDisplay.from_estimator(LDA().fit(X, y), X, y[1:])

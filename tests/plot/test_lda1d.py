@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 from separable import LDA
 from separable.plot import Lda1dDisplay
@@ -84,5 +85,10 @@ def test_refusals(arguments, message):
 
 def test_two_columns_are_refused():
     X, y = np.eye(4)[:, :2], [0, 0, 1, 1]
+    two, one = LDA(shrinkage=0.5).fit(X, y), LDA(shrinkage=0.5).fit(X[:, :1], y)
+    with pytest.raises(ValueError, match=r"estimator of 1 column. Got one that was fitted to 2"):
+        Lda1dDisplay.from_estimator(two, X[:, :1], y)
     with pytest.raises(ValueError, match=r"1 column. Got 2"):
-        Lda1dDisplay.from_estimator(LDA(shrinkage=0.5).fit(X, y), X, y)
+        Lda1dDisplay.from_estimator(one, X, y)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        Lda1dDisplay.from_estimator(LDA(), X, y)

@@ -26,6 +26,15 @@ def test_images_are_the_weights_around_zero():
     assert any("against" in text for text in texts_of(display))  # the colour bar's label
 
 
+def test_models_of_scikit_learn():
+    from sklearn.linear_model import RidgeClassifier
+
+    X, y = load_digits(return_X_y=True)
+    model = RidgeClassifier().fit(X, y)
+    display = WeightImagesDisplay.from_estimator(model, (8, 8))
+    np.testing.assert_array_equal(display.images.reshape(10, 64), model.coef_)
+
+
 def test_two_classes_have_one_image():
     model = LinearModel([[1.0, -2.0, 0.0, 0.5, 0.0, 0.0]], [0.0], ["no", "yes"], "score")
     display = WeightImagesDisplay.from_estimator(model, (2, 3))

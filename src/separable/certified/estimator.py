@@ -207,6 +207,8 @@ class CertifiedEstimator(LinearEstimator):
     n_jobs: int | None
     callback: Callable[[int, float], Any] | None
 
+    _dual: Floats
+
     #: The parameter that says how strong the penalty is.
     _strength: ClassVar[str] = "C"
 
@@ -396,7 +398,8 @@ class CertifiedEstimator(LinearEstimator):
 
         Their dual points are 0, so what those of the others add up to stays what it was.
         """
-        self._dual = np.concatenate([self._dual, np.zeros((n_more, self._dual.shape[1]))])
+        last: Floats = self._dual
+        self._dual = np.concatenate([last, np.zeros((n_more, last.shape[1]))])
 
     def _keep(
         self,

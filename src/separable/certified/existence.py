@@ -148,13 +148,13 @@ class _Part:
 
     def _cone(self) -> ConeRows:
         from separable.geometry.joint_rows import JointRows
-        from separable.geometry.signed_rows import SignedRows, column_view
+        from separable.geometry.signed_rows import SeenRows, SignedRows
 
-        view = column_view(self.rows, self.fit_intercept)
         if self.n_classes > 2:
-            return JointRows(self.rows, self.label, self.n_classes, self.fit_intercept, *view)
+            whole = JointRows.of(self.rows, self.label, self.n_classes, self.fit_intercept)
+            return whole.seen()
         sign = np.where(self.label == 1, 1.0, -1.0)
-        return SignedRows(self.rows, sign, self.fit_intercept, *view)
+        return SeenRows(SignedRows(self.rows, sign, self.fit_intercept))
 
 
 def _rank(cone: ConeRows, chosen: Floats) -> int:

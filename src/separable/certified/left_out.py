@@ -1,6 +1,7 @@
 """Leave-one-out of the certified learners, from one fit.
 
-See `left_out_smooth`, `left_out_kinks` and `left_out_multinomial` for how each kind of loss does it.
+How each kind of loss does it is in `left_out_smooth`, `left_out_kinks` and
+`left_out_multinomial`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.estimator import CertifiedEstimator, Fitted, Lesson, Material
-    from separable.certified.losses import SmoothLoss
     from separable.certified.judge import Judgement
+    from separable.certified.losses import SmoothLoss
     from separable.certified.problem import Lane, Problem
 
     Floats = NDArray[np.float64]
@@ -36,6 +37,8 @@ __all__ = ["MOST", "LeftOut", "TooLargeError", "left_out"]
 
 #: The relative gap that tells which rows are on their kinks.
 CLOSE = 1e-12
+#: So many columns are taken as they are where their deviations change.
+FEW = 2000
 #: Numbers of weights that move, or rows, at most one of which may be larger.
 MOST = 5000
 
@@ -143,7 +146,7 @@ def _smooth(
     smooth = problem.penalty.is_smooth
     free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)
     n, d = problem.rows.n_rows, len(free)
-    by_rows = smooth and d > n and penalised
+    by_rows = smooth and penalised and _by_rows(n, d, changes)
     if (n if by_rows else d) > MOST:
         raise TooLargeError(_too_large(n, d))
     fewer = problem if smooth else columns_alone(problem, free)
@@ -161,7 +164,7 @@ def _smooth(
     )
     check = None if smooth else Corners(problem, fit, free, l1)
     found, doubt = left_out_smooth(fit, check)
-    exact = np.full(n, fit.is_quadratic)
+    exact = np.full(n, fit.is_quadratic and not (by_rows and changes.is_standardized))
     return found[:, None], doubt, exact
 
 
@@ -170,7 +173,7 @@ def _joint(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     (n, d), k = problem.rows.shape, scores.shape[1]
     penalised = math.isfinite(lane.strength)
-    by_rows = d > n and penalised
+    by_rows = penalised and _by_rows(n, d, changes)
     if k * min(n, d) > MOST:
         raise TooLargeError(_too_large(k * n, k * d))
     lane = lane if penalised else replace(lane, strength=problem.value)
@@ -193,11 +196,16 @@ def _kinks(
         if isinstance(problem.loss, Insensitive)
         else Kinks.of_hinge(y, c)
     )
-    rows = LeftOutRows(problem, by_rows=d > n)
+    rows = LeftOutRows(problem, by_rows=_by_rows(n, d, changes))
     weights = np.asarray(found.weights[:, 0], np.float64)
     fit = KinkFit(rows, kinks, found.scores[:, 0], found.dual[:, 0], weights, changes)
     scores, doubt, exact = left_out_kinks(fit)
     return scores[:, None], doubt, exact
+
+
+def _by_rows(n: int, d: int, changes: Changes) -> bool:
+    """Say whether the space of the rows is taken: deviations are those of columns."""
+    return d > (max(n, FEW) if changes.is_standardized else n)
 
 
 def _too_large(n: int, d: int) -> str:
@@ -205,4 +213,3 @@ def _too_large(n: int, d: int) -> str:
         f"Leave-one-out from one fit needs at most {MOST} rows or {MOST} weights that are not 0; "
         f"here are {n} and {d}."
     )
-

@@ -4,7 +4,8 @@ Its loss goes. Besides, an objective with the mean loss has fewer rows to averag
 are balanced get other weights, and standardised columns another deviation. The objective without
 row i, in the columns of the fit to all rows, is
 
-    sum_j f_ij c_j loss_j(s_j) - f_ii c_i loss_i(s_i) + t_i (l1 sum_k r_ik |u_k| + l2/2 sum_k r_ik^2 u_k^2)
+    sum_j f_ij c_j loss_j(s_j) - f_ii c_i loss_i(s_i)
+    + t_i (l1 sum_k r_ik |u_k| + l2/2 sum_k r_ik^2 u_k^2)
 
 with f_ij the factor of the class of row j, t_i the share that is left of the total weight, and r_ik
 the deviation of column k without the row, for that with it.

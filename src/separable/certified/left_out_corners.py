@@ -72,7 +72,11 @@ class Corners:
         self._slope, self._k = fit.loss.slopes(fit.y, fit.s, fit.c)
         self._others: LeftOutRows | None = None
         if len(others):
-            self._look_at(LeftOutRows(columns_alone(replace(problem, fit_intercept=False), others), by_rows=False))
+            self._look_at(
+                LeftOutRows(
+                    columns_alone(replace(problem, fit_intercept=False), others), by_rows=False
+                )
+            )
 
     def _look_at(self, rows: LeftOutRows) -> None:
         """Prepare the slopes along columns without a weight."""
@@ -92,9 +96,7 @@ class Corners:
             by_class = fit.changes.sums_by_class(rows, self._slope)
         self._by_class = by_class
         self._allowed = ROUNDING * self._l1 + np.maximum(self._beyond(self._at, self._l1), 0.0)
-        self._deviations = (
-            Deviations(rows, fit.changes) if fit.changes.is_standardized else None
-        )
+        self._deviations = Deviations(rows, fit.changes) if fit.changes.is_standardized else None
 
     def _beyond(self, slope: Floats, l1: Floats | float) -> Floats:
         """Return by how much slopes exceed what keeps a weight at 0."""

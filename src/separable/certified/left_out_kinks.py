@@ -2,7 +2,8 @@
 
 A row's loss has a kink (two, with epsilon): below it the dual value beta of the row is ``high``,
 above it ``low``, and only where the score stands on the kink is it in between. Rows on their kink
-hold the plane: w = sum_v beta_v x_v. Row i is taken out gradually, its dual value z_i to (1 - t) z_i:
+hold the plane: w = sum_v beta_v x_v. Row i is taken out gradually, from its dual value z_i to
+(1 - t) z_i:
 
 1. while t grows, the scores of the rows that hold do not move: their beta do, by a linear system of
    their inner products; b sees to it that the sum of all beta stays 0;
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-__all__ = ["Kinks", "KinkFit", "left_out_kinks"]
+__all__ = ["KinkFit", "Kinks", "left_out_kinks"]
 
 #: A beta so close to an end of its range, for that, is there.
 END = 1e-6
@@ -46,8 +47,10 @@ RIDGE = 1e-12
 LANES, TABLE = 256, 1 << 22
 #: Kinks that are looked at first: so many, and for each column; then how many times as many.
 FIRST, A_COLUMN, MORE = 60, 4, 4
-#: Most steps, for each row that holds and besides.
+#: Most steps, for each kink that is near and besides.
 STEPS = 100
+#: Rounds in which scales of columns follow the weights, and what may be left in the end.
+ROUNDS, SETTLED = 20, 1e-11
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,13 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     beta = np.clip(fit.dual[kinks.row], kinks.low, kinks.high)
     # of the two kinks of a row, one has the whole dual value and the other one stays at 0
     width = kinks.high - kinks.low
-    side = np.where(beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0))
+    side = np.where(
+        beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0)
+    )
     gap = fit.scores[kinks.row] - kinks.at
-    rough = float(np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0))
+    rough = float(
+        np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0)
+    )
     gap = np.where(side == 0, 0.0, side * np.maximum(side * gap, 0.0))
     beta = np.where(side < 0, kinks.high, np.where(side > 0, kinks.low, beta))
     moved, doubt = np.zeros(n), np.zeros(n)
@@ -138,7 +145,8 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         waiting, near = waiting[met], MORE * near
     if rough > ROUGH:
         doubt += rough
-    return fit.scores + moved, doubt, np.full(n, fit.changes.is_empty)
+    exact = fit.rows.has_columns or not fit.changes.is_standardized
+    return fit.scores + moved, doubt, np.full(n, exact)
 
 
 def _parts(rows: Places, near: int) -> list[Places]:
@@ -161,14 +169,9 @@ class _Start:
         made = Deviations(rows, changes) if changes.is_standardized else None
         object.__setattr__(self, "deviations", made)
 
-    def pull(self, part: Places, x: Floats) -> Floats:
-        """Return where weights go by themselves while t goes from 0 to 1, (B, m)."""
-        fit = self.fit
-        pull = -fit.dual[part, None] * x
-        if self.deviations is not None:
-            more = (self.deviations.without(part) - 1.0) * fit.weights
-            pull -= fit.rows.many_weights(more)[:, : x.shape[1]]
-        return pull
+    def scales(self, part: Places) -> Floats | None:
+        """Return r^2 - 1 of some rows, (B, d); None: scales stay."""
+        return None if self.deviations is None else self.deviations.without(part) - 1.0
 
 
 def _taken_out(start: _Start, part: Places, near: int) -> tuple[Floats, Floats]:
@@ -177,8 +180,11 @@ def _taken_out(start: _Start, part: Places, near: int) -> tuple[Floats, Floats]:
     Infinite doubt: a kink was met that is not among those that are near.
     """
     lanes = _Lanes(start, part, near)
-    for _ in range(STEPS + near):
-        if not lanes.step():
+    for _ in range(ROUNDS):
+        for _ in range(STEPS + near):
+            if not lanes.step():
+                break
+        if not lanes.rescale():
             break
     return lanes.end()
 
@@ -202,10 +208,42 @@ class _Lanes:
         self.side = np.where(lost, 2, start.side[close])
         self.gap = np.tile(start.gap[close], (k, 1))
         self.beta = np.tile(start.beta[close], (k, 1))
-        self._pull = start.pull(part, self._own)
-        self._pulled = self._pull @ self._x.T
         self.t, self.u, self.b = np.zeros(k), np.zeros((k, m)), np.zeros(k)
         self.going = np.ones(k, np.bool_)
+        self._z = fit.dual[part]
+        self._scales = start.scales(part)
+        self._scaled = self._by_scales()
+        self._left = np.zeros(k)
+        self._pulls(self._scaled - self._z[:, None] * self._own)
+
+    def _pulls(self, pull: Floats) -> None:
+        """Set where weights go by themselves while t goes from 0 to 1, (B, m)."""
+        self._pull, self._pulled = pull, pull @ self._x.T
+
+    def _by_scales(self) -> Floats:
+        """Return by how much weights are smaller for their scales, (B, m).
+
+        In the space of the rows that is known of the weights of the fit only.
+        """
+        if self._scales is None:
+            return np.zeros_like(self.u)
+        rows, weights = self._start.fit.rows, self._start.fit.weights
+        if rows.has_columns:
+            return -self._scales * (weights + self.u)
+        return -rows.many_weights(self._scales * weights)[:, : self.u.shape[1]]
+
+    def rescale(self) -> bool:
+        """Follow the weights with what their scales take off; say whether any has to go on."""
+        scaled = self._by_scales()
+        more = scaled - self._scaled
+        self._scaled = scaled
+        done = self.t >= 1.0
+        self._left = np.abs(row_dots(self._own, more))
+        self.going = done & (row_dots(more, more) > SETTLED**2 * row_dots(scaled, scaled))
+        self.t[self.going] = 0.0
+        self._z = np.zeros_like(self._z)
+        self._pulls(more)
+        return bool(self.going.any())
 
     def step(self) -> bool:
         """Go on to the next event of each lane; say whether any goes on."""
@@ -256,7 +294,7 @@ class _Lanes:
 
     def _direction(self, at: Places, hold: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """Return how beta and b move with t; and of lanes in which b moves alone, where to."""
-        z = self._start.fit.dual[self._part[at]]
+        z = self._z[at]
         count = hold.sum(axis=1)
         most = int(count.max(initial=0))
         there = np.arange(most)[None, :] < count[:, None]
@@ -276,19 +314,22 @@ class _Lanes:
             matrix[:, most, :most] = matrix[:, :most, most] = there
             matrix[:, most, most] = count == 0
             right[:, most] = np.where(count == 0, 0.0, z)
-        found = np.linalg.solve(matrix, right[:, :, None])[:, :, 0] if size else right
+        found = right
+        if size:
+            found = np.asarray(np.linalg.solve(matrix, right[:, :, None])[:, :, 0], np.float64)
         pace = np.zeros(hold.shape)
         pace[hold] = found[:, :most][there]
         turn = found[:, most].copy() if self._has_b else np.zeros(len(at))
         shift = np.where((count == 0) & self._has_b, -np.sign(z), 0.0)
         turn[shift != 0] = shift[shift != 0]
-        return pace, turn, shift
+        return pace, turn, np.asarray(shift, np.float64)
 
     def end(self) -> tuple[Floats, Floats]:
         """Return how far the rows' own scores have moved, and how doubtful that is."""
         fit = self._start.fit
         own = row_dots(self._own, self.u) + self.b
-        doubt = np.where(self.going | (self.t < 1.0), 1.0, 0.0)
+        stuck = (self.t < 1.0) & ~self.going
+        doubt = np.where(stuck, 1.0, np.where(self.going, self._left, 0.0))
         if self._has_b:  # where no row holds, b may be any of a range
             doubt[~(self.side == 0).any(axis=1)] = 1.0
         doubt[~np.isfinite(own)] = np.inf

@@ -1,8 +1,8 @@
 """Leave-one-out of classes learned together, from one fit: Newton's step from there.
 
 As `left_out_smooth`, with K scores a row: its slope is g_i = c_i (p_i - e), e the class of the row,
-its curvature the K x K matrix W_i = c_i (diag p_i - p_i p_i'), and its leverage the K x K matrix H_i
-of products x_i' A^-1 x_i between classes. Without row i the scores move by
+its curvature the K x K matrix W_i = c_i (diag p_i - p_i p_i'), and its leverage H_i, K x K, the
+products x_i' A^-1 x_i between classes. Without row i the scores move by
 -(1 - H_i W_i)^-1 (x_i' A^-1 p_i - H_i g_i), where p_i is what else changes.
 """
 
@@ -83,7 +83,7 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         pull = (pulls(part).reshape(len(part), -1) @ inverse).reshape(len(part), k, -1)
         right = np.einsum("ikm,im->ik", pull, x) - _times(h, g)
         moved[part] = -np.linalg.solve(np.eye(k) - h @ w, right[:, :, None])[:, :, 0]
-        v = np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0]
+        v = np.asarray(np.linalg.solve(np.eye(k) - w @ h, g[:, :, None])[:, :, 0], np.float64)
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
     doubt = np.where(reach > FAR, reach, 0.0)

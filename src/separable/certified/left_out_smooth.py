@@ -4,7 +4,7 @@ The problem, for each row i, in the terms of `left_out_changes`: minimise the ob
 Given is the optimum of all rows, with slopes g and curvatures k of the losses there.
 
 1. A = sum_j k_j x_j x_j' + l2, factored once. Without row i it is A - k_i x_i x_i', whose inverse
-   follows by the formula of Sherman and Morrison from t_i = A^-1 x_i and the leverage h_i = x_i.t_i.
+   follows, by Sherman and Morrison, from t_i = A^-1 x_i and the leverage h_i = x_i.t_i.
 2. Newton's step: delta_i = -(A - k_i x_i x_i')^-1 (p_i - g_i x_i), where p_i is what else changes.
    Without that the score moves by g_i h_i / (1 - k_i h_i).
 3. Curvatures have changed little where no score has: |x_j.delta_i| <= sqrt(h_j) |delta_i|_A. That
@@ -89,8 +89,6 @@ class SmoothFit:
         return self.loss.name == "squared_error"
 
 
-
-
 def left_out_smooth(
     fit: SmoothFit, check: Callable[[Places, Floats, Floats], Floats] | None = None
 ) -> tuple[Floats, Floats]:
@@ -153,9 +151,7 @@ class Steps:
         self._inverse = Cholesky(self._matrix).solve(np.eye(rows.size))
         self._penalty = fit.curve * fit.weights + fit.corner
         self._rest = along + rows.weights(self._penalty)  # 0 at the optimum
-        self._by_class = (
-            None if changes.factor is None else changes.sums_by_class(rows, self.slope)
-        )
+        self._by_class = None if changes.factor is None else changes.sums_by_class(rows, self.slope)
         self._deviations = Deviations(rows, changes) if changes.is_standardized else None
 
     def first(self, part: Places) -> tuple[Floats, Floats, Floats, Floats]:
@@ -168,11 +164,15 @@ class Steps:
         pull -= (self._fit.changes.own(part) * self.slope[part])[:, None] * x  # 2
         delta = self._solve(part, x, t, room, -pull)
         unsettled = np.zeros(len(part))
-        for _ in range(0 if extra is None else ROUNDS):
+        for _ in range(ROUNDS):
+            if extra is None:
+                break
             last, delta = delta, self._solve(part, x, t, room, -(pull + extra * delta))
             size = row_dots(delta, delta)
             away = row_dots(delta - last, delta - last)
-            unsettled = np.where(away > SETTLED**2 * size, np.sqrt(away / np.maximum(size, away)), 0)
+            unsettled = np.where(
+                away > SETTLED**2 * size, np.sqrt(away / np.maximum(size, away)), 0
+            )
             if not unsettled.any():
                 break
         return x, delta, h, unsettled
@@ -267,5 +267,3 @@ class Steps:
             slope[there, mine[some[there]]] = 0.0
             bent += slope.T @ x
         return bent
-
-

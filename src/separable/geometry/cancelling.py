@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["proved_cancelling"]
 
+#: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
+SOLVED = 40
+
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
     """Prove that multipliers close to a, all above 0, cancel; None if that fails.
@@ -32,7 +35,8 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     a : ndarray, shape (k,)
         Above 0.
     exact : bool
-        Whether to solve for them in whole numbers, rather than to bound how far they are.
+        Whether to solve for them in whole numbers, rather than to bound how far they are; where the
+        bound does not show them and the rank is small, that is done anyway.
 
     Returns
     -------
@@ -46,20 +50,29 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     2
     >>> proved_cancelling(vectors[:2], np.array([1.0, 1.0]), exact=True) is None
     True
+    >>> proved_cancelling(np.zeros((1, 2)), np.array([1.0]), exact=True).rank
+    0
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
+    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
+    if not some.any():
+        return find_dependencies(vectors)
+    vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
-    if found is None or not 0 < found.rank < len(vectors):
+    if found is None:
         return None
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    size = np.sqrt(np.einsum("ij,ij->i", part, part))
-    if not size.all():
-        return None
+    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
+    part, a = part[moving], a[moving]
+    if len(a) <= found.rank:
+        return found if len(a) == 0 else None
     basis = independent_rows(part, found.rank, a)
-    check = _solves if exact else _is_near
-    return found if check(part, a, basis) else None
+    if not exact and _is_near(part, a, basis):
+        return found
+    is_solved = (exact or found.rank <= SOLVED) and _solves(part, a, basis)
+    return found if is_solved else None
 
 
 def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:

@@ -27,12 +27,14 @@ __all__ = ["Dependencies", "column_powers", "find_dependencies", "independent_ro
 
 #: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
 FLAT = 1e-9
-#: Denominators that are guessed.
-DENOMINATORS = 24
+#: The largest denominator that is guessed, and how close the guess must be.
+DENOMINATOR, CLOSE = 2000, 1e-9
 #: The most independent rows that are eliminated in whole numbers.
 ELIMINATED = 130
 #: The most numbers of vectors that are checked in whole numbers.
 CHECKED = 1 << 23
+#: The most numbers of all null vectors.
+MOST_NULL = 1 << 22
 
 
 class Dependencies:
@@ -71,12 +73,20 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     >>> found.rank, [[str(number) for number in vector] for vector in found.null]
     (2, [['-1', '-1', '1']])
     """
+    size = vectors.shape[1]
+    if not vectors.any():
+        units = np.eye(size, dtype=np.intp).tolist()
+        return Dependencies(np.zeros(0, np.intp), [[Fraction(n) for n in unit] for unit in units])
     power = column_powers(vectors)
     scaled = vectors * power
     triangle, order, rank = _pivoted(scaled)
-    size = vectors.shape[1]
     if rank == size:
         return Dependencies(np.arange(size), [])
+    if (size - rank) * size > MOST_NULL:
+        return None
+    if rank == 0:
+        units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
+        return Dependencies(np.arange(0), units)
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
         null = [[n * Fraction(float(p)) for n, p in zip(v, power, strict=True)] for v in guess]
@@ -108,12 +118,14 @@ def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Vector
 
 
 def _small_fractions(numbers: Floats) -> Vector | None:
-    for denominator in range(1, DENOMINATORS + 1):
-        times = numbers * denominator
-        whole = np.rint(times)
-        if np.abs(times - whole).max(initial=0.0) < 1e-6:
-            return [Fraction(int(n), denominator) for n in whole]
-    return None
+    """Return fractions with small denominators that are as good as the numbers, if there are."""
+    fractions = [Fraction(0)] * len(numbers)
+    for place in np.flatnonzero(np.abs(numbers) > CLOSE):
+        number = float(numbers[place])
+        fractions[place] = Fraction(number).limit_denominator(DENOMINATOR)
+        if abs(float(fractions[place]) - number) > CLOSE * max(1.0, abs(number)):
+            return None
+    return fractions
 
 
 def _is_null(scaled: Floats, vector: Sequence[Fraction]) -> bool:

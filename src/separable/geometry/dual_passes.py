@@ -67,17 +67,22 @@ class DualPasses:
         self._by_row = np.zeros((2, n), np.uint16)
         self._by_lane = np.zeros((5, 1))
         self._by_lane[[2, 4]] = np.inf
-        self._count = 0
+        self.count = 0
 
     @property
     def a(self) -> Floats:
         """The multipliers, not negative."""
         return self._a[:, 0].copy()
 
+    @property
+    def weights(self) -> Floats:
+        """The sum of a_i y_i x_i, but for a power of two."""
+        return self._w[:, 0].copy()
+
     def run(self, passes: int) -> None:
         """Pass over all rows some times."""
         for _ in range(passes):
-            self._count += 1
+            self.count += 1
             native.dual_pass(
                 self._targets,
                 self._core,
@@ -89,7 +94,7 @@ class DualPasses:
                 self._by_row,
                 self._by_lane,
                 0,
-                self._count,
+                self.count,
                 0,
             )
             self._by_lane[0] += self._rho * self._by_lane[1]

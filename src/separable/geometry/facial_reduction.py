@@ -47,11 +47,14 @@ class Settled:
         Multipliers that cancel, above 0 on vectors that span the boundary; all 0 if u is strict.
     boundary : ndarray of bool, shape (m,)
         Vectors with z.u = 0.
+    first : ndarray, shape (m,)
+        Multipliers that cancel on some vectors of the boundary, those found first.
     """
 
     u: Floats | None
     a: Floats
     boundary: NDArray[np.bool_]
+    first: Floats
 
 
 def settle(cone: ConeRows) -> Settled:
@@ -59,14 +62,16 @@ def settle(cone: ConeRows) -> Settled:
     face = Face(cone)
     a = np.zeros(cone.size)
     boundary = np.zeros(cone.size, bool)
+    first = a
     while True:
         found = find_least_violation(face)
         if found.separates:
-            return Settled(found.u, a, boundary)
+            return Settled(found.u, a, boundary, first)
         a = _joined(cone, a, found.a)
+        first = first if first.any() else a
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
         if boundary.all():
-            return Settled(None, a, boundary)
+            return Settled(None, a, boundary, first)
         face = Face(cone, basis, (~boundary).astype(np.float64))
 
 

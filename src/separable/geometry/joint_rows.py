@@ -1,10 +1,10 @@
 """Rows of K classes together as the vectors of a cone.
 
-Weights u_k separate the classes together if (u_y - u_k).(x_i, 1) > 0 for every row, y its class, and
-every other class k: what the multinomial model needs, and more than any pair or one class against
-the rest has. Equal changes of all classes change none of these, so the first class has the weights
-0, and u holds those of the others, one after the other. The vectors of a row, one for each class that
-is not its own, are then (e_y - e_k) (x) (x_i, 1) with e_0 = 0. They are never written out as a whole.
+Weights u_k separate the classes together if (u_y - u_k).(x_i, 1) > 0 for every row, y its class,
+and every other class k: what the multinomial model asks. Equal changes of all classes change none of
+these, so the first class has the weights 0, and u holds those of the others, one after the other.
+The vectors of a row, one for each class that is not its own, are then (e_y - e_k) (x) (x_i, 1) with e_0 = 0. They are never written out as a
+whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.signed_rows import SignedRows
+from separable.geometry.signed_rows import SeenRows, SignedRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,28 +26,24 @@ __all__ = ["JointRows"]
 
 
 class JointRows:
-    """Vectors (e_y - e_k) (x) z_i, with z_i = ((x_i - centre) scale, 1), or without the 1.
+    """Vectors (e_y - e_k) (x) z_i, z_i those of rows without regard to classes.
 
     The vectors of row i are i (K - 1) ... (i + 1) (K - 1) - 1, in the order of the classes that are
     not its own.
 
     Parameters
     ----------
-    rows : Rows
-        Finite; of sparse rows no column twice.
+    base : SignedRows
+        Vectors (x_i, 1), or x_i, of the rows, all with the sign 1.
     label : ndarray of int, shape (n,)
         The number of each row's class, 0 ... K - 1.
     n_classes : int
         K.
-    fit_intercept : bool
-        Whether there is the 1.
-    centre, scale : ndarray, shape (d,), optional
-        As in `SignedRows`.
 
     Examples
     --------
     >>> from separable.data.rows import as_rows
-    >>> cone = JointRows(as_rows([[2.0], [3.0]]), np.array([0, 2]), 3, False)
+    >>> cone = JointRows.of(as_rows([[2.0], [3.0]]), np.array([0, 2]), 3, False)
     >>> cone.take(np.arange(cone.size))
     array([[-2.,  0.],
            [ 0., -2.],
@@ -55,22 +51,25 @@ class JointRows:
            [-3.,  3.]])
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        label: NDArray[np.integer],
-        n_classes: int,
-        fit_intercept: bool,
-        centre: Floats | None = None,
-        scale: Floats | None = None,
-    ) -> None:
-        self._base = SignedRows(rows, np.ones(rows.n_rows), fit_intercept, centre, scale)
+    def __init__(self, base: SignedRows, label: NDArray[np.integer], n_classes: int) -> None:
+        self._base = base
         self.label = np.asarray(label, dtype=np.intp)
         self.n_classes, self._others = n_classes, n_classes - 1
-        self.size = rows.n_rows * self._others
-        self._m = self._base.dimension
+        self.size = base.size * self._others
+        self._m = base.dimension
         self.dimension = self._others * self._m
-        self.terms = 2 * self._base.terms
+        self.terms = 2 * base.terms
+
+    @classmethod
+    def of(
+        cls, rows: Rows, label: NDArray[np.integer], n_classes: int, fit_intercept: bool
+    ) -> JointRows:
+        """Take rows as they came."""
+        return cls(SignedRows(rows, np.ones(rows.n_rows), fit_intercept), label, n_classes)
+
+    def seen(self) -> JointRows:
+        """Return the same vectors as a search sees them: columns centred and scaled."""
+        return JointRows(SeenRows(self._base), self.label, self.n_classes)
 
     @cached_property
     def _other(self) -> NDArray[np.intp]:

@@ -27,6 +27,8 @@ __all__ = ["Face", "LeastViolation", "find_least_violation"]
 STEPS = 200
 #: Of the size of its terms: a slope that is smaller is rounding.
 CALM = 1e-14
+#: A step that lessens f by a smaller share does nothing; the second in a row is the last.
+STALL = 1e-14
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
 RIDGE = 1e-14
 
@@ -125,7 +127,7 @@ def find_least_violation(
     """
     c = np.zeros(face.dimension)
     scores = face.scores(c)
-    step = 0
+    step = stalled = 0
     for step in range(1, STEPS + 1):
         a = np.maximum(0.0, 1.0 - scores)
         if on_step is not None:
@@ -133,7 +135,7 @@ def find_least_violation(
         slope = face.sums(a)
         active = (a > 0).astype(np.float64)
         gram = face.gram(active)
-        size = np.sqrt(np.diag(gram)) * np.sqrt(float(a @ a))
+        size = _lengths(gram) * np.sqrt(float(a @ a))
         if (np.abs(slope) <= CALM * size).all():
             break
         move = _solve(gram, slope)
@@ -144,7 +146,9 @@ def find_least_violation(
         scores = face.scores(c)
         if scores.min(initial=np.inf) > 0 and _is_clear(scores):
             break
-        if _value(scores) >= _value(before) and length == 1.0:
+        value, after = _value(before), _value(scores)
+        stalled = stalled + 1 if value - after <= STALL * value else 0
+        if stalled == 2:
             break
     a = np.maximum(0.0, 1.0 - scores)
     return LeastViolation(face.direction(c), scores, a, bool((scores > 0).all()), step)
@@ -167,9 +171,15 @@ def _value(scores: Floats) -> float:
     return 0.5 * float(a @ a)
 
 
+def _lengths(gram: Floats) -> Floats:
+    """Return the lengths of columns; on a face their squares may round to below 0."""
+    lengths: Floats = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    return lengths
+
+
 def _solve(gram: Floats, slope: Floats) -> Floats:
     """Return the step of Newton, if need be among several."""
-    size = np.sqrt(np.diag(gram))
+    size = _lengths(gram)
     size = np.where(size > 0, size, 1.0)
     scaled = gram / size / size[:, None]
     scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)

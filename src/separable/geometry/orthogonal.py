@@ -86,13 +86,13 @@ def _without_part(
 ) -> NDArray[np.bool_]:
     """Return which vectors have no part in the directions of a basis.
 
-    Three random directions among them tell: a vector is orthogonal to one by chance with
+    Two random directions among them tell: a vector is orthogonal to one by chance with
     probability 0.
     """
     none = np.ones(cone.size, bool)
     if basis.shape[1] == 0:
         return none
-    for _ in range(min(3, basis.shape[1])):
+    for _ in range(min(2, basis.shape[1])):
         u = basis @ random.standard_normal(basis.shape[1])
         none &= np.abs(cone.scores(u)) <= NO_PART * cone.magnitudes(u)
     return none

@@ -15,7 +15,7 @@ from separable.geometry.orthogonal import find_orthogonal
 from separable.geometry.written_rows import WrittenRows
 
 if TYPE_CHECKING:
-    from separable.geometry.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone_rows import ConeRows, Places
 
 __all__ = ["settle_many"]
 
@@ -36,21 +36,21 @@ def settle_many(cone: ConeRows) -> Settled:
     some = random.choice(cone.size, size, replace=False)
     while len(some) < cone.size // 2:
         part = settle(WrittenRows(cone.take(some)))
-        a = np.zeros(cone.size)
-        a[some] = part.a
-        found, wrong = _look(cone, part, a)
+        found, wrong = _look(cone, part, some)
         if len(wrong) == 0:
             return found
         some = np.append(some, _worst(wrong, some, cone.dimension, random))
     return settle(cone)
 
 
-def _look(cone: ConeRows, part: Settled, a: Floats) -> tuple[Settled, Places]:
+def _look(cone: ConeRows, part: Settled, some: Places) -> tuple[Settled, Places]:
     """Return what it means for all vectors, and those that disagree, the worst first."""
+    a, first = np.zeros(cone.size), np.zeros(cone.size)
+    a[some], first[some] = part.a, part.first
     boundary = np.zeros(cone.size, bool)
     if a.any():
         boundary = find_orthogonal(cone, np.flatnonzero(a))[1]
-    found = Settled(part.u, a, boundary)
+    found = Settled(part.u, a, boundary, first)
     if part.u is None:
         return found, np.flatnonzero(~boundary)
     scores, magnitudes = cone.scores(part.u), cone.magnitudes(part.u)

@@ -12,12 +12,11 @@ from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.row_generation import settle_many
-from separable.geometry.signed_rows import SeenRows, SignedRows
+from separable.geometry.search import search
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_direction
-from separable.geometry.widest_margin import widest_margin
+from separable.geometry.widest_margin import start_of, widest_margin
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +25,11 @@ if TYPE_CHECKING:
     from separable.geometry.cone_rows import Floats
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
+    from separable.geometry.search import Found
+    from separable.geometry.signed_rows import SignedRows
+    from separable.geometry.widest_margin import Bracket
 
 __all__ = ["separability"]
 
@@ -96,29 +99,46 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    seen = SeenRows(cone)
-    kind, reason, proof = _decide(seen, cone, settle_many(seen), precision, data)
+    kind, reason, proof = _decide(cone, search(cone), precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
 def _decide(
-    seen: SignedRows, cone: SignedRows, settled: Settled, precision: float, data: LabelledRows
+    cone: SignedRows, found: Found, precision: float, data: LabelledRows
 ) -> tuple[str, str, Proof | None]:
+    settled, bracket = found.settled, found.bracket
+    if settled is None:
+        assert bracket is not None
+        if bracket.margin <= 0:
+            return _not_found(bracket, found.passes)
+        return _separated(cone, bracket, precision, found.passes)
     if settled.u is None:
         return _overlap(cone, settled)
-    u = seen.raw(settled.u)
     if settled.a.any():
-        return _quasi(cone, u, settled, data)
-    return _separated(cone, u, precision)
+        return _quasi(cone, settled.u, settled, data)
+    return _separated(cone, start_of(cone, settled.u), precision, None)
 
 
-def _separated(cone: SignedRows, u: Floats, precision: float) -> tuple[str, str, Proof | None]:
-    if not separates(cone, u):
+def _not_found(bracket: Bracket, passes: DualPasses | None) -> tuple[str, str, Proof | None]:
+    count = 0 if passes is None else passes.count
+    return (
+        "undecided",
+        f"{count} passes found no hyperplane that separates; none has a margin above "
+        f"{bracket.bound:.3g}. Rows and columns are too many for another proof.",
+        None,
+    )
+
+
+def _separated(
+    cone: SignedRows, start: Bracket, precision: float, passes: DualPasses | None
+) -> tuple[str, str, Proof | None]:
+    best = widest_margin(cone, start, precision, passes)
+    found = next((each for each in (best, start) if separates(cone, each.u)), None)
+    if found is None:
         return "undecided", "the hyperplane found is too close to some rows for floats.", None
-    best = widest_margin(cone, u, precision)
     support = np.flatnonzero(best.a)
-    w, b = _split(cone, best.u)
-    proof = Separation(w, b, best.margins, best.margin, best.bound, support, best.a[support])
+    w, b = _split(cone, found.u)
+    proof = Separation(w, b, found.margins, found.margin, best.bound, support, best.a[support])
     return "separable", "every row is on its side of the hyperplane.", proof
 
 
@@ -134,8 +154,11 @@ def _quasi(
             "none was found that does so exactly.",
             None,
         )
-    rows, a = few_multipliers(cone, settled.a)
-    if not cancels(cone, rows, a, exact=False):
+    for found in (settled.a, settled.first):
+        rows, a = few_multipliers(cone, found)
+        if cancels(cone, rows, a, exact=False):
+            break
+    else:
         return "undecided", "the multipliers found do not provably cancel.", None
     w, b = _split(cone, tidy[0])
     columns = tuple(j if data.names is None else data.names[j] for j in np.flatnonzero(w).tolist())

@@ -90,13 +90,13 @@ class SignedRows:
         return block if self.scale is None else block * self.scale
 
     def _blocks(self) -> Iterator[tuple[slice, Floats]]:
-        if self._kept is not None:
-            yield slice(0, self.size), self._kept
-            return
         step = max(1, BLOCK // self._d)
         for start in range(0, self.size, step):
             here = slice(start, min(self.size, start + step))
-            yield here, self._seen(np.asarray(self.rows.values[here], dtype=np.float64))
+            if self._kept is not None:
+                yield here, self._kept[here]
+            else:
+                yield here, self._seen(np.asarray(self.rows.values[here], dtype=np.float64))
 
     def _split(self, u: Floats) -> tuple[Floats, float]:
         return (u[:-1], float(u[-1])) if self.fit_intercept else (u, 0.0)
@@ -166,14 +166,11 @@ class SignedRows:
 
     def _add_block(self, products: Floats, block: Floats, c: Floats) -> None:
         d, used = self._d, np.flatnonzero(c)
-        step = max(1, BLOCK // d)
-        for start in range(0, len(used), step):
-            here = used[start : start + step]
-            part = block[here] if len(here) < len(block) else block
-            weighed = part * c[here][:, None]
-            products[:d, :d] += part.T @ weighed
-            if self.fit_intercept:
-                products[:d, d] += weighed.sum(axis=0)
+        part = block[used] if len(used) < len(block) else block
+        weighed = part * c[used][:, None]
+        products[:d, :d] += part.T @ weighed
+        if self.fit_intercept:
+            products[:d, d] += weighed.sum(axis=0)
 
     def take(self, chosen: Places) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
@@ -187,6 +184,16 @@ class SignedRows:
         if self.fit_intercept:
             some = np.hstack([some, np.ones((len(chosen), 1))])
         return some * self.sign[chosen][:, None]
+
+    def kernel(self) -> Floats:
+        """Return ZZ', shape (n, n)."""
+        if self.is_sparse:
+            matrix = self._sparse if self.scale is None else self._sparse * self.scale
+            products = (matrix @ matrix.T).toarray()
+        else:
+            every = np.vstack([block for _, block in self._blocks()])
+            products = every @ every.T
+        return (products + float(self.fit_intercept)) * self.sign * self.sign[:, None]
 
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each column an e of which all its values, as they came, are multiples of 2^e."""

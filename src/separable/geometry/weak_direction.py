@@ -9,7 +9,6 @@ import numpy as np
 
 from separable.geometry.dependencies import find_dependencies
 from separable.geometry.orthogonal import spanning
-from separable.geometry.proof_checks import combined
 from separable.geometry.signs import exact_signs
 from separable.geometry.whole_numbers import cleared
 
@@ -43,21 +42,50 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     found = find_dependencies(cone.take(spanning(cone, boundary)))
     if found is None:
         return None
-    null = [vector for vector in found.null if _matters(cone, vector)]
+    null, factors = _sparse_parts(cone, found.null, u, boundary)
     expected = np.ones(cone.size, dtype=np.int8)
     expected[boundary] = 0
     for digits in DIGITS:
-        exact = combined(null, found.pivots, [_short(number, digits) for number in u])
+        exact = _sum(null, [_short(factor, digits) for factor in factors])
         floats, is_exact = _floats(exact)
         if np.array_equal(exact_signs(cone, floats if is_exact else exact), expected):
             return floats, boundary
     return None
 
 
-def _matters(cone: ConeRows, vector: Sequence[Fraction]) -> bool:
-    """Return whether some vector has a part in a direction, as floats see it."""
-    u = np.array([float(number) for number in vector])
-    return bool((np.abs(cone.scores(u)) > 1e-9 * cone.magnitudes(u)).any())
+def _sparse_parts(
+    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places
+) -> tuple[list[Sequence[Fraction]], Floats]:
+    """Return directions of few columns first, and factors whose sum of them does what u does.
+
+    Directions may differ by one in which no vector has a part, as columns of a one-hot code do
+    beside an intercept: of such only the shortest are taken.
+    """
+    off = np.ones(cone.size, bool)
+    off[boundary] = False
+    vectors = cone.take(spanning(cone, np.flatnonzero(off)))
+    order = sorted(null, key=lambda vector: sum(number != 0 for number in vector))
+    table = np.array([[float(number) for number in vector] for vector in order])
+    parts = vectors @ table.T
+    chosen: list[int] = []
+    left = parts / np.where((size := np.abs(parts).max(axis=0)) > 0, size, 1.0)
+    for place in range(left.shape[1]):
+        length = float(np.linalg.norm(left[:, place]))
+        if length <= 1e-9 * np.sqrt(len(left)):
+            continue
+        chosen.append(place)
+        unit = left[:, place] / length
+        left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
+    factors = np.linalg.lstsq(parts[:, chosen], vectors @ u, rcond=None)[0]
+    return [order[place] for place in chosen], factors
+
+
+def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
+    total = [Fraction(0)] * len(vectors[0])
+    for vector, factor in zip(vectors, factors, strict=True):
+        if factor:
+            total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
+    return total
 
 
 def _short(number: float, digits: int) -> Fraction:

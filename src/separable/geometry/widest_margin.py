@@ -16,20 +16,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import nnls
 
+from separable.geometry.dual_passes import DualPasses
 from separable.geometry.signs import rounding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from separable.geometry.cone_rows import Floats
     from separable.geometry.proofs import Separation
     from separable.geometry.signed_rows import SignedRows
 
-    from separable.geometry.cone_rows import Floats
-
-__all__ = ["Bracket", "bracket_of", "proves_margin", "widest_margin"]
+__all__ = ["Bracket", "bracket_of", "by_passes", "proves_margin", "start_of", "widest_margin"]
 
 #: Shifts of the origin.
 SHIFTS = 8
 #: The most numbers of rows whose multipliers are found all together.
 TOGETHER = 1 << 21
+#: Up to so many columns, some rows after others are looked at.
+FEW_COLUMNS = 200
+#: The most rounds of adding rows.
+ROUNDS = 20
+#: The size of the column of the intercept, of the longest row: its penalty vanishes with the shifts.
+BIAS = 10.0
+#: Passes between looks, the least in all, and the most numbers that passes read.
+PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,15 @@ class Bracket:
     @property
     def relative_gap(self) -> float:
         """How far the margin is from its bound."""
-        return (self.bound - self.margin) / self.bound if self.bound > 0 else np.inf
+        if not 0 < self.bound < np.inf:
+            return np.inf
+        return (self.bound - self.margin) / self.bound
+
+    def better(self, other: Bracket) -> Bracket:
+        """Return the larger margin and the smaller bound of both."""
+        wide = other if other.margin > self.margin else self
+        tight = other if other.bound < self.bound else self
+        return Bracket(wide.u, wide.margins, wide.margin, tight.bound, tight.a)
 
 
 def _margins(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
@@ -112,58 +130,100 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
     )
 
 
-def widest_margin(cone: SignedRows, u: Floats, precision: float) -> Bracket:
-    """Return weights whose margin is the largest up to a relative precision, where that is cheap.
+def widest_margin(
+    cone: SignedRows, best: Bracket, precision: float, passes: DualPasses | None
+) -> Bracket:
+    """Return weights whose margin is the largest up to a relative precision, or to a limit of work.
 
     Parameters
     ----------
     cone : SignedRows
         Rows as they came.
-    u : ndarray, shape (D,)
-        Separates them; the answer if nothing better is found.
+    best : Bracket
+        Of weights that separate them, to begin with.
     precision : float
+    passes : DualPasses or None
+        That have begun.
     """
-    best = Bracket(u, *_margins(cone, u), np.inf, np.zeros(cone.size))
-    if cone.size * cone.dimension > TOGETHER:
+    few = cone.size * cone.dimension <= TOGETHER
+    if few or cone.dimension <= FEW_COLUMNS:
+        best = _by_rows(cone, best, precision, np.inf if few else 5 * cone.dimension + 500)
+    if best.relative_gap <= precision or few:
         return best
-    X = cone.take(np.arange(cone.size))[:, : cone.rows.n_features]
-    for found in _together(X, cone):
-        bracket = bracket_of(cone, found)
-        margin_better = bracket.margin > best.margin
-        keep = bracket if margin_better else best
-        other = bracket if bracket.bound < best.bound else best
-        best = Bracket(keep.u, keep.margins, keep.margin, other.bound, other.a)
-        if best.relative_gap <= precision:
+    return by_passes(cone, passes or DualPasses(cone), best, precision)
+
+
+def start_of(cone: SignedRows, u: Floats) -> Bracket:
+    """Return the margins of weights, without a bound."""
+    return Bracket(u, *_margins(cone, u), np.inf, np.zeros(cone.size))
+
+
+def by_passes(
+    cone: SignedRows, passes: DualPasses, best: Bracket, precision: float, most: int | None = None
+) -> Bracket:
+    """Go on with passes over all rows, until the precision is reached or the work is done."""
+    numbers = max(1, cone.rows.values.size)
+    last = passes.count + (most or max(MIN_PASSES, WORK // numbers))
+    while passes.count < last and best.relative_gap > precision:
+        passes.run(PASSES)
+        passes.wake()
+        if passes.a.any():
+            best = best.better(bracket_of(cone, passes.a, passes.weights))
+    return best
+
+
+def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> Bracket:
+    """Solve for some rows, those with small margins; look at all, and add those that are nearer."""
+    chosen = np.arange(cone.size)
+    if most < cone.size:
+        chosen = np.argpartition(best.margins, int(most))[: int(most)]
+    for _ in range(ROUNDS):
+        vectors = cone.take(chosen)[:, : cone.rows.n_features]
+        a, nearest = np.zeros(cone.size), None
+        for found in _together(vectors, cone.sign[chosen], cone.fit_intercept):
+            a[chosen] = found
+            bracket = bracket_of(cone, a.copy())
+            best = best.better(bracket)
+            nearest = bracket.margins
+            if best.relative_gap <= precision:
+                return best
+        if nearest is None or len(chosen) == cone.size:
+            break
+        worst = np.argpartition(nearest, min(cone.size - 1, len(chosen) // 2))[: len(chosen) // 2]
+        fresh = worst[~np.isin(worst, chosen)]
+        if len(fresh) == 0:
+            break
+        chosen = np.append(chosen, fresh)
+        if len(chosen) * cone.dimension > TOGETHER:
             break
     return best
 
 
-def _together(signed: Floats, cone: SignedRows):  # type: ignore[no-untyped-def]
+def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Floats]:
     """Yield multipliers: non-negative least squares, with the origin moved to the boundary."""
-    sign, ones = cone.sign[:, None], np.ones((len(signed), 1))
-    rows = signed * sign
+    rows, ones = vectors * sign[:, None], np.ones((len(vectors), 1))
+    positive = sign > 0
+    if fit_intercept and (positive.all() or not positive.any()):
+        return
     origin = np.zeros(rows.shape[1])
-    if cone.fit_intercept:
-        positive = cone.sign > 0
+    if fit_intercept:
         origin = 0.5 * rows[positive].mean(axis=0) + 0.5 * rows[~positive].mean(axis=0)
-    for _ in range(SHIFTS if cone.fit_intercept else 1):
-        seen = (rows - origin) * sign
+    for _ in range(SHIFTS if fit_intercept else 1):
+        seen = (rows - origin) * sign[:, None]
         size = float(np.sqrt((seen**2).sum(axis=1).max())) or 1.0
         parts = [seen / size, ones]
-        if cone.fit_intercept:
-            parts.append(10.0 * sign)
+        if fit_intercept:
+            parts.append(BIAS * sign[:, None])
         table = np.hstack(parts)
         target = np.zeros(table.shape[1])
         target[seen.shape[1]] = 1.0
         try:
             a, _ = nnls(table.T, target, maxiter=30 * sum(table.shape))
-        except RuntimeError:
+        except RuntimeError:  # too many steps
             return
-        if not a.any():
+        plus, minus = a * positive, a * ~positive
+        if not a.any() or (fit_intercept and not (plus.any() and minus.any())):
             return
         yield a
-        if cone.fit_intercept:
-            plus, minus = a * (cone.sign > 0), a * (cone.sign < 0)
-            if not (plus.any() and minus.any()):
-                return
+        if fit_intercept:
             origin = 0.5 * (plus @ rows / plus.sum() + minus @ rows / minus.sum())

@@ -24,8 +24,9 @@ def class_scores(model: Any) -> tuple[Floats, Floats]:
     Examples
     --------
     >>> from separable import LDA
-    >>> class_scores(LDA().fit([[1.0], [3.0], [6.0], [8.0]], [0, 0, 1, 1]))[0].tolist()
-    [[0.0], [2.5]]
+    >>> class_scores(LDA().fit([[1.0], [3.0], [6.0], [8.0]], [0, 0, 1, 1]))[0]
+    array([[0. ],
+           [2.5]])
     """
     weights = np.asarray(model.coef_, dtype=np.float64)
     intercept = np.asarray(model.intercept_, dtype=np.float64)

@@ -13,7 +13,7 @@ from separable.plot.borders import class_scores
 from separable.plot.clipping import borders, box_around
 from separable.plot.display import Display
 from separable.plot.ellipse import ellipse
-from separable.plot.points import draw_classes, names_of, plane_points
+from separable.plot.points import check_fitted_to, draw_classes, names_of, plane_points
 from separable.plot.style import DARK, add_legend, class_style, describe
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class LdaDisplay(Display):
         """
         if not POSITIVE.holds(sigmas):
             raise ParameterError(f"sigmas must be {POSITIVE.words}. Got {sigmas!r} instead.")
+        check_fitted_to(estimator, 2, cls.__name__)
         points = plane_points(X, cls.__name__)
         labels = check_labels(y, len(points), cls.__name__)
         covariance = estimator.covariance_

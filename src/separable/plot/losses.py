@@ -74,8 +74,8 @@ class LossesDisplay(Display):
     --------
     >>> from separable.plot import LossesDisplay
     >>> display = LossesDisplay.from_names(["hinge", "sigmoid_mse"], margins=[-1, 0, 2])
-    >>> display.values["hinge"].tolist(), display.values["sigmoid_mse"][1]
-    ([2.0, 1.0, 0.0], 0.25)
+    >>> display.values["hinge"].tolist(), display.values["sigmoid_mse"][1:2]
+    ([2.0, 1.0, 0.0], array([0.25]))
     """
 
     margins: Floats

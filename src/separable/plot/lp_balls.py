@@ -53,7 +53,7 @@ def ball(p: Any, size: float, n: int = 81) -> Floats:
     array([[ 2.,  0.],
            [ 1.,  1.],
            [ 0.,  2.],
-           [-0.,  2.],
+           [ 0.,  2.],
            [-1.,  1.]])
     """
     if power_value(p) == 0 or size == 0:
@@ -118,7 +118,7 @@ class LpBallsDisplay(Display):
     >>> for solution in display.solutions:
     ...     print(solution.p, solution.weights.round(3).tolist())
     1 [1.35, 0.0]
-    2 [0.825, 0.329]
+    2 [0.789, 0.332]
     """
 
     minimum: Floats

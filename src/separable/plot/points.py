@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["draw_boundary", "draw_classes", "names_of", "plane_points", "span", "two_classes"]
+__all__ = [
+    "check_fitted_to",
+    "draw_boundary",
+    "draw_classes",
+    "names_of",
+    "plane_points",
+    "span",
+    "two_classes",
+]
 
 
 def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
@@ -37,6 +46,16 @@ def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
             f"{rows.n_features}. Choose the columns to draw first."
         )
     return np.asarray(rows.to_matrix() @ np.eye(columns), dtype=np.float64)
+
+
+def check_fitted_to(estimator: Any, columns: int, owner: str) -> None:
+    """Refuse an estimator of another number of columns than is drawn."""
+    check_is_fitted(estimator)
+    if estimator.n_features_in_ != columns:
+        raise ValueError(
+            f"{owner} draws an estimator of {columns} {'column' if columns == 1 else 'columns'}. "
+            f"Got one that was fitted to {estimator.n_features_in_}."
+        )
 
 
 def names_of(X: Any, columns: int = 2) -> tuple[str, ...]:

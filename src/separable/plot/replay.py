@@ -52,7 +52,7 @@ class TrainingFrames:
         >>> import numpy as np
         >>> steps = np.arange(10)
         >>> TrainingFrames(steps[:, None] * 1.0, steps * 1.0, steps, steps).chosen(5)
-        [0, 1, 2, 4, 9]
+        [0, 1, 2, 5, 9]
         """
         last = len(self) - 1
         if last < most:

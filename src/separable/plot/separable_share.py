@@ -39,7 +39,7 @@ def cover_share(n: int, d: int) -> float:
     --------
     >>> cover_share(4, 2) * 16  # of four points in the plane, all but the two like "exclusive or"
     14.0
-    >>> cover_share(21, 10)
+    >>> cover_share(22, 10)
     0.5
     """
     return float(Fraction(2 * sum(comb(n - 1, k) for k in range(min(d, n - 1) + 1)), 2**n))

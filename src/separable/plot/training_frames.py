@@ -61,7 +61,7 @@ class TrainingFramesDisplay(Display):
     >>> learner = Perceptron(shuffle=False)
     >>> display = TrainingFramesDisplay.from_estimator(learner, X, y)
     >>> display.frames.coef[-1], learner.fit(X, y).coef_[0]
-    (array([2., 1.]), array([2., 1.]))
+    (array([3., 2.]), array([3., 2.]))
     """
 
     X: Floats

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.plot.display import Display
+from separable.plot.fitted import linear_model
 from separable.plot.panels import panels_for
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class WeightImagesDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted linear learner or LinearModel
+        estimator : fitted linear learner, search, pipeline or LinearModel
         shape : (int, int)
             Height and width; columns of X are pixels row by row.
         columns : int, default 5
@@ -81,8 +82,8 @@ class WeightImagesDisplay(Display):
         -------
         WeightImagesDisplay
         """
-        model = getattr(estimator, "model_", estimator)
-        weights = np.atleast_2d(np.asarray(model.weights, dtype=np.float64))
+        model = linear_model(estimator)
+        weights = np.asarray(model.weights, dtype=np.float64)
         height, width = shape
         if height * width != weights.shape[1]:
             raise ValueError(

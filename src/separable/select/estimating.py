@@ -1,4 +1,4 @@
-"""Leave-one-out from one fit of a certified learner: rows in doubt are refitted, the rest checked."""
+"""Leave-one-out from one fit of a certified learner; rows in doubt are refitted."""
 
 from __future__ import annotations
 

@@ -117,12 +117,12 @@ def forecast_of(
     part = curve.falling_part()
     reason = reason_of(part)
     values, gains = _unknown(curve, sizes) if reason else _drawn(part, sizes, level)
-    gain, low, high = gains
-    verdict = reason or _verdict(int(sizes[-1]), gain[-1], low[-1], high[-1])
-    shown = [*(sign * each for each in values), *(sign * each for each in gains)]
+    verdict = reason or _verdict(int(sizes[-1]), *(float(each[-1]) for each in gains))
+    mean, low, high = (sign * each for each in values)
+    gain, gain_low, gain_high = (sign * each for each in gains)
     if sign < 0:
-        shown[1], shown[2], shown[4], shown[5] = shown[2], shown[1], shown[5], shown[4]
-    return Forecast(sizes, *shown, level, metric, verdict)
+        low, high, gain_low, gain_high = high, low, gain_high, gain_low
+    return Forecast(sizes, mean, low, high, gain, gain_low, gain_high, level, metric, verdict)
 
 
 def _drawn(
@@ -147,11 +147,9 @@ def _drawn(
 
 def _unknown(curve: Measured, sizes: NDArray[np.intp]) -> tuple[list[Floats], list[Floats]]:
     """Return that nothing is known but what cannot be exceeded."""
-    none, last = np.full(len(sizes), math.nan), float(curve.mean[-1])
-    return (
-        [none, none - math.inf, none + curve.ceiling],
-        [none, none - math.inf, none + (curve.ceiling - last)],
-    )
+    none, least = np.full(len(sizes), math.nan), np.full(len(sizes), -math.inf)
+    most = np.full(len(sizes), curve.ceiling)
+    return [none, least, most], [none, least, most - float(curve.mean[-1])]
 
 
 def _verdict(rows: int, gain: float, low: float, high: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,12 +81,16 @@ def repetitions(
 
 
 def _check(repeats: Any, test_size: Any, random_state: Any) -> None:
-    if not isinstance(repeats, Integral) or isinstance(repeats, bool) or repeats < 1:
+    if not _is_int(repeats) or repeats < 1:
         raise ValueError(f"repeats must be an int >= 1. Got {repeats!r}.")
-    if not isinstance(test_size, Real) or not 0 < test_size < 1:
+    if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
-    if not isinstance(random_state, Integral) or isinstance(random_state, bool) or random_state < 0:
+    if not _is_int(random_state) or random_state < 0:
         raise ValueError(f"random_state must be an int >= 0. Got {random_state!r}.")
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _at_random(n_rows: int, test_size: float, seed: int) -> Repetition:

@@ -70,7 +70,7 @@ class LearningCurve:
     @property
     def repeats(self) -> int:
         """The number of repetitions."""
-        return self.scores.shape[1]
+        return int(self.scores.shape[1])
 
     @property
     def mean(self) -> Floats:

@@ -121,7 +121,7 @@ def fit_laws(sizes: Floats, weights: Floats, means: Floats, ceiling: float) -> L
         better = loss < best * (1 - 1e-9)
         best = np.where(better, loss, best)
         found = np.where(better, [limit, scale, np.full_like(limit, power)], found)
-    return Laws(*found, unit=float(sizes[-1]))
+    return Laws(found[0], found[1], found[2], float(sizes[-1]))
 
 
 def _line(z: Floats, means: Floats, w: Floats, ceiling: float) -> tuple[Floats, Floats]:

@@ -239,8 +239,8 @@ class LeaveOneOutValidation:
         text = f"{self.learner}, each of {n} rows left out once, {fits}\n{lined_up(table)}"
         if len(self.doubtful):
             text += (
-                f"\nIn doubt and not refitted: {len(self.doubtful)} rows, whose estimates may be far "
-                "off. A larger max_refits refits more."
+                f"\nIn doubt and not refitted: {len(self.doubtful)} rows, whose estimates may be "
+                "far off. A larger max_refits refits more."
             )
         if self.brute_force_error is not None:
             text += f"\n{self.brute_force_error.to_text()}"

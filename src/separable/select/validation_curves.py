@@ -187,12 +187,12 @@ def validation_curve(
     >>> found
     Ridge, r2 by alpha, 5 folds
     alpha    by  own rows      mean  std. error
-    0.001  sums   0.515...  0.482...   0.0244...
-    0.01   sums   0.513...  0.482...   0.0236...  best
-    0.1    sums   0.506...  0.479...   0.0242...  1-SE
-    1.0    sums   0.430...  0.410...   0.0232...
+    0.001  sums  0.519...  0.482...   0.0245...  best
+    0.01   sums  0.518...  0.481...   0.0242...
+    0.1    sums  0.513...  0.479...   0.0236...  1-SE
+    1.0    sums  0.435...  0.410...   0.0224...
     >>> found.best, found.one_se
-    (0.01, 0.1)
+    (0.001, 0.1)
     """
     tried = list(values)
     if not tried:
