@@ -23,7 +23,7 @@ from separable.plot.style import (
     shortened,
     text_size,
 )
-from separable.plot.view import View, columns_view, normal_view
+from separable.plot.view import View, columns_view, length, normal_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,7 @@ class Planes3dDisplay(Display):
             view = columns_view(names_of_columns(X, model, 3))
         else:
             view = normal_view(matrix, w, b, model.feature_names, 3)
-            w, b = np.array([float(np.linalg.norm(w)), 0.0, 0.0]), 0.0
+            w, b = np.array([length(w), 0.0, 0.0]), 0.0
         points = view.coordinates(matrix)
         made = cls(model.learner, shown, view, points, codes, w, b, margin)
         return made.plot(ax, **look)
@@ -219,6 +219,8 @@ class Planes3dDisplay(Display):
         axes.tick_params(pad=0)
         if legend:
             corner = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
+            if corner is None:  # only drawing says how far labels of three axes reach down
+                axes.figure.figure.draw_without_rendering()
             add_legend(axes, handles, loc=corner)
         return self
 
