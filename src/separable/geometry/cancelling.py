@@ -24,6 +24,8 @@ __all__ = ["proved_cancelling"]
 
 #: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
 NEARLY = 1e-8
+#: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
+SOLVED = 40
 
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
@@ -35,7 +37,8 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     a : ndarray, shape (k,)
         Above 0.
     exact : bool
-        Whether to solve for them in whole numbers, rather than to bound how far they are.
+        Whether to solve for them in whole numbers, rather than to bound how far they are; where the
+        bound does not show them and the rank is small, that is done anyway.
 
     Returns
     -------
@@ -49,25 +52,27 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     2
     >>> proved_cancelling(vectors[:2], np.array([1.0, 1.0]), exact=True) is None
     True
+    >>> proved_cancelling(np.zeros((1, 2)), np.array([1.0]), exact=True).rank
+    0
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
-    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
-    if not some.any():
-        return find_dependencies(vectors)
-    vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
-    if found is None or found.rank >= len(vectors):
+    if found is None:
         return None
-    if found.rank == 0:  # vectors of 0 cancel with any multipliers
-        return found
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
+    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
+    part, a = part[moving], a[moving]
+    if len(a) <= found.rank:
+        return found if len(a) == 0 else None
     if (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     basis = independent_rows(part, found.rank, a)
-    check = _solves if exact else _is_near
-    return found if check(part, a, basis) else None
+    if not exact and _is_near(part, a, basis):
+        return found
+    is_solved = (exact or found.rank <= SOLVED) and _solves(part, a, basis)
+    return found if is_solved else None
 
 
 def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
