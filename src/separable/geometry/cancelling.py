@@ -62,7 +62,11 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
         return None
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
+    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
+    part, a = part[moving], a[moving]
+    if len(a) <= found.rank:
+        return found if len(a) == 0 else None
+    if (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     basis = independent_rows(part, found.rank, a)
     if not exact and _is_near(part, a, basis):
