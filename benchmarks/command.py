@@ -45,6 +45,11 @@ ROWS = {
         "cross_validation:run_cross_validation",
         "five folds of least squares from sums",
     ),
+    "learning-curve": (
+        "learning_curves:run_forecasts",
+        "forecasts of learning curves, and the truth",
+    ),
+    "leave-one-out": ("left_out:run_left_out", "leaving out each row, from one fit beside n"),
     "certified-text": ("certified:run_text", "one certified fit, sparse text, to an objective"),
     "certified-norms": ("certified:run_not_unit_norm", "the same where rows are not of unit norm"),
     "certified-classes": ("certified:run_many_classes", "20 and 150 classes, one-vs-rest"),

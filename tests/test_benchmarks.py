@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -422,6 +423,17 @@ def test_cross_validations_agree(tiny, capsys):
     assert "Scores of folds differ by at most" in capsys.readouterr().out
 
 
+def test_one_fit_agrees_with_fits_without_a_row(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["leave-one-out"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["leave-one-out"]
+    assert len(rows) == 8
+    assert all(max(row["errors"]) < 0.5 for row in rows)
+    assert "rows refitted" in capsys.readouterr().out
+
+
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
     from benchmarks.command import run_rows
 
@@ -747,3 +759,16 @@ def test_features_are_compared_with_those_of_vowpal_wabbit(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |t good film good\n-1 |t bad |n 12:0.5 :3\n")
     assert same_as_vowpal(path)
+
+
+def test_forecasts_are_counted(tiny, capsys, monkeypatch):
+    from benchmarks import learning_curves
+    from benchmarks.command import run_rows
+
+    few = list(islice(learning_curves._problems(tiny), 2))
+    monkeypatch.setattr(learning_curves, "_problems", lambda settings: few)
+    report = run_rows(["learning-curve"], tiny)
+    assert "truth within the interval at 4n" in capsys.readouterr().out
+    shares = [row["share"] for row in report["rows"]["learning-curve"] if "share" in row]
+    assert len(shares) == 2
+    assert all(0 <= share <= 1 for share in shares)

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 
 import separable
 from separable import LogisticRegression, LogisticRegressionCV
-from separable.certified import problem, solve, strength_search
+from separable.certified import problem, searched, solve
 from separable.fitting.choice import GridEdgeWarning, best_place, edge_of, one_error_place
 from separable.model.parameters import ParameterError
 from tests.certified.searches import classes, text
@@ -281,7 +281,7 @@ def test_what_is_found_is_told():
 
 
 def test_large_paths_are_not_kept(monkeypatch):
-    monkeypatch.setattr(strength_search, "MOST_PATHS", 100)
+    monkeypatch.setattr(searched, "MOST_PATHS", 100)
     X, y = classes()
     search = LogisticRegressionCV(CS).fit(X, y)
     with pytest.raises(AttributeError, match="more than 100 numbers and is not kept"):

@@ -11,7 +11,14 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from separable import LogisticRegression
-from separable.geometry import SeparationError, Verdicts, margins, row_generation, separability
+from separable.geometry import (
+    SeparationError,
+    Verdicts,
+    joint_verdict,
+    margins,
+    row_generation,
+    separability,
+)
 from separable.model.linear_model import LinearModel
 
 
@@ -188,6 +195,22 @@ def test_the_multinomial_optimum_exists_where_classes_overlap():
         else:
             assert kind == "overlap", seed
             assert abs(fitted.coef_).max() < 1e3
+
+
+def test_many_weights(monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:60], y[:60]  # fewer rows than columns
+    monkeypatch.setattr(joint_verdict, "NEWTON", 100)
+    verdict = separability(X, y)
+    assert verdict.separable
+    assert verdict.verify(X, y)
+    assert verdict.margin <= verdict.margin_bound
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(joint_verdict, "NEWTON", 5)
+    verdict = separability(X, y)
+    assert verdict.separable is None
+    assert not verdict.verify(X, y)
+    assert "10 weights of all classes are more than the 5" in verdict.reason
 
 
 def test_shown():

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,12 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.alpha_table import AlphaTable
 from separable.certified.penalised_squares import NET_REQUIREMENTS, PenalisedSquares
+from separable.certified.searched import (
+    FOLDS,
+    are_paths_kept,
+    evidence_of_search,
+    is_grid,
+    kept_paths,
+    one_score,
+    warn_of_short_fits,
+)
 from separable.fitting.answers import answers_of
 from separable.fitting.choice import warn_of_edge
 from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.splits import CV, read_splits
-from separable.model.parameters import COUNT, RANDOM_STATE, SHARE, Requirement, one_of
+from separable.model.parameters import RANDOM_STATE, SHARE, Requirement, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,21 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AlphaSearch"]
 
-#: Folds without ``cv``.
-FOLDS = 5
-#: Weights of all folds and alphas are kept up to so many numbers.
-MOST_PATHS = 10_000_000
-
 
 def _is_alphas(value: Any) -> bool:
-    if isinstance(value, Integral | np.bool_):
-        return COUNT.holds(value)
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    whole = numbers.ndim == 1 and len(numbers) > 0
-    return whole and bool((np.isfinite(numbers) & (numbers > 0)).all())
+    return is_grid(value) and bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
 
 
 ALPHAS = Requirement("an int >= 1 or a sequence of finite floats > 0", _is_alphas)
@@ -150,7 +145,7 @@ class AlphaSearch(PenalisedSquares):
         alphas = self._grid(folds, ratios)
         shape = (len(folds.splits), *alphas.shape)
         d = material.rows.n_features + bool(self.fit_intercept)
-        kept = math.prod(shape) * d <= MOST_PATHS
+        kept = are_paths_kept(math.prod(shape) * d)
         table = AlphaTable.empty(ratios, alphas, shape, d if kept else None, self.select)
         for r, ratio in enumerate(ratios.tolist()):
             for found in folds.learn(self._plain(1.0, ratio), alphas[r]):
@@ -186,9 +181,7 @@ class AlphaSearch(PenalisedSquares):
         if material.weight is not None:
             weight = material.weight[found.split.test]
         scores = score_rows(scorers, plain, answers, X_test, y, weight)
-        if len(scores) > 1:
-            raise ValueError(f"The scorer gives several scores, {list(scores)}. One is needed.")
-        return next(iter(scores.values()))
+        return one_score(scores)
 
     def _warn_of_table(self, table: AlphaTable) -> None:
         bad = np.argwhere(~np.isfinite(table.mean))
@@ -201,38 +194,14 @@ class AlphaSearch(PenalisedSquares):
             )
         if table.edge is not None and not isinstance(self.alphas, Integral):
             warn_of_edge("alpha", table.alpha, table.edge, stacklevel=3)
-        known = table.known_certificates()
-        short = [one for one in known if not one.converged]
-        if short:
-            worst = max(short, key=lambda one: one.relative_gap)
-            warnings.warn(
-                f"{type(self).__name__} stopped {len(short)} of {len(known)} models of its "
-                f"search before they converged, the worst with a relative gap of "
-                f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
-                "off. More passes (max_iter), scaled columns (standardize=True) or larger alphas "
-                "bring them closer.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_of_short_fits(self, table.known_certificates(), "larger alphas")
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
         """Return what a model keeps of the search."""
-        error = float(table.standard_error[table.chosen])
-        known = table.known_certificates()
         return {
             "alpha": table.alpha,
             "l1_ratio": float(table.ratios[table.chosen[0]]),
-            "best_score": float(table.mean[table.chosen]),
-            "standard_error": error if math.isfinite(error) else None,
-            "scoring": self._scoring_name(),
-            "validation": f"{len(table.scores)} folds",
-            "at_edge": table.edge,
-            "search": {
-                "models": len(known),
-                "converged": sum(one.converged for one in known),
-                "worst_relative_gap": max(one.relative_gap for one in known),
-                "tol": known[0].tol,
-            },
+            **evidence_of_search(table, self._scoring_name()),
         }
 
     def _scoring_name(self) -> str:
@@ -314,11 +283,6 @@ class AlphaSearch(PenalisedSquares):
     @property
     def coefs_paths_(self) -> Floats:
         """Weights of each fold and alpha, then the intercept, (F, S, d + 1) or (F, R, S, d + 1)."""
-        paths = self._tabled().paths
-        if paths is None:
-            raise AttributeError(
-                f"coefs_paths_ has more than {MOST_PATHS} numbers and is not kept. "
-                "separable.select.path gives the weights of all alphas from all rows."
-            )
+        paths = kept_paths(self._tabled().paths, "alphas")
         found: Floats = self._without_ratios(paths, 1)
         return found

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from separable.certified.certificate import Certificate
     from separable.certified.fold_lanes import LearnsFolds
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
@@ -206,6 +207,8 @@ class CertifiedEstimator(LinearEstimator):
     n_jobs: int | None
     callback: Callable[[int, float], Any] | None
 
+    _dual: Floats
+
     #: The parameter that says how strong the penalty is.
     _strength: ClassVar[str] = "C"
 
@@ -249,6 +252,14 @@ class CertifiedEstimator(LinearEstimator):
     ) -> LearnsFolds | None:
         """Return what learns folds from their sums; None: they are learned from the rows."""
         del material, splits, strengths, request
+        return None
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        """Return the scores that each row gets from the fit to all others, from one fit.
+
+        See `left_out`. None: this learner, with these parameters, has no such short cut.
+        """
+        del material
         return None
 
     # ------------------------------------------------------------------ learning
@@ -377,6 +388,18 @@ class CertifiedEstimator(LinearEstimator):
         weights, b = problem.columns.seen(raw.weights.T, raw.intercept)
         some = np.arange(dual.shape[1]) % weights.shape[1]
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
+
+    def _grows(self) -> bool:
+        """Say whether a warm start from fewer rows ends where a fit from nothing does."""
+        return "warm_start" in self.get_params(deep=False)
+
+    def _meet_rows(self, n_more: int) -> None:
+        """Let a warm start go on with more rows behind those of the last fit.
+
+        Their dual points are 0, so what those of the others add up to stays what it was.
+        """
+        last: Floats = self._dual
+        self._dual = np.concatenate([last, np.zeros((n_more, last.shape[1]))])
 
     def _keep(
         self,

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.existence import check_optimum
+from separable.certified.left_out import left_out
 from separable.certified.logistic_summary import check_level, infer, summarise
 from separable.certified.losses import Logistic
 from separable.certified.problem import TOGETHER, Penalty
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Fitted, Lesson
+    from separable.certified.estimator import Fitted, Lesson, Material
     from separable.certified.judge import Judgement
+    from separable.certified.left_out import LeftOut
     from separable.certified.logistic_summary import Inference, LogisticSummary
     from separable.certified.losses import Loss
     from separable.certified.problem import Lane, Problem
@@ -205,6 +207,10 @@ class LogisticRegression(Logits):
 
     def _penalty(self) -> Penalty:
         return Penalty(float(self.l1_ratio))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, material)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

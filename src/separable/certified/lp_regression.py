@@ -169,6 +169,9 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         power = power_of(self.p)
         return power != "inf" and POWERS[str(power)] < 1
 
+    def _grows(self) -> bool:
+        return not self._is_local  # of several optima a start decides which
+
     # ------------------------------------------------------------------ engines
 
     def _engine(self, problem: Problem) -> Engine:

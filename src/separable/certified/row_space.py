@@ -67,10 +67,17 @@ class RowSpace:
 
     def start(self, weights: Floats) -> Floats:
         """Return the u of weights of the problem's columns, or of what rows see of them."""
+        start: Floats = self.starts(weights[None, :])[0]
+        return start
+
+    def starts(self, weights: Floats) -> Floats:
+        """Return the u of several weights of the problem's columns, (k, d)."""
         if self._basis is not None:
-            return weights @ self._basis
-        scores = self._problem.scores(weights[:, None])[:, 0]
-        return scores @ self._rows / self._norms()
+            seen: Floats = weights @ self._basis
+            return seen
+        scores = self._problem.scores(np.ascontiguousarray(weights.T))
+        start: Floats = scores.T @ self._rows / self._norms()
+        return start
 
     def _norms(self) -> Floats:
         """Return the eigenvalues, which are the squared norms of the columns of U."""

@@ -8,12 +8,20 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.fold_lanes import FoldLanes
+from separable.certified.searched import (
+    FOLDS,
+    are_paths_kept,
+    evidence_of_search,
+    is_grid,
+    kept_paths,
+    one_score,
+    warn_of_short_fits,
+)
 from separable.certified.solvers import solver_of
 from separable.data.rows import column_names
 from separable.fitting.answers import answers_of, spread
@@ -28,7 +36,7 @@ from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
 from separable.fitting.splits import CV, read_splits
-from separable.model.parameters import BOOL, COUNT, Requirement, one_of
+from separable.model.parameters import BOOL, Requirement, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,31 +51,17 @@ if TYPE_CHECKING:
 
 __all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
 
-#: Folds without ``cv``.
-FOLDS = 5
 #: The relative gap asked for in the search, without ``tol``.
 TOL = 1e-4
-#: Weights of all folds and strengths are kept up to so many numbers.
-MOST_PATHS = 10_000_000
-
-
-def _is_strengths(value: Any) -> bool:
-    if isinstance(value, Integral | np.bool_):
-        return COUNT.holds(value)
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return numbers.ndim == 1 and len(numbers) > 0 and bool((numbers > 0).all())
 
 
 def _is_finite(value: Any) -> bool:
     return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
 
 
-STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", _is_strengths)
+STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", is_grid)
 FINITE_STRENGTHS = Requirement(
-    "an int >= 1 or a sequence of finite floats > 0", lambda v: _is_strengths(v) and _is_finite(v)
+    "an int >= 1 or a sequence of finite floats > 0", lambda v: is_grid(v) and _is_finite(v)
 )
 
 
@@ -245,7 +239,7 @@ class StrengthSearch(CertifiedClassifier):
             np.empty((F, S)),
             np.zeros((F, S), np.int64),
             np.full((F, S, models), None, np.object_),
-            np.full((F, S, k, d), np.nan) if F * S * k * d <= MOST_PATHS else None,
+            np.full((F, S, k, d), np.nan) if are_paths_kept(F * S * k * d) else None,
             self.select,
         )
         lanes = FoldLanes(
@@ -285,9 +279,7 @@ class StrengthSearch(CertifiedClassifier):
             plain = learned.give(plain.set_params(C=strength), material, X)
             X_test = take(X, split.test)
         found = score_rows(scorers, plain, answers, X_test, material.labels[split.test], weight)
-        if len(found) > 1:
-            raise ValueError(f"The scorer gives several scores, {list(found)}. One is needed.")
-        return next(iter(found.values()))
+        return one_score(found)
 
     def _warn_of_table(self, table: Table) -> None:
         bad = np.flatnonzero(~np.isfinite(table.mean))
@@ -299,38 +291,12 @@ class StrengthSearch(CertifiedClassifier):
         place = table.edge_place
         if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
             warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
-        known = table.known_certificates()
-        short = [one for one in known if not one.converged]
-        if short:
-            worst = max(short, key=lambda one: one.relative_gap)
-            warnings.warn(
-                f"{type(self).__name__} stopped {len(short)} of {len(known)} models of its "
-                f"search before they converged, the worst with a relative gap of "
-                f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
-                "off. More passes (max_iter), scaled columns (standardize=True) or smaller Cs "
-                "bring them closer.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_of_short_fits(self, table.known_certificates(), "smaller Cs")
 
     def _found(self, table: Table) -> dict[str, Any]:
         """Return what a model keeps of the search."""
-        error = float(table.standard_error[table.chosen])
-        known = table.known_certificates()
-        return {
-            "C": float(table.strengths[table.chosen]),
-            "best_score": float(table.mean[table.chosen]),
-            "standard_error": error if np.isfinite(error) else None,
-            "scoring": self._scoring_name(),
-            "validation": f"{len(table.scores)} folds",
-            "at_edge": table.edge,
-            "search": {
-                "models": len(known),
-                "converged": sum(one.converged for one in known),
-                "worst_relative_gap": max(one.relative_gap for one in known),
-                "tol": known[0].tol,
-            },
-        }
+        C = float(table.strengths[table.chosen])
+        return {"C": C, **evidence_of_search(table, self._scoring_name())}
 
     def _scoring_name(self) -> str:
         raise NotImplementedError
@@ -396,13 +362,7 @@ class StrengthSearch(CertifiedClassifier):
     @property
     def coefs_paths_(self) -> Floats:
         """The weights of each fold, C and class, and its intercept, (F, S, k, d + 1)."""
-        paths = self._tabled().paths
-        if paths is None:
-            raise AttributeError(
-                f"coefs_paths_ has more than {MOST_PATHS} numbers and is not kept. "
-                "separable.select.path gives the weights of all C from all rows."
-            )
-        return paths
+        return kept_paths(self._tabled().paths, "C")
 
 
 def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:

@@ -15,6 +15,7 @@ from separable.geometry.joint_rows import JointRows
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
 from separable.geometry.row_generation import settle_many
+from separable.geometry.search import search
 from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_direction
@@ -32,6 +33,8 @@ __all__ = ["JointVerdict", "joint_verdict"]
 
 #: What rounding may take from a margin that is computed again.
 SLACK = 1e-9
+#: Newton's steps take matrices of at most so many weights of all classes.
+NEWTON = 3000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,15 +80,42 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
     """Return the verdict on all classes together."""
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
+    decision = (_wide if cone.dimension > NEWTON else _decide)(cone, data, fit_intercept, precision)
+    return JointVerdict(*decision, data.classes, fit_intercept, rows.shape)
+
+
+def _decide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
     seen = cone.seen()
     settled = settle_many(seen)
     if settled.u is None:
-        decision = _overlap(cone, settled)
-    elif settled.a.any():
-        decision = _quasi(cone, seen.raw(settled.u), settled, data)
-    else:
-        decision = _separated(cone, seen.raw(settled.u), data, fit_intercept, precision)
-    return JointVerdict(*decision, data.classes, fit_intercept, rows.shape)
+        return _overlap(cone, settled)
+    u = seen.raw(settled.u)
+    if settled.a.any():
+        return _quasi(cone, u, settled, data)
+    return _separated(cone, u, data, fit_intercept, precision)
+
+
+def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
+    """Decide on many weights: separable if each class is from the rest."""
+    parts = []
+    for k in range(cone.n_classes):
+        sign = np.where(data.label == k, 1.0, -1.0)
+        found = search(SignedRows(data.rows, sign, fit_intercept))
+        if found.bracket is not None and found.bracket.margin > 0:
+            parts.append(found.bracket.u)
+        elif (
+            found.settled is not None and found.settled.u is not None and not found.settled.a.any()
+        ):
+            parts.append(found.settled.u)
+        else:
+            reason = (
+                f"{cone.dimension} weights of all classes are more than the {NEWTON} that are "
+                f"looked at together, and class {data.classes.tolist()[k]!r} is not separable from "
+                "the rest. Ask multi_class='pairs' or 'ovr', or give fewer columns."
+            )
+            return "undecided", reason, None
+    u = np.concatenate([part - parts[0] for part in parts[1:]])
+    return _separated(cone, u, data, fit_intercept, precision)
 
 
 def _overlap(cone: JointRows, settled: Settled) -> Decision:
@@ -125,7 +155,7 @@ def _separated(
         return "undecided", "the weights found are too close to some rows for floats.", None
     weights, b = cone.unpacked(u)
     margins = _margins(cone, u, weights)
-    bound, pair, support, a = _closest_pair(data, fit_intercept, precision)
+    bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
     margin = float(margins.min())
     proof = JointSeparation(weights, b, margins, margin, bound, support, a, pair)
     return "separable", "every row is on its side of the boundaries to all other classes.", proof
@@ -143,13 +173,15 @@ def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
 
 
 def _closest_pair(
-    data: LabelledRows, fit_intercept: bool, precision: float
+    data: LabelledRows, weights: Floats, b: Floats, fit_intercept: bool, precision: float
 ) -> tuple[float, tuple[int, int], Places, Floats]:
     """Return the smallest bound on the margin of two classes, which, and what proves it."""
     best = np.inf, (0, 1), np.zeros(0, np.intp), np.zeros(0)
     for pair in combinations(range(len(data.classes)), 2):
         rows, cone = _pair(data, pair, fit_intercept)
-        found = widest_margin(cone, start_of(cone, np.zeros(cone.dimension)), precision, None)
+        u = weights[pair[1]] - weights[pair[0]]
+        u = np.append(u, b[pair[1]] - b[pair[0]]) if fit_intercept else u
+        found = widest_margin(cone, start_of(cone, u), precision, None)
         if found.bound < best[0]:
             chosen = np.flatnonzero(found.a)
             best = found.bound, pair, rows[chosen], found.a[chosen]

@@ -26,6 +26,8 @@ __all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly"
 
 #: Of its size, by how much a score of a direction may differ from that of its `snapped`.
 CLOSE = 1e-6
+#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+NEARLY = 1e-8
 
 
 def separates(cone: ConeRows, u: Floats) -> bool:
@@ -64,6 +66,9 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
         return False
     if np.array_equal(exact_signs(cone, u), expected):
         return True
+    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    if far[boundary].any():
+        return False
     closer = snapped(cone, u, boundary)
     if closer is None or not _are_close(cone, u, closer):
         return False
@@ -92,7 +97,7 @@ def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | Non
 def combined(
     null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the sum of null vectors that has the coordinates of u at columns that are no pivots."""
+    """Return the sum of null vectors that is u at columns that are no pivots."""
     size = len(u)
     free = np.ones(size, bool)
     free[pivots] = False

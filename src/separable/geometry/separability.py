@@ -89,7 +89,17 @@ def separability(
             "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
             f"'ovr'. Got {multi_class!r} instead."
         )
+    if not 0.0 < precision < 1.0:
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
+        )
     data = read_labelled(X, y, feature_names)
+    if len(data.classes) < 2:
+        raise ValueError(
+            "separability asks whether classes can be told apart, but y has only one: "
+            f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
+        )
     if len(data.classes) == 2:
         return _two_classes(data, fit_intercept, precision)
     if multi_class == "joint":

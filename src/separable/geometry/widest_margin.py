@@ -36,7 +36,7 @@ TOGETHER = 1 << 21
 FEW_COLUMNS = 200
 #: The most rounds of adding rows.
 ROUNDS = 20
-#: The size of the column of the intercept, of the longest row: its penalty vanishes with the shifts.
+#: The size of the column of the intercept, of the longest row: shifts end its penalty.
 BIAS = 10.0
 #: Passes between looks, the least in all, and the most numbers that passes read.
 PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
