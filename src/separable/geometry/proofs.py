@@ -31,7 +31,7 @@ class Proof:
     kind: ClassVar[str]
 
     def may_be_of(self, data: LabelledRows) -> bool:
-        """Return whether numbers are finite, rows are among some data's, and each has a multiplier."""
+        """Return whether numbers are finite, rows are among the data's, each with a multiplier."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         arrays = [value for value in named.values() if isinstance(value, np.ndarray)]
         finite = all(np.isfinite(array).all() for array in arrays)
