@@ -17,11 +17,13 @@ from separable.geometry.signs import rounding
 from separable.geometry.whole_numbers import solve_whole, whole_columns
 
 if TYPE_CHECKING:
-    from separable.geometry.cone_rows import Floats
+    from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.dependencies import Dependencies
 
 __all__ = ["proved_cancelling"]
 
+#: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
+NEARLY = 1e-8
 #: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
 SOLVED = 40
 
@@ -55,19 +57,13 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
-    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
-    if not some.any():
-        return find_dependencies(vectors)
-    vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
     if found is None:
         return None
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
-    part, a = part[moving], a[moving]
-    if len(a) <= found.rank:
-        return found if len(a) == 0 else None
+    if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
+        return None
     basis = independent_rows(part, found.rank, a)
     if not exact and _is_near(part, a, basis):
         return found
@@ -75,7 +71,7 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     return found if is_solved else None
 
 
-def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
+def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     """Bound the change of the multipliers of the basis that makes the sum 0.
 
     With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
@@ -98,8 +94,8 @@ def _is_near(part: Floats, a: Floats, basis: Floats) -> bool:
     return bool((change < a[basis]).all())
 
 
-def _solves(part: Floats, a: Floats, basis: Floats) -> bool:
-    """Solve for the multipliers of the basis in whole numbers, and look whether they are above 0."""
+def _solves(part: Floats, a: Floats, basis: Places) -> bool:
+    """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])
     others = np.ones(len(a), bool)

@@ -58,11 +58,6 @@ def read_labelled(X: Any, y: Any, feature_names: Sequence[str] | None = None) ->
         rows = rows.sum_duplicates()
     labels = check_labels(y, rows.n_rows, OWNER)
     classes, label = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{OWNER} asks whether classes can be told apart, but y has only one: "
-            f"{classes.tolist()[0]!r}. Give rows of two classes or more."
-        )
     names = column_names(X) if feature_names is None else check_names(feature_names, rows)
     return LabelledRows(rows, label.reshape(-1), classes, names)
 

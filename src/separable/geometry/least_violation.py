@@ -1,4 +1,4 @@
-"""The u that violates z_i.u >= 1 least: it separates, or its violations are multipliers that cancel.
+"""The u that violates z_i.u >= 1 least: it separates, or its violations cancel.
 
     minimise f(u) = 1/2 sum_i max(0, 1 - z_i.u)^2
 
@@ -19,6 +19,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from separable.geometry.cone_rows import ConeRows, Floats
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
@@ -27,8 +29,12 @@ __all__ = ["Face", "LeastViolation", "find_least_violation"]
 STEPS = 200
 #: Of the size of its terms: a slope that is smaller is rounding.
 CALM = 1e-14
+#: Scores that are all larger are far enough from 0.
+CLEAR = 1e-3
 #: A step that lessens f by a smaller share does nothing; the second in a row is the last.
 STALL = 1e-14
+#: Of the largest: an entry of a diagonal that is smaller is rounding.
+NOTHING = 1e-14
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
 RIDGE = 1e-14
 
@@ -48,7 +54,7 @@ class Face:
 
     cone: ConeRows
     basis: Floats | None = None
-    taking_part: Floats | None = None
+    taking_part: NDArray[np.bool_] | None = None
 
     @property
     def dimension(self) -> int:
@@ -63,7 +69,7 @@ class Face:
         """Return z_i.u, infinite for vectors that take no part."""
         scores = self.cone.scores(self.direction(c))
         if self.taking_part is not None:
-            scores[self.taking_part == 0] = np.inf
+            scores[~self.taking_part] = np.inf
         return scores
 
     def sums(self, a: Floats) -> Floats:
@@ -135,16 +141,16 @@ def find_least_violation(
         slope = face.sums(a)
         active = (a > 0).astype(np.float64)
         gram = face.gram(active)
-        size = _lengths(gram) * np.sqrt(float(a @ a))
-        if (np.abs(slope) <= CALM * size).all():
+        if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
         move = _solve(gram, slope)
         before = scores
-        along = face.scores(move) if face.taking_part is None else _part(face, move)
+        along = face.scores(move)
+        along[np.isinf(along)] = 0.0  # vectors that take no part
         length = _search_along(before, along)
         c = c + length * move
         scores = face.scores(c)
-        if scores.min(initial=np.inf) > 0 and _is_clear(scores):
+        if scores.min() > CLEAR:
             break
         value, after = _value(before), _value(scores)
         stalled = stalled + 1 if value - after <= STALL * value else 0
@@ -154,33 +160,21 @@ def find_least_violation(
     return LeastViolation(face.direction(c), scores, a, bool((scores > 0).all()), step)
 
 
-def _is_clear(scores: Floats) -> bool:
-    """Return whether scores are far enough above 0 not to be rounding."""
-    finite = scores[np.isfinite(scores)]
-    return bool(finite.min(initial=1.0) > 1e-3)
-
-
-def _part(face: Face, move: Floats) -> Floats:
-    along = face.scores(move)
-    along[~np.isfinite(along)] = 0.0
-    return along
-
-
 def _value(scores: Floats) -> float:
     a = np.maximum(0.0, 1.0 - scores)
     return 0.5 * float(a @ a)
 
 
-def _lengths(gram: Floats) -> Floats:
-    """Return the lengths of columns; on a face their squares may round to below 0."""
-    lengths: Floats = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    return lengths
+def _sizes(gram: Floats) -> Floats:
+    """Return roots of the diagonal; 1 where it is 0 but for rounding."""
+    diagonal = np.diag(gram)
+    some = diagonal > NOTHING * diagonal.max(initial=0.0)
+    return np.sqrt(np.where(some, diagonal, 1.0))
 
 
 def _solve(gram: Floats, slope: Floats) -> Floats:
     """Return the step of Newton, if need be among several."""
-    size = _lengths(gram)
-    size = np.where(size > 0, size, 1.0)
+    size = _sizes(gram)
     scaled = gram / size / size[:, None]
     scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)
     target = slope / size
@@ -189,7 +183,8 @@ def _solve(gram: Floats, slope: Floats) -> Floats:
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
         values = np.where(values > 1e-13 * values[-1], values, np.inf)
-        return (vectors @ ((vectors.T @ target) / values)) / size
+        rough: Floats = (vectors @ ((vectors.T @ target) / values)) / size
+        return rough
     from scipy.linalg import solve_triangular
 
     first = solve_triangular(factor, target, lower=True)

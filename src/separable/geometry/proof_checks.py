@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly", "snapped"]
 
+#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+NEARLY = 1e-8
+#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+CLOSE = 1e-6
+
 
 def separates(cone: ConeRows, u: Floats) -> bool:
     """Return whether z_i.u > 0 for all vectors."""
@@ -61,8 +66,19 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
         return False
     if np.array_equal(exact_signs(cone, u), expected):
         return True
+    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    if far[boundary].any():
+        return False
     closer = snapped(cone, u, boundary)
-    return closer is not None and np.array_equal(exact_signs(cone, closer), expected)
+    if closer is None or not _are_close(cone, u, closer):
+        return False
+    return np.array_equal(exact_signs(cone, closer), expected)
+
+
+def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
+    """Return whether two directions give all vectors the same scores, up to rounding."""
+    apart = [float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
 
 
 def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:
@@ -81,7 +97,7 @@ def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | Non
 def combined(
     null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the sum of null vectors that has the coordinates of u at columns that are no pivots."""
+    """Return the sum of null vectors that is u at columns that are no pivots."""
     size = len(u)
     free = np.ones(size, bool)
     free[pivots] = False

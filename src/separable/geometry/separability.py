@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
     from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
@@ -88,7 +89,17 @@ def separability(
             "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
             f"'ovr'. Got {multi_class!r} instead."
         )
+    if not 0.0 < precision < 1.0:
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
+        )
     data = read_labelled(X, y, feature_names)
+    if len(data.classes) < 2:
+        raise ValueError(
+            "separability asks whether classes can be told apart, but y has only one: "
+            f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
+        )
     if len(data.classes) == 2:
         return _two_classes(data, fit_intercept, precision)
     if multi_class == "joint":
@@ -99,7 +110,11 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    kind, reason, proof = _decide(cone, search(cone), precision, data)
+    for none in NONE:
+        found = search(cone, none)
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None:
+            break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 

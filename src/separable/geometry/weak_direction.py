@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.dependencies import find_dependencies
+from separable.geometry.dependencies import column_powers, find_dependencies
 from separable.geometry.orthogonal import spanning
 from separable.geometry.signs import exact_signs
 from separable.geometry.whole_numbers import cleared
@@ -64,7 +64,9 @@ def _sparse_parts(
     off = np.ones(cone.size, bool)
     off[boundary] = False
     vectors = cone.take(spanning(cone, np.flatnonzero(off)))
-    order = sorted(null, key=lambda vector: sum(number != 0 for number in vector))
+    power = column_powers(vectors)
+    order = [_of_size_one(vector, power) for vector in null]
+    order.sort(key=lambda vector: sum(number != 0 for number in vector))
     table = np.array([[float(number) for number in vector] for vector in order])
     parts = vectors @ table.T
     chosen: list[int] = []
@@ -78,6 +80,15 @@ def _sparse_parts(
         left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
     factors = np.linalg.lstsq(parts[:, chosen], vectors @ u, rcond=None)[0]
     return [order[place] for place in chosen], factors
+
+
+def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
+    """Return a vector times the power of two that brings it to about 1, in scaled columns."""
+    sizes = [abs(number) / Fraction(float(p)) for number, p in zip(vector, power, strict=True)]
+    largest = max(sizes)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    factor = Fraction(2) ** -exponent
+    return [number * factor for number in vector]
 
 
 def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:

@@ -36,7 +36,7 @@ TOGETHER = 1 << 21
 FEW_COLUMNS = 200
 #: The most rounds of adding rows.
 ROUNDS = 20
-#: The size of the column of the intercept, of the longest row: its penalty vanishes with the shifts.
+#: The size of the column of the intercept, of the longest row: shifts end its penalty.
 BIAS = 10.0
 #: Passes between looks, the least in all, and the most numbers that passes read.
 PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
@@ -125,7 +125,7 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
     bound = np.inf if not a.any() else _mean(cone, a)[1]
     return bool(
         near.all()
-        and proof.margin <= margin + slack.max()
+        and abs(proof.margin - margin) <= slack.max()
         and bound <= proof.margin_bound * (1.0 + 1e-12)
     )
 
