@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.inputs import model_rows
-from separable.plot.boundary import scatter_classes
 from separable.plot.boundary_scene import pair_of, scores_of_pair
+from separable.plot.class_points import scatter_classes
 from separable.plot.clipping import box_around, plane_in_box
 from separable.plot.display import Display
 from separable.plot.fitted import class_codes, linear_model, names_of_columns
