@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
     from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
