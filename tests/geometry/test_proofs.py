@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra.numpy import array_shapes, arrays
 
 from separable.data.rows import as_rows
 from separable.geometry import separability
@@ -85,6 +85,7 @@ def test_a_multiplier_of_zero_is_no_proof():
     assert not replace(verdict, proof=proof).verify(*SETS["overlap"])
 
 
+SMALL = st.integers(-3, 3)
 floats = st.floats(-1e3, 1e3, allow_subnormal=False)
 tables = st.tuples(st.integers(2, 8), st.integers(1, 3)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=floats)
@@ -121,9 +122,7 @@ def test_signs_of_numbers_that_underflow():
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=st.integers(-3, 3))
-)
+@given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=4), elements=SMALL))
 def test_null_vectors_are_null_and_as_many_as_the_rank_leaves(A):
     pivots, basis = null_vectors(A.astype(object))
     assert len(pivots) == np.linalg.matrix_rank(A)
@@ -138,11 +137,8 @@ def test_null_vectors_are_null_and_as_many_as_the_rank_leaves(A):
 @given(arrays(np.float64, (3, 3), elements=floats), arrays(np.float64, 3, elements=floats))
 def test_whole_numbers_solve_without_rounding(A, b):
     wholes, exponents = whole_columns(A)
-    back = [
-        [Fraction(int(w)) * Fraction(2) ** int(e) for w, e in zip(row, exponents, strict=True)]
-        for row in wholes
-    ]
-    assert [[float(number) for number in row] for row in back] == A.tolist()
+    units = [Fraction(2) ** int(exponent) for exponent in exponents]
+    assert (wholes * units == np.vectorize(Fraction, otypes=[object])(A)).all()
     right, _ = whole_columns(b[:, None])
     solved = solve_whole(wholes, right[:, 0])
     if solved is not None:

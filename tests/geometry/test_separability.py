@@ -36,13 +36,14 @@ def small_sets(count, seed):
     rng = np.random.default_rng(seed)
     for _ in range(count):
         n, d = int(rng.integers(3, 25)), int(rng.integers(1, 5))
-        shape = int(rng.integers(4))
-        X = [
-            lambda: rng.integers(-2, 3, (n, d)).astype(float),
-            lambda: rng.standard_normal((n, d)),
-            lambda: rng.integers(0, 2, (n, d)).astype(float),
-            lambda: np.repeat(np.round(rng.standard_normal((n, d)), 1), 2, axis=0),
-        ][shape]()
+        X = rng.standard_normal((n, d))
+        match int(rng.integers(4)):
+            case 0:
+                X = rng.integers(-2, 3, (n, d)).astype(float)
+            case 1:
+                X = rng.integers(0, 2, (n, d)).astype(float)
+            case 2:
+                X = np.repeat(np.round(X, 1), 2, axis=0)
         y = (X @ rng.standard_normal(d) > 0).astype(int)
         flips = rng.integers(0, 3)
         y[rng.integers(0, len(y), flips)] ^= 1
@@ -204,7 +205,6 @@ def test_many_columns_are_passed_over():
 
 
 def test_undecided_says_why():
-    X = sparse.csr_array(np.ones((1, 1)))
     X = sparse.block_diag([np.array([[1.0], [1.0]])] * 1600, format="csr")
     y = np.arange(3200) % 2
     verdict = separability(X, y)

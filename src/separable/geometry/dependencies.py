@@ -98,7 +98,7 @@ def _pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > FLAT * max(sizes.max(initial=0.0), 1e-300)).sum())
-    return triangle, order, rank
+    return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
 
 
 def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Vector] | None:

@@ -83,7 +83,8 @@ def _joined(cone: ConeRows, before: Floats, found: Floats) -> Floats:
         change = _cancel(cone, before, cone.sums(found))
         found = found + before * (1.0 + max(0.0, -change.min()) + change)
     found = found * (1.0 + np.clip(_cancel(cone, found, cone.sums(found)), -0.5, 0.5))
-    return found / found.max()
+    shares: Floats = found / found.max()
+    return shares
 
 
 def _cancel(cone: ConeRows, a: Floats, left: Floats) -> Floats:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.dual_passes import DualPasses
     from separable.geometry.proofs import Proof
     from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
@@ -89,9 +89,9 @@ def separability(
             f"'ovr'. Got {multi_class!r} instead."
         )
     if not 0.0 < precision < 1.0:
-        raise ValueError(
-            f"precision must be above 0 and below 1, got {precision!r}: 1e-3 asks for a margin "
-            "within a thousandth of the largest."
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
         )
     data = read_labelled(X, y, feature_names)
     if len(data.classes) < 2:

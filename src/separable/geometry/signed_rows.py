@@ -183,7 +183,8 @@ class SignedRows:
             some = self._seen(np.asarray(self.rows.values[chosen], dtype=np.float64))
         if self.fit_intercept:
             some = np.hstack([some, np.ones((len(chosen), 1))])
-        return some * self.sign[chosen][:, None]
+        signed: Floats = some * self.sign[chosen][:, None]
+        return signed
 
     def kernel(self) -> Floats:
         """Return ZZ', shape (n, n)."""
@@ -193,7 +194,8 @@ class SignedRows:
         else:
             every = np.vstack([block for _, block in self._blocks()])
             products = every @ every.T
-        return (products + float(self.fit_intercept)) * self.sign * self.sign[:, None]
+        signed: Floats = (products + float(self.fit_intercept)) * self.sign * self.sign[:, None]
+        return signed
 
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each column an e: all its values, as they came, are multiples of 2^e."""
