@@ -83,7 +83,7 @@ class Verdicts(Mapping[Any, Any]):
 
 def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about every pair of classes."""
-    found = {}
+    found: dict[Any, Verdict] = {}
     for a, b in combinations(range(len(data.classes)), 2):
         rows = np.flatnonzero((data.label == a) | (data.label == b))
         label = (data.label[rows] == b).astype(np.intp)
@@ -95,7 +95,7 @@ def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Ver
 
 def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about each class against the rest."""
-    found = {}
+    found: dict[Any, Verdict] = {}
     for k, name in enumerate(data.classes):
         label = (data.label == k).astype(np.intp)
         part = LabelledRows(data.rows, label, np.array([False, True]), data.names)
