@@ -57,16 +57,16 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     """
     if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
         return None
+    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
+    if not some.any():
+        return find_dependencies(vectors)
+    vectors, a = vectors[some], a[some]
     found = find_dependencies(vectors)
     if found is None:
         return None
     part = vectors[:, found.pivots]
     part = part * column_powers(part)
-    moving = part.any(axis=1)  # vectors of zeros cancel by themselves
-    part, a = part[moving], a[moving]
-    if len(a) <= found.rank:
-        return found if len(a) == 0 else None
-    if (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
+    if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     basis = independent_rows(part, found.rank, a)
     if not exact and _is_near(part, a, basis):
