@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["separability"]
 
 MULTI_CLASS = ("joint", "pairs", "ovr")
+#: The most numbers that are searched a second time, if the first search leads to no proof.
+AGAIN = 1_000_000
 
 
 def separability(
@@ -113,7 +115,7 @@ def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> V
     for none in NONE:
         found = search(cone, none)
         kind, reason, proof = _decide(cone, found, precision, data)
-        if proof is not None or found.settled is None:
+        if proof is not None or found.settled is None or cone.size * cone.dimension > AGAIN:
             break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
