@@ -47,9 +47,7 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
     return chosen, a[chosen]
 
 
-def _opposite(
-    cone: ConeRows, basis: Places, candidates: Places
-) -> tuple[Places, Floats] | None:
+def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places, Floats] | None:
     total = cone.take(basis).sum(axis=0)
     vectors = cone.take(candidates)
     power = column_powers(vectors)

@@ -81,9 +81,7 @@ def null_basis(vectors: Floats) -> Floats:
     return basis[:, np.argsort(free)]
 
 
-def _without_part(
-    cone: ConeRows, basis: Floats, random: np.random.Generator
-) -> NDArray[np.bool_]:
+def _without_part(cone: ConeRows, basis: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
     """Return which vectors have no part in the directions of a basis.
 
     Two random directions among them tell: a vector is orthogonal to one by chance with

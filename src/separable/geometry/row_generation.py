@@ -59,9 +59,7 @@ def _look(cone: ConeRows, part: Settled, some: Places) -> tuple[Settled, Places]
     return found, wrong[np.argsort(share[wrong], kind="stable")]
 
 
-def _worst(
-    wrong: Places, some: Places, dimension: int, random: np.random.Generator
-) -> Places:
+def _worst(wrong: Places, some: Places, dimension: int, random: np.random.Generator) -> Places:
     """Return vectors to add: half of them the worst, the others any that disagree."""
     fresh = wrong[~np.isin(wrong, some)]
     most = max(ADDED, TIMES_ADDED * dimension)
