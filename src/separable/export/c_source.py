@@ -121,7 +121,12 @@ def _encoding(plan: Plan) -> str:
         f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};"
         for at, step in enumerate(plan.steps)
     ]
-    lines = ["static int encode(const model_cell *row, double *scores) {", *calls, "    return 0;", "}"]
+    lines = [
+        "static int encode(const model_cell *row, double *scores) {",
+        *calls,
+        "    return 0;",
+        "}",
+    ]
     return tables + "\n" + "\n".join(lines) + "\n"
 
 
@@ -151,7 +156,9 @@ def _table(step: Step, at: int) -> str:
 
 
 def _category(step: CategoryStep, at: int) -> str:
-    texts = sorted((level.encode(), place) for level, place in step.levels if isinstance(level, str))
+    texts = sorted(
+        (level.encode(), place) for level, place in step.levels if isinstance(level, str)
+    )
     numbers = [(level, place) for level, place in step.levels if not isinstance(level, str)]
     text_rows = [_braced([_bytes(text), str(len(text)), str(place)]) for text, place in texts]
     number_rows = [_braced([repr(level), str(place)]) for level, place in numbers]

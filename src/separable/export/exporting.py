@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,18 @@ from separable.export.languages import LANGUAGES
 from separable.export.planning import plan_of
 from separable.export.vectors import vectors_of
 from separable.model.atomic import write_atomically
+from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
     from separable.export.languages import Language
+    from separable.export.plan import Plan
+    from separable.export.vectors import Vector
     from separable.model.kinds import Model
 
-__all__ = ["export"]
+__all__ = ["Exported", "export", "exported"]
 
 
 def export(
@@ -71,16 +75,42 @@ def export(
     >>> code["predict"]({"width": 3, "height": 4})
     2.5
     """
+    linear: Model = getattr(model, "model_", model)
+    made = exported(linear, to, rows=rows, table=table, keep=keep)
+    if path is not None:
+        write_atomically(path, made.data)
+    return made.data.decode() if LANGUAGES[to].is_text else made.data
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file, and what was written.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    plan : Plan
+    vectors : tuple of Vector
+        Its test rows.
+    """
+
+    data: bytes
+    plan: Plan
+    vectors: tuple[Vector, ...]
+
+
+def exported(
+    model: Model, to: str, *, rows: Any = None, table: str | None = None, keep: Sequence[str] = ()
+) -> Exported:
+    """Write a model in a language; the parameters are those of `export`."""
     language = _language(to)
     options = _options(language, to, {"table": table, "keep": tuple(keep) or None})
-    linear: Model = getattr(model, "model_", model)
-    plan = plan_of(linear)
-    write = import_module(language.home).write
-    vectors = vectors_of(linear, plan, rows)  # type: ignore[arg-type]  # plans are of such only
-    made: str | bytes = write(plan, vectors, **options)
-    if path is not None:
-        write_atomically(path, made.encode() if isinstance(made, str) else made)
-    return made
+    plan = plan_of(model)
+    assert isinstance(model, LinearModel)  # plans are of no others
+    vectors = vectors_of(model, plan, rows)
+    data: str | bytes = import_module(language.home).write(plan, vectors, **options)
+    return Exported(data.encode() if isinstance(data, str) else data, plan, vectors)
 
 
 def _language(to: str) -> Language:

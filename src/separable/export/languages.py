@@ -17,9 +17,8 @@ class Language:
         The module whose ``write(plan, vectors, **options)`` returns the file.
     suffix : str
         How files end.
-    test : str
-        The command that runs the self-test of a file, or what to do about it; ``{file}`` is the
-        file, quoted for the shell.
+    then : str
+        What to do next with a file, ``{file}``, quoted for the shell.
     options : tuple of str
         The options of ``export`` that it takes.
     is_text : bool
@@ -28,7 +27,7 @@ class Language:
 
     home: str
     suffix: str
-    test: str
+    then: str
     options: tuple[str, ...] = ()
     is_text: bool = True
 
@@ -37,13 +36,20 @@ LANGUAGES = {
     "onnx": Language(
         "separable.export.onnx_graph",
         ".onnx",
-        "python -m onnxruntime.tools.check_onnx_model_mobile_usability {file}",
+        "Its metadata name its inputs and hold test rows: docs/export.md",
         is_text=False,
     ),
-    "sql": Language("separable.export.sql_query", ".sql", "", ("table", "keep")),
-    "c": Language(
-        "separable.export.c_source", ".c", "gcc {file} -DSELF_TEST -lm -o self_test && ./self_test"
+    "sql": Language(
+        "separable.export.sql_query",
+        ".sql",
+        "Run it: sqlite3 data.db < {file}",
+        options=("table", "keep"),
     ),
-    "js": Language("separable.export.js_source", ".js", "node {file}"),
-    "python": Language("separable.export.python_source", ".py", "python {file}"),
+    "c": Language(
+        "separable.export.c_source",
+        ".c",
+        "Test it: gcc {file} -DSELF_TEST -lm -o self_test && ./self_test",
+    ),
+    "js": Language("separable.export.js_source", ".js", "Test it: node {file}"),
+    "python": Language("separable.export.python_source", ".py", "Test it: python {file}"),
 }

@@ -122,7 +122,9 @@ def laid_out(value: Any, leaf: Callable[[Any], str], indent: int = 0) -> str:
 
 
 def _bracketed(opening: str, parts: list[str], closing: str, indent: int) -> str:
-    if sum(map(len, parts)) + 2 * len(parts) <= WIDTH - indent and not any("\n" in p for p in parts):
+    if sum(map(len, parts)) + 2 * len(parts) <= WIDTH - indent and not any(
+        "\n" in p for p in parts
+    ):
         return f"{opening}{', '.join(parts)}{closing}"
     lines, line = [], ""
     for part in parts:

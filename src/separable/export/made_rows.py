@@ -32,7 +32,9 @@ def made_rows(plan: Plan) -> list[Any]:
     (step, *_) = plan.steps
     if isinstance(step, NumbersStep):
         n = len(step.names)
-        return [tuple(_PATTERN[(i + j * i) % len(_PATTERN)] for j in range(n)) for i in range(N_ROWS)]
+        return [
+            tuple(_PATTERN[(i + j * i) % len(_PATTERN)] for j in range(n)) for i in range(N_ROWS)
+        ]
     if isinstance(step, RecordStep):
         return [_record(step, i) for i in range(N_ROWS)]
     samples = [_samples(each) for each in plan.steps]
@@ -73,10 +75,14 @@ def _new_level(known: set[Any]) -> str:
 
 def _dates(step: DateStep) -> list[Any]:
     whole = next((number for number in step.numbers if number is not None), None)
-    days, spread = (whole[0], whole[1]) if whole is not None and step.numbers[0] else (19000.5, 40.0)
+    days, spread = (
+        (whole[0], whole[1]) if whole is not None and step.numbers[0] else (19000.5, 40.0)
+    )
     texts = []
     for shift in (0.0, 1.0, -1.25, 0.4):
-        moment = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=round((days + shift * spread) * 86400))
+        moment = dt.datetime(1970, 1, 1) + dt.timedelta(
+            seconds=round((days + shift * spread) * 86400)
+        )
         texts.append(moment.isoformat(" "))
     return [texts[0], texts[1][:10], None, texts[2], texts[3][:16]]
 

@@ -49,6 +49,9 @@ def given_as(step: Step, value: Any) -> Any:
             return missing_text(step)
         if isinstance(value, str):
             return value
+        assert isinstance(step, CategoryStep)
+        if step.typed:
+            return f"({value!r}, not a text)"
         return str(value) if isinstance(value, bool) else number_text(float(value))
     if value is None:
         return None
@@ -98,7 +101,9 @@ def added(plan: Plan, step: Step, value: str, nodes: Nodes) -> str:
         absent = np.nan if step.refuses_missing else step.missing
         return nodes("Where", missing, _filled(plan, nodes, absent), there)
     assert isinstance(step, DateStep)
-    return nodes("Where", missing, _filled(plan, nodes, step.missing), _date(plan, nodes, step, value))
+    return nodes(
+        "Where", missing, _filled(plan, nodes, step.missing), _date(plan, nodes, step, value)
+    )
 
 
 def numbers_added(plan: Plan, step: NumbersStep, value: str, nodes: Nodes) -> str:
@@ -146,9 +151,7 @@ def _scaled(
     return nodes("Mul", _counted(plan, nodes, scaled), nodes.numbers([plan.weights[place]]))
 
 
-def _chosen(
-    plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | None
-) -> str:
+def _chosen(plan: Plan, nodes: Nodes, value: str, levels: Any, unseen: float | None) -> str:
     """Return what the level that a number is equal to adds."""
     keys = nodes.numbers([[level for level, _ in levels]])
     table = nodes.numbers([_weights(plan, place) for _, place in levels])

@@ -17,7 +17,7 @@ from separable.export.onnx_columns import (
 )
 from separable.export.onnx_nodes import Nodes, onnx_module
 from separable.export.plan import BooleanStep, DateStep, NumbersStep
-from separable.export.refusals import refuse_texts
+from separable.export.refusals import refuse_mixed_levels, refuse_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,11 +41,14 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
     vectors : sequence of Vector
     """
     refuse_texts(plan, "ONNX")
+    refuse_mixed_levels(plan, "ONNX")
     helper = onnx_module("onnx.helper")
     nodes = Nodes()
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
-        inputs = [helper.make_tensor_value_info("X", nodes.type_of(_NUMBER), [None, len(first.names)])]
+        inputs = [
+            helper.make_tensor_value_info("X", nodes.type_of(_NUMBER), [None, len(first.names)])
+        ]
         parts = [numbers_added(plan, first, "X", nodes)]
     else:
         names = _input_names(plan)
@@ -95,7 +98,9 @@ def _outputs(plan: Plan, scores: str, nodes: Nodes, helper: Any) -> list[Any]:
         nodes.named("prediction", column)
         shape = [None] if k == 1 else [None, k]
         return [*outputs, helper.make_tensor_value_info("prediction", number, shape)]
-    nodes.named("prediction", nodes("Gather", nodes.labels(plan.classes), _place(plan, scores, nodes)))
+    nodes.named(
+        "prediction", nodes("Gather", nodes.labels(plan.classes), _place(plan, scores, nodes))
+    )
     kind = nodes.type_of(np.array(plan.classes).dtype)
     outputs.append(helper.make_tensor_value_info("prediction", kind, [None]))
     if plan.probabilities is not None:

@@ -43,7 +43,7 @@ def _float(name, value):
     return number
 '''
 
-_NUMBER = '''
+_NUMBER = """
 def _number(step, value, cells):
     if _is_missing(value):
         _put(cells, step["missing"], 1.0)
@@ -52,9 +52,9 @@ def _number(step, value, cells):
     if math.isinf(number) and step["value"] is not None:
         raise ValueError("Column %r: %r is too far from the training values." % (step["name"], value))
     _put(cells, step["value"], number)
-'''
+"""
 
-_CATEGORY = '''
+_CATEGORY = """
 def _category(step, value, cells):
     if _is_missing(value):
         if step["refuses_missing"]:
@@ -79,9 +79,9 @@ def _typed(value):
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-'''
+"""
 
-_BOOLEAN = '''
+_BOOLEAN = """
 _WORDS = {"true": 1, "yes": 1, "t": 1, "y": 1, "1": 1, "false": 0, "no": 0, "f": 0, "n": 0, "0": 0}
 
 
@@ -94,7 +94,7 @@ def _boolean(step, value, cells):
         raise ValueError("Column %r: %.80r is neither true nor false." % (step["name"], value))
     if word:
         _put(cells, step["true"], 1.0)
-'''
+"""
 
 _DATE = '''
 _ISO = re.compile(
@@ -235,7 +235,7 @@ def _text_column(step, value, cells):
         _text_cells(step, _text(step["name"], value), cells)
 '''
 
-_NUMBERS = '''
+_NUMBERS = """
 def _numbers(step, row, cells):
     values = []
     for name, value in zip(COLUMNS, row):
@@ -250,9 +250,9 @@ def _numbers(step, row, cells):
         for factor in factors:
             product *= values[factor]
         cells[place] = product
-'''
+"""
 
-_RECORD = '''
+_RECORD = """
 def _record(step, row, cells):
     for key, value in row.items():
         key = str(key)
@@ -265,7 +265,7 @@ def _record(step, row, cells):
                 _put(cells, step["levels"].get(key, {}).get(text), 1.0)
         elif not _is_missing(value):
             _put(cells, step["numbers"].get(key), _float(key, value))
-'''
+"""
 
 #: What each kind of step needs, in the order in which it is written.
 PARTS = {

@@ -180,5 +180,7 @@ def _weighted(plan: Plan, place: int, k: int, value: str) -> str:
     if plan.threshold is None:
         return f"{number(weight)} * ({value})" if " " in value else f"{number(weight)} * {value}"
     low, high = weight * -plan.zero, weight * (1 - plan.zero)
-    above = f"CASE WHEN {value} > {number(plan.threshold)} THEN {number(high)} ELSE {number(low)} END"
+    above = (
+        f"CASE WHEN {value} > {number(plan.threshold)} THEN {number(high)} ELSE {number(low)} END"
+    )
     return f"CASE WHEN {value} IS NULL THEN NULL ELSE {above} END"

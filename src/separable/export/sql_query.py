@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from separable.export.plan import ExportError
-from separable.export.refusals import refuse_texts
+from separable.export.refusals import refuse_mixed_levels, refuse_texts
 from separable.export.sql_answers import (
     exponentials,
     largest,
@@ -47,6 +47,7 @@ def write(
         Columns of it to copy along.
     """
     refuse_texts(plan, "SQL")
+    refuse_mixed_levels(plan, "SQL")
     if len(plan.classes or ()) > MOST_CLASSES:
         raise ExportError(
             f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
@@ -97,9 +98,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
     for stage in date_stages(plan):
         add(stage)
     base = [number(each) for each in plan.base]
-    scores = [
-        f"{summed([base[k], *terms_of(plan, k)])} AS s{k}" for k in range(plan.n_scores)
-    ]
+    scores = [f"{summed([base[k], *terms_of(plan, k)])} AS s{k}" for k in range(plan.n_scores)]
     add(scores)
     if plan.classes is not None and len(plan.classes) > 2:
         names = [f"s{k}" for k in range(plan.n_scores)]

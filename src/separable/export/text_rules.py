@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["text_step"]
 
 
-def text_step(
-    name: str | None, encoder: TextEncoder, first: int, missing: int | None
-) -> TextStep:
+def text_step(name: str | None, encoder: TextEncoder, first: int, missing: int | None) -> TextStep:
     """Return what an encoder does to a text.
 
     Parameters
