@@ -32,12 +32,15 @@ NAMES = ("onnx", "sql", "c", "js", "python")
     ),
 )
 @click.argument("model", metavar="MODEL")
-@click.option("--to", "to", type=click.Choice(NAMES), required=True,
-              help="The language.")  # fmt: skip
-@click.option("--rows", metavar="FILE",
-              help="Take the first 20 rows of this file as test rows.  [default: made up]")  # fmt: skip
-@click.option("--column", metavar="COL",
-              help="The texts of --rows, for a model of nothing but texts.")  # fmt: skip
+@click.option("--to", type=click.Choice(NAMES), required=True, help="The language.")
+@click.option(
+    "--rows",
+    metavar="FILE",
+    help="Take the first 20 rows of this file as test rows.  [default: made up]",
+)
+@click.option(
+    "--column", metavar="COL", help="The texts of --rows, for a model of nothing but texts."
+)
 @click.option("--table", metavar="NAME", help="SQL: the table that is read.  [default: rows]")
 @click.option("--keep", "--id", "keep", multiple=True, metavar="COL",
               help="SQL: copy this column along; may be given several times.")  # fmt: skip

@@ -245,7 +245,8 @@ def _test_classes(plan: Plan, vectors: Sequence[Vector]) -> str:
             "        model_probabilities(TEST_ROW(row), shares);",
             "        for (k = 0; k < MODEL_N_CLASSES; ++k)",
             "            if (!(fabs(shares[k] - TEST_SHARES[row][k]) <= 1e-9 * size))",
-            '                ++wrong, printf("row %d: probability %d is %.17g\\n", row, k, shares[k]);',
+            "                ++wrong,",
+            '                    printf("row %d: probability %d is %.17g\\n", row, k, shares[k]);',
             "    }",
         ]
     return "\n".join([*lines, "    return wrong;", "}"]) + "\n"

@@ -56,7 +56,8 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     lines = [
         f"// A {plan.learner} model as plain JavaScript, written by separable export.",
         f"// separableModel's functions take one row, {_TAKES[plan.takes]}:",
-        f"// {', '.join(name for name in public if name[0].islower())}. Run this file with node to test it.",
+        f"// {', '.join(name for name in public if name[0].islower())}.",
+        "// Run this file with node to test it.",
         '"use strict";',
         "",
         "const separableModel = (() => {",
@@ -125,7 +126,7 @@ def _tables(kinds: set[str]) -> str:
         lines.append("}")
     lines += [
         "const WEIGHTS = new Map(",
-        "  MODEL.weights.map((weights, i) => [MODEL.places === null ? i : MODEL.places[i], weights])",
+        "  MODEL.weights.map((row, i) => [MODEL.places === null ? i : MODEL.places[i], row])",
         ");",
     ]
     return "\n" + "".join(f"  {line}\n" for line in lines)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from separable.export.plan import (
     BooleanStep,
     CategoryStep,
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from separable.export.plan import Plan, Step
     from separable.export.vectors import Vector
 
-__all__ = ["described", "javascript", "laid_out", "python"]
+__all__ = ["described", "javascript", "laid_out", "python", "tests"]
 
 WIDTH = 110
 
@@ -41,7 +43,7 @@ def described(plan: Plan) -> dict[str, Any]:
 
 def _weights(plan: Plan) -> dict[str, Any]:
     """Return the rows of weights, without those that are 0 where most are."""
-    used = plan.weights.any(axis=1).nonzero()[0]
+    used = np.flatnonzero((plan.weights != 0).any(axis=1))
     if len(used) * 2 > len(plan.weights):
         return {"places": None, "weights": plan.weights.tolist()}
     return {"places": used.tolist(), "weights": plan.weights[used].tolist()}

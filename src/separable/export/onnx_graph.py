@@ -145,7 +145,9 @@ def _metadata(plan: Plan, vectors: Sequence[Vector]) -> dict[str, str]:
     """Return what stands in the file beside the graph, as JSON."""
     (first, *_) = plan.steps
     if isinstance(first, NumbersStep):
-        columns = [{"column": name, "input": "X", "takes": "number"} for name in first.names]
+        columns: list[dict[str, Any]] = [
+            {"column": name, "input": "X", "takes": "number"} for name in first.names
+        ]
         rows: list[list[Any]] = [list(vector.row) for vector in vectors]
     else:
         columns = [

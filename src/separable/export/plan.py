@@ -1,7 +1,7 @@
 """What a model computes, without a word of any language: raw columns, steps, places, weights.
 
-A *place* is the number of a feature, the row of `Plan.weights` that belongs to it. A step says which
-places a raw value fills, and with what.
+A *place* is the number of a feature, the row of `Plan.weights` that belongs to it. A step says
+which places a raw value fills, and with what.
 """
 
 from __future__ import annotations

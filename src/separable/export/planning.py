@@ -18,7 +18,6 @@ from separable.export.plan import (
     Plan,
     RecordStep,
     Step,
-    TextStep,
 )
 from separable.export.text_rules import text_step
 from separable.features.boolean_column import BooleanColumn

@@ -86,7 +86,8 @@ def _tables(kinds: set[str]) -> str:
     if "category" in kinds:
         lines += [
             '    if _step["kind"] == "category":',
-            '        _step["levels"], _step["numbers"] = dict(_step["levels"]), dict(_step["numbers"])',
+            '        _step["levels"] = dict(_step["levels"])',
+            '        _step["numbers"] = dict(_step["numbers"])',
         ]
     if "text" in kinds:
         lines += [

@@ -27,8 +27,8 @@ def refuse_texts(plan: Plan, language: str) -> None:
                 "takes texts" if step.name is None else f"has a column of texts, {step.name!r:.80}"
             )
             raise ExportError(
-                f"This {plan.learner} model {what}, and {language} has neither Python's letters nor "
-                "its lower case to cut them into the same words. Export it to Python or "
+                f"This {plan.learner} model {what}, and {language} has neither Python's letters "
+                "nor its lower case to cut them into the same words. Export it to Python or "
                 "JavaScript (js)."
             )
         if isinstance(step, RecordStep):

@@ -43,7 +43,7 @@ def calibrated(plan: Plan, at: int) -> str:
 
 
 def log_odds(plan: Plan) -> list[str]:
-    """Return l0, l1, ...: what the softmax is taken of; of log-odds, the logarithm of the sigmoid."""
+    """Return l0, l1, ...: what the softmax is taken of; of log-odds, log of the sigmoid."""
     out = []
     for at in range(plan.n_scores):
         s = calibrated(plan, at)

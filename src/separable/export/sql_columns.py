@@ -70,9 +70,8 @@ def _split(at: int) -> Iterator[str]:
     c, good = f"c{at}", f"d{at}_bad = 0"
     for part, start in (("year", 1), ("month", 6), ("day", 9)):
         size = 4 if part == "year" else 2
-        yield (
-            f"CASE WHEN {good} THEN CAST(SUBSTR({c}, {start}, {size}) AS INTEGER) END AS d{at}_{part}"
-        )
+        digits = f"CAST(SUBSTR({c}, {start}, {size}) AS INTEGER)"
+        yield f"CASE WHEN {good} THEN {digits} END AS d{at}_{part}"
     for part, start in (("hour", 12), ("minute", 15)):
         yield (
             f"CASE WHEN {good} AND LENGTH({c}) >= 16 THEN CAST(SUBSTR({c}, {start}, 2) AS INTEGER) "
@@ -125,10 +124,10 @@ def _term(plan: Plan, step: Step, at: int, k: int) -> str:
             value = _weighted(plan, step.value, k, scaled)
         return f"CASE WHEN {c} IS NULL THEN {_filled(plan, step.missing, k)} ELSE {value} END"
     if isinstance(step, BooleanStep):
-        word = f"LOWER(TRIM({c}))"
+        word, true = f"LOWER(TRIM({c}))", _filled(plan, step.true, k)
         return (
             f"CASE WHEN {c} IS NULL THEN {_filled(plan, step.missing, k)} "
-            f"WHEN {word} IN ('true', 'yes', 't', 'y', '1', '1.0') THEN {_filled(plan, step.true, k)} "
+            f"WHEN {word} IN ('true', 'yes', 't', 'y', '1', '1.0') THEN {true} "
             f"WHEN {word} IN ('false', 'no', 'f', 'n', '0', '0.0') THEN 0.0 END"
         )
     if isinstance(step, CategoryStep):

@@ -77,7 +77,7 @@ def _head(plan: Plan) -> str:
 
 
 def _query(stages: list[tuple[str, str]], out: list[str]) -> str:
-    once = "AS MATERIALIZED"  # else SQLite puts each expression into those that use it, again and again
+    once = "AS MATERIALIZED"  # else SQLite copies each expression into all that use it
     parts = ",\n".join(f"{name} {once} (\n  {text}\n)" for name, text in stages)
     return f"WITH {parts}\nSELECT\n  " + ",\n  ".join(out) + f"\nFROM {stages[-1][0]}"
 

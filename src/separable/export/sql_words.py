@@ -17,8 +17,8 @@ def identifier(name: str) -> str:
 
     Examples
     --------
-    >>> print(identifier('a "b"'))
-    "a ""b"\""
+    >>> print(identifier('a "b" c'))
+    "a ""b"" c"
     """
     if "\0" in name:
         raise ExportError(
