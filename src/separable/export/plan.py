@@ -73,6 +73,8 @@ class CategoryStep:
         Whether a missing value is one.
     typed : bool
         Whether 1 and "1" are different levels; else every value is written as text first.
+    missing_is_nan : bool
+        Whether the encoder knows a missing value as NaN, not as None.
     """
 
     name: str
@@ -82,6 +84,7 @@ class CategoryStep:
     refuses: bool
     refuses_missing: bool = False
     typed: bool = False
+    missing_is_nan: bool = False
 
     kind = "category"
 

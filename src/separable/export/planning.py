@@ -199,7 +199,8 @@ def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> C
     places = levels.places(levels.levels, unknown_is_rare=False)[1:].tolist()
     known: list[tuple[str | float, int]] = []
     missing: set[int] = set()
-    for level, place in zip(levels.levels.tolist(), places, strict=True):
+    all_levels = levels.levels.tolist()
+    for level, place in zip(all_levels, places, strict=True):
         at = first + place if place >= 0 else -1
         if is_missing(level):
             missing.add(at)
@@ -223,6 +224,7 @@ def _levels_step(name: str, levels: ColumnLevels, first: int, unknown: str) -> C
         refuses,
         refuses_missing=refuses and lost is None,
         typed=True,
+        missing_is_nan=any(isinstance(level, float) and level != level for level in all_levels),
     )
 
 

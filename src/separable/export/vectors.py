@@ -94,6 +94,9 @@ def _as_predict_takes_it(model: LinearModel, plan: Plan, row: Any) -> Any:
         return [row]
     if isinstance(model.encoder, OneHotEncoder):
         table = np.empty((1, len(row)), dtype=object)
-        table[0] = row
+        table[0] = [
+            np.nan if value is None and getattr(step, "missing_is_nan", False) else value
+            for step, value in zip(plan.steps, row, strict=True)
+        ]
         return table
     return [dict(zip(plan.columns, row, strict=True))]
