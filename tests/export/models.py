@@ -28,7 +28,7 @@ Case = tuple[LinearModel, list[Any]]
 def random_model(encoder: Any, k: int = 1, link: str = "score", seed: int = 0, **more: Any) -> Any:
     rng = np.random.default_rng(seed)
     d = len(encoder.feature_names)
-    classes: Any = [f"class {c}" for c in range(max(k, 2))] if link != "identity" else None
+    classes: Any = [f"class {c:02}" for c in range(max(k, 2))] if link != "identity" else None
     weights, intercept = rng.normal(size=(k, d)), rng.normal(size=k)
     return LinearModel(weights, intercept, classes, link, encoder=encoder, **more)
 
@@ -95,7 +95,9 @@ def mushrooms() -> Case:
 
 
 @cache
-def census_case(k: int, link: str, threshold: float | None = None, calibrated: bool = False) -> Case:
+def census_case(
+    k: int, link: str, threshold: float | None = None, calibrated: bool = False
+) -> Case:
     table = census()
     encoder = TableEncoder(number={"age": {"scale": False}}).fit(table)
     pairs = [(0.5 + 0.25 * i, 1.0 - i) for i in range(k)] if calibrated else None
@@ -135,7 +137,8 @@ def polynomial(degree: int, threshold: float | None = None) -> Case:
 @cache
 def typed_levels(unknown: str) -> Case:
     table = np.array(
-        [["s", 1, 2.5, None], ["m", 2, 3.5, "u"], ["l", 3, -1, "v"], ["xl", 3, 1e9, "v"]], dtype=object
+        [["s", 1, 2.5, None], ["m", 2, 3.5, "u"], ["l", 3, -1, "v"], ["xl", 3, 1e9, "v"]],
+        dtype=object,
     )
     encoder = OneHotEncoder(handle_unknown=unknown, drop=["s", 1, 2.5, "v"]).fit(table)
     model = random_model(encoder, 1, "score")

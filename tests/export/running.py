@@ -107,7 +107,7 @@ for (const given of rows) {
 
 
 def _read(lines: str) -> list[Any]:
-    found = [json.loads(line) for line in lines.splitlines()]
+    found = [json.loads(line) for line in lines.strip().split("\n")]
     return [REFUSED if isinstance(each, str) else Answer(*each) for each in found]
 
 
@@ -300,7 +300,9 @@ def column_names(model: Any) -> list[str]:
         return list(dict.fromkeys(encoder.sources))
     if encoder.kind in ("one-hot", "polynomial"):
         named = getattr(encoder, "feature_names_in_", None)
-        return list(named) if named is not None else [f"x{j}" for j in range(encoder.n_features_in_)]
+        return (
+            list(named) if named is not None else [f"x{j}" for j in range(encoder.n_features_in_)]
+        )
     return []
 
 
@@ -367,5 +369,8 @@ def agree(model: Any, rows: list[Any], found: list[Any], precision: float = 1e-9
             assert answer.probabilities is None
         else:
             np.testing.assert_allclose(
-                answer.probabilities, wanted.probabilities, rtol=0, atol=precision * (1 + size.max())
+                answer.probabilities,
+                wanted.probabilities,
+                rtol=0,
+                atol=precision * (1 + size.max()),
             )

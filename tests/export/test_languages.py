@@ -19,7 +19,9 @@ def test_tables(language, name, tmp_path):
 
 
 @EVERY
-@pytest.mark.parametrize("name", ["census, two classes", "census, calibrated", "polynomial", "numbers"])
+@pytest.mark.parametrize(
+    "name", ["census, two classes", "census, calibrated", "polynomial", "numbers"]
+)
 def test_a_file_tests_itself(language, name, tmp_path):
     model, _ = models.TABLES[name]()
     self_test(language, model, tmp_path)

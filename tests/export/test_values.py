@@ -24,7 +24,9 @@ def test_unseen_levels(language, unseen, tmp_path):
     model, rows = models.rare_levels(unseen)
     if language in ("sql", "onnx"):  # a column has one type there
         rows = only(rows, lambda row: not isinstance(row[0], (bool, int, float)))
-    model = LinearModel(model.weights, model.intercept, model.classes, model.link, encoder=model.encoder)
+    model = LinearModel(
+        model.weights, model.intercept, model.classes, model.link, encoder=model.encoder
+    )
     agree(model, rows, answers(language, model, rows, tmp_path))
 
 
@@ -141,7 +143,9 @@ NO_DATES = ["2023-02-29", "2024-13-01", "2024-00-10", "2024-01-32", "2024-1-1", 
 
 
 def dates_model():
-    table = {"when": ["2024-01-31 10:00", "2023-05-02 22:30", None, "1999-12-31", "2023-07-09 00:00"]}
+    table = {
+        "when": ["2024-01-31 10:00", "2023-05-02 22:30", None, "1999-12-31", "2023-07-09 00:00"]
+    }
     return models.random_model(TableEncoder().fit(table), 3, "softmax")
 
 
@@ -213,7 +217,9 @@ def test_rows_by_name_and_what_is_not_there(language, tmp_path):
     from separable.export import export
     from tests.export.running import tool
 
-    model = models.random_model(TableEncoder().fit({"x": [1, 2, 3], "c": list("aba")}), 1, "logistic")
+    model = models.random_model(
+        TableEncoder().fit({"x": [1, 2, 3], "c": list("aba")}), 1, "logistic"
+    )
     wanted = model.decision_function([{"x": 2, "c": "a"}]).tolist()
     file = tmp_path / f"model.{language}"
     file.write_text(export(model, to=language))
@@ -227,7 +233,9 @@ def test_rows_by_name_and_what_is_not_there(language, tmp_path):
         )
         import json
 
-        done = subprocess.run([tool("node"), "-e", script], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [tool("node"), "-e", script], capture_output=True, text=True, check=True
+        )
         *found, lacks, short, text = json.loads(done.stdout)
         assert "Expected 2 values" in short
         assert "Expected an object" in text

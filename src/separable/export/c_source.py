@@ -63,7 +63,7 @@ def _head(plan: Plan) -> str:
     functions += ", model_predict" * (plan.classes is not None)
     functions += ", model_probabilities" * (plan.probabilities is not None)
     lines = [
-        f"/* A {plan.learner} model as plain C99, written by separable export.",
+        f"/* A {plan.title} model as plain C99, written by separable export.",
         f"   Functions: {functions}. They take a row, an array of MODEL_N_COLUMNS values in the",
         "   order of MODEL_COLUMNS. Compile with -DSELF_TEST -lm for a program that tests it. */",
         "#include <math.h>",

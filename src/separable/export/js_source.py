@@ -54,7 +54,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     if "text" in kinds:
         data["ALPHABET"] = _alphabet(plan)
     lines = [
-        f"// A {plan.learner} model as plain JavaScript, written by separable export.",
+        f"// A {plan.title} model as plain JavaScript, written by separable export.",
         f"// separableModel's functions take one row, {_TAKES[plan.takes]}:",
         f"// {', '.join(name for name in public if name[0].islower())}.",
         "// Run this file with node to test it.",

@@ -74,17 +74,15 @@ def _new_level(known: set[Any]) -> str:
 
 
 def _dates(step: DateStep) -> list[Any]:
-    whole = next((number for number in step.numbers if number is not None), None)
-    days, spread = (
-        (whole[0], whole[1]) if whole is not None and step.numbers[0] else (19000.5, 40.0)
-    )
-    texts = []
-    for shift in (0.0, 1.0, -1.25, 0.4):
-        moment = dt.datetime(1970, 1, 1) + dt.timedelta(
-            seconds=round((days + shift * spread) * 86400)
-        )
-        texts.append(moment.isoformat(" "))
+    days, spread = step.numbers[0][:2] if step.numbers[0] is not None else (19000.5, 40.0)
+    texts = [_moment(days + shift * spread) for shift in (0.0, 1.0, -1.25, 0.4)]
     return [texts[0], texts[1][:10], None, texts[2], texts[3][:16]]
+
+
+def _moment(days: float) -> str:
+    """Return days since 1970-01-01 as a text, to the second, between the years 1 and 9999."""
+    seconds = round(min(max(days, -719_162.0), 2_932_896.0) * 86400)
+    return (dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)).isoformat(" ")
 
 
 def _texts(step: TextStep) -> list[Any]:

@@ -248,6 +248,11 @@ class Plan:
     threshold: float | None
 
     @property
+    def title(self) -> str:
+        """What stands before the word model: the learner, if one is known."""
+        return "linear" if self.learner == "LinearModel" else self.learner
+
+    @property
     def n_scores(self) -> int:
         """The number of scores."""
         return len(self.intercept)

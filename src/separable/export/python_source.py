@@ -46,7 +46,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     shares = plan.probabilities is not None
     functions = ["scores", "predict", *["probabilities"] * shares]
     lines = [
-        f'"""A {plan.learner} model as plain Python, written by separable export.',
+        f'"""A {plan.title} model as plain Python, written by separable export.',
         "",
         f"Its functions take one row, {_TAKES[plan.takes]}:",
         f"{', '.join(functions)}. Run this file to test it.",

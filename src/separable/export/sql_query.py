@@ -71,7 +71,7 @@ def write(
 
 def _head(plan: Plan) -> str:
     return (
-        f"-- A {plan.learner} model as one query, written by separable export, for SQLite,\n"
+        f"-- A {plan.title} model as one query, written by separable export, for SQLite,\n"
         "-- PostgreSQL and DuckDB. A value that cannot be used gives a score of NULL.\n"
     )
 
