@@ -169,7 +169,7 @@ REVIEWS = [
     "A GOOD film, really good: well-played & moving!",
     "Not good. Not bad, either\tsimply  dull...",
     "Ein großer Film — STRASSE, Straße, ﬁnal ﬂoor, naïve café",
-    "ΟΔΥΣΣΕΥΣ ΣΑΣ, Σ και σοφός; İstanbul I'da ılık",
+    "ΟΔΥΣΣΕΥΣ ΣΑΣ, Σ και σοφός; İstanbul I'da \u0131l\u0131k",
     "東京は良い映画です。 とても良い",
     "фильм ХОРОШИЙ и плохой",
     "emoji 😀😀 and \u202eright-to-left\u202c שלום עולם مرحبا",
@@ -179,7 +179,7 @@ REVIEWS = [
     "",
     "  ",
     "a",
-    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𐐀𐐁 𐐨 good",
+    "\U0001d518\U0001d52b\U0001d526\U0001d520\U0001d52c\U0001d521\U0001d522 𐐀𐐁 𐐨 good",
 ]
 
 TEXT_OPTIONS: dict[str, dict[str, Any]] = {

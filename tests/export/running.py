@@ -137,7 +137,8 @@ def _run(line: list[Any], rows: list[Any]) -> list[Any]:
 def _c(model: Any, rows: list[Any], folder: Path, options: dict[str, Any]) -> list[Any]:
     (folder / "exported.c").write_text(export(model, to="c", **options))
     numbers = model.encoder is None or model.encoder.kind == "polynomial"
-    values = [", ".join(repr(float(v)) if numbers else _c_value(v) for v in row) for row in rows]
+    write = (lambda value: repr(float(value))) if numbers else _c_value
+    values = ["{" + ", ".join(map(write, row)) + "}" for row in rows]
     linear = model
     classes = linear.classes is not None
     shares = classes and (linear.link != "score" or linear.calibration is not None)
@@ -146,7 +147,7 @@ def _c(model: Any, rows: list[Any], folder: Path, options: dict[str, Any]) -> li
 int main(void) {{
     int i, k, problem, place = 0;
     double scores[MODEL_N_SCORES], shares[MODEL_N_CLASSES + 1] = {{0}};
-    static const model_cell rows[][MODEL_N_COLUMNS] = {{ {", ".join("{" + v + "}" for v in values)} }};
+    static const model_cell rows[][MODEL_N_COLUMNS] = {{ {", ".join(values)} }};
     for (i = 0; i < {len(rows)}; ++i) {{
         problem = model_scores(rows[i], scores);
         if (problem) {{ printf("\\"problem %d\\"\\n", problem); continue; }}
@@ -321,7 +322,7 @@ def data_of(model: Any, row: Any) -> Any:
 
 
 def expected(model: Any, row: Any) -> tuple[Any, Any]:
-    """Return what the model says to a row, REFUSED if it refuses it, and the sizes of its scores."""
+    """Return what the model says to a row, REFUSED if it refuses it, and the scores' sizes."""
     try:
         rows = model.explain(data_of(model, row)).rows
     except (ValueError, TypeError):
@@ -344,13 +345,13 @@ def _sizes(model: Any, rows: Any) -> np.ndarray:
     return np.abs(model.intercept) + np.abs(model.weights) @ np.abs(dense)
 
 
-_KNOWN: dict[int, tuple[Any, list[Any]]] = {}
+KNOWN: dict[int, tuple[Any, list[Any]]] = {}
 
 
 def _all_expected(model: Any, rows: list[Any]) -> list[Any]:
-    if id(model) not in _KNOWN or len(_KNOWN[id(model)][1]) != len(rows):
-        _KNOWN[id(model)] = model, [expected(model, row) for row in rows]
-    return _KNOWN[id(model)][1]
+    if id(model) not in KNOWN or len(KNOWN[id(model)][1]) != len(rows):
+        KNOWN[id(model)] = model, [expected(model, row) for row in rows]
+    return KNOWN[id(model)][1]
 
 
 def agree(model: Any, rows: list[Any], found: list[Any], precision: float = 1e-9) -> None:

@@ -135,8 +135,8 @@ def test_rows_of_texts_and_records_and_levels():
 def test_rows_that_lack_columns_or_cannot_be_predicted(plain):
     with pytest.raises(ValueError, match="The rows lack 'q', which the model takes"):
         export(plain, to="python", rows=[{"p": 1}])
+    model = models.random_model(TableEncoder().fit(TABLE), 1, "logistic")
     with pytest.raises(ValueError, match="The rows lack 'x', 'c', 'd'"):
-        model = models.random_model(TableEncoder().fit(TABLE), 1, "logistic")
         export(model, to="python", rows=[{"z": 1}])
     with pytest.raises(ValueError, match="'many' is not a number"):
         export(model, to="python", rows=[{"x": "many", "c": "a", "d": None}])
@@ -176,7 +176,7 @@ def test_options_of_other_languages(plain, option):
 @EVERY
 def test_votes_are_refused(language):
     voted = VotedPerceptron().fit([[0.0], [1.0], [3.0]], [0, 1, 1])
-    with pytest.raises(ExportError, match="models that vote.* Train an AveragedPerceptron"):
+    with pytest.raises(ExportError, match=r"models that vote.* Train an AveragedPerceptron"):
         export(voted, to=language)
 
 

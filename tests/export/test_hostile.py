@@ -117,7 +117,7 @@ def test_texts_with_nul(language, tmp_path):
 
 def test_one_statement_and_nothing_else_in_sql():
     """SQLite refuses more than one statement in a call: there is none to be run besides."""
-    model, rows = hostile(["c"], WORDS, WORDS[:20])
+    model, _ = hostile(["c"], WORDS, WORDS[:20])
     base = sqlite3.connect(":memory:")
     base.execute('CREATE TABLE "rows" ("c", "number c", "flag c")')
     base.execute(export(model, to="sql"))
