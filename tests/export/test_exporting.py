@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -25,7 +27,7 @@ from separable import (
 )
 from separable.export import LANGUAGES, ExportError, export
 from tests.export import models
-from tests.export.running import self_test
+from tests.export.running import self_test, tool
 
 EVERY = pytest.mark.parametrize("language", LANGUAGES)
 TEXT_REFUSED = pytest.mark.parametrize(
@@ -142,14 +144,63 @@ def test_rows_that_lack_columns_or_cannot_be_predicted(plain):
         export(model, to="python", rows=[{"x": "many", "c": "a", "d": None}])
 
 
+def test_a_model_is_left_as_it_was():
+    """Rows with unseen levels are neither counted in its ledger nor warned of."""
+    model = models.random_model(TableEncoder().fit(TABLE), 1, "logistic")
+    export(model, to="python")
+    assert model.encoder.unseen_ == {}
+    records, _ = models.records()
+    before = records.encoder.unseen_
+    export(records, to="python")
+    assert records.encoder.unseen_ == before
+    encoder = OneHotEncoder(handle_unknown="warn", drop="first").fit([["a"], ["b"], ["c"]])
+    assert rows_tested(export(models.random_model(encoder), to="python"))
+
+
+def test_python_of_long_ago_can_read_it():
+    for make in (models.penguins, models.text_column, models.records, models.infrequent):
+        ast.parse(export(make()[0], to="python"), feature_version=(3, 8))
+
+
+def test_pandas_na_is_missing():
+    model = models.random_model(TableEncoder().fit(TABLE), 1, "logistic")
+    module = {"__name__": "model"}
+    exec(export(model, to="python"), module)
+    assert module["scores"]([pd.NA, pd.NA, pd.NaT]) == module["scores"]([None, None, None])
+
+
+def test_a_page_runs_it_too(tmp_path):
+    """There is neither ``module`` nor ``require`` in a page."""
+    file = tmp_path / "m.js"
+    file.write_text(export(models.text_column()[0], to="js"))
+    script = (
+        f"const code = require('fs').readFileSync({str(file)!r}, 'utf8');"
+        "console.log(require('vm').runInNewContext(`${code}; separableModel.selfTest().length`))"
+    )
+    line = [tool("node"), "-e", script]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_dates_of_javascript(tmp_path):
+    table = {"d": ["2024-01-31 10:00", "2023-01-01 09:30", None]}
+    model = models.random_model(TableEncoder().fit(table), 1, "identity")
+    file = tmp_path / "m.js"
+    file.write_text(export(model, to="js"))
+    script = (
+        f"const m = require({str(file)!r});"
+        "console.log(m.predict([new Date(Date.UTC(2024, 0, 31, 10))]) === m.predict(['2024-01-31T10:00']),"
+        "m.predict([new Date(NaN)]) === m.predict([null]))"
+    )
+    line = [tool("node"), "-e", script]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "true true\n"
+
+
 def test_a_changed_file_fails_its_test(plain, tmp_path):
     with pytest.raises(AssertionError, match="FAILED"):
         self_test_of(export(plain, to="python").replace("[-2.0]", "[-2.5]"), tmp_path)
 
 
 def self_test_of(code, folder):
-    import subprocess
-
     (folder / "m.py").write_text(code)
     done = subprocess.run(
         [sys.executable, "-I", folder / "m.py"], capture_output=True, text=True, check=False

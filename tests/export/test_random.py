@@ -92,17 +92,19 @@ def test_tables_in_sql(tmp_path, case):
     agree(model, rows, found)
 
 
+def fits_onnx(row):
+    """Whether onnxruntime can be given a row: no NUL, no text for missing, seconds in float64."""
+    texts = [value for value in row if isinstance(value, str)]
+    return not any(v == "" or "\0" in v or (v[4:5] == "-" and v > "3") for v in texts)
+
+
 @given(tables())
 @settings(SLOW, max_examples=10)
 def test_tables_in_onnx(tmp_path, case):
     pytest.importorskip("onnxruntime")
     model, rows = case
-    if any(isinstance(v, str) and ("\0" in v or v > "9") for row in rows for v in row):
-        rows = [row for row in rows if not any(isinstance(v, str) and "\0" in v for v in row)]
-        rows = [
-            r for r in rows if not any(isinstance(v, str) and v[4:5] == "-" and v > "3" for v in r)
-        ]
-    if rows and not any("\0" in name for name in model.encoder.sources):
+    rows = [row for row in rows if fits_onnx(row)]
+    if rows:
         agree(model, rows, answers("onnx", model, rows, tmp_path))
 
 

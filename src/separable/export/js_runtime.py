@@ -9,7 +9,8 @@ _MISSING = r"""
   }
 
   function isMissing(value) {
-    return value === null || value === undefined || Number.isNaN(value);
+    const number = value instanceof Date ? value.getTime() : value;
+    return number === null || number === undefined || Number.isNaN(number);
   }
 """
 

@@ -4,7 +4,7 @@ __all__ = ["MAIN", "PARTS", "PROBABILITIES"]
 
 _MISSING = '''
 def _is_missing(value):
-    return value is None or value != value
+    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def _text(name, value):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from separable.data.rows import Rows
 from separable.export.given_rows import given_rows
 from separable.export.made_rows import made_rows
+from separable.features.dict_encoder import DictEncoder
 from separable.features.one_hot_encoder import OneHotEncoder
+from separable.features.table_encoder import TableEncoder
 from separable.model.inputs import model_rows
 from separable.model.probability import classes_of, model_probabilities
 from separable.model.scores import linear_scores
@@ -60,7 +63,20 @@ def vectors_of(model: LinearModel, plan: Plan, rows: Any = None) -> tuple[Vector
         The raw rows to take, as the model's ``predict`` takes them; None: some are made up.
     """
     taken = made_rows(plan) if rows is None else given_rows(plan, rows)
-    return tuple(_vector(model, plan, row) for row in taken)
+    apart = _apart(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of levels that are unseen on purpose
+        return tuple(_vector(apart, plan, row) for row in taken)
+
+
+def _apart(model: LinearModel) -> LinearModel:
+    """Return the model with an encoder whose ledger of unseen levels is its own."""
+    encoder = model.encoder
+    if isinstance(encoder, TableEncoder):
+        return replace(model, encoder=encoder.without_state())
+    if isinstance(encoder, DictEncoder):
+        return replace(model, encoder=DictEncoder.from_parts(*encoder.to_parts()))
+    return model
 
 
 def _vector(model: LinearModel, plan: Plan, row: Any) -> Vector:
