@@ -46,7 +46,7 @@ format: $(VENV)/extra-lint ## fix what lint can fix by itself
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
 
-pictures: $(VENV)/extra-plot ## draw the pictures of the documentation again
+pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU

@@ -34,10 +34,13 @@ __all__ = [
     "load_covtype",
     "load_farm_ads",
     "load_imdb",
+    "load_imdb_words",
     "load_leukemia",
     "load_mnist",
+    "load_mushroom",
     "load_newsgroups",
     "load_reviews",
+    "load_spambase",
     "load_w8a",
     "make_gauss",
     "make_sparse_plane",
@@ -99,6 +102,19 @@ class Data:
     def astype(self, dtype: type) -> Data:
         """Return the same set in another float type."""
         return replace(self, X=self.X.astype(dtype), X_test=self.X_test.astype(dtype))
+
+    def whole(self) -> Data:
+        """Return all rows as training rows."""
+        stack = sp.vstack if sp.issparse(self.X) else np.vstack
+        return replace(
+            self, X=stack([self.X, self.X_test]), y=np.concatenate([self.y, self.y_test])
+        )
+
+    def of_classes(self, *classes: int) -> Data:
+        """Return the rows of these classes."""
+        train, test = (np.isin(labels, classes) for labels in (self.y, self.y_test))
+        name = f"{self.name} {' and '.join(map(str, classes))}"
+        return Data(name, self.X[train], self.y[train], self.X_test[test], self.y_test[test])
 
     def first(self, rows: int | None) -> Data:
         """Return at most so many training and test rows."""
@@ -373,6 +389,37 @@ def load_leukemia(settings: Settings) -> Data:
     X = np.column_stack([table[name].to_numpy() for name in genes]).astype(np.float64)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return Data("leukemia", X, y, X, y).first(settings.most_rows)
+
+
+def load_spambase(settings: Settings) -> Data:
+    """Return the 57 counts and shares of 4 601 emails, dense."""
+    with gzip.open(_data_file("spambase", "spambase.data.gz"), "rt") as lines:
+        table = np.loadtxt(lines, delimiter=",")
+    X, y = table[:, :-1], table[:, -1].astype(np.int64)
+    return Data("spambase", X, y, X, y).first(settings.most_rows)
+
+
+def load_mushroom(settings: Settings) -> Data:
+    """Return the categories of 8 124 mushrooms, one-hot and sparse; y: whether poisonous."""
+    from separable import OneHotEncoder
+
+    with gzip.open(_data_file("mushroom", "agaricus-lepiota.data.gz"), "rt") as lines:
+        table = np.array([line.strip().split(",") for line in lines if line.strip()])
+    X = OneHotEncoder().fit_transform(table[:, 1:])
+    y = (table[:, 0] == "p").astype(np.int64)
+    return Data("mushroom", X, y, X, y).first(settings.most_rows)
+
+
+def load_imdb_words(settings: Settings) -> Data:
+    """Return the film reviews of the training half as tf-idf of words."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts, labels = imdb_texts(replace(settings, most_rows=None))
+    X = TfidfVectorizer(dtype=np.float32).fit_transform(texts)
+    # The file lists one class after the other.
+    order = np.random.default_rng(0).permutation(len(texts))[: settings.most_rows]
+    X, y = X[order], (np.array(labels)[order] == "pos").astype(np.int64)
+    return Data("imdb, words", X, y, X, y)
 
 
 def load_newsgroups(settings: Settings) -> Data:

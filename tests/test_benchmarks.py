@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -233,6 +234,46 @@ def test_a_peer_with_another_answer_does_not_count(tiny, capsys):
     assert section.lines[0].verdict == "does not count: answers differ by 1.0e+00"
 
 
+def test_separability_agrees_with_highs(tiny, two_classes, capsys):
+    from benchmarks import separability
+    from benchmarks.report import Section
+
+    section = Section()
+    separability.judge_set(two_classes, tiny, section, large=True)
+    separable = replace(two_classes, y=(two_classes.X[:, 0] > 0).astype(int))
+    separability.judge_set(separable, tiny, section, large=False)
+    assert [raw["verdict"]["kind"] for raw in section.raw] == ["overlap", "overlap", "separable"]
+    assert all(raw["verdict"]["verified"] for raw in section.raw)
+    assert [line.verdict for line in section.lines] == ["not judged"] * 3
+    assert [line.target for line in section.lines] == [20, 10, 20]
+    json.dumps(section.raw)
+    assert "The proof verifies" in capsys.readouterr().out
+
+
+def test_half_answers_of_highs_make_a_whole_one(benchmarks_importable):
+    from benchmarks.highs import Answer
+    from benchmarks.separability import by_half_answers, with_numbers
+
+    halves = [
+        Answer("HiGHS a", "not separable", 1.0, 1.0),
+        Answer("HiGHS b", "not overlap", 2.0, 2.0),
+        Answer("HiGHS c", None, 9.0, 9.0),
+    ]
+    assert by_half_answers(halves[:1]) is None
+    both = by_half_answers(halves)
+    assert (both.name, both.kind) == ("HiGHS a, then b", "quasi-separable")
+    assert both.seconds == 3
+    assert with_numbers(halves) is None
+    assert with_numbers([*halves, Answer("HiGHS d", "overlap", 2.5, 2.5)]).kind == "overlap"
+
+
+def test_highs_is_ended_at_the_limit(two_classes):
+    from benchmarks.highs import ask
+
+    answer = ask(two_classes.X, two_classes.y, "count", "highs-ds", 0.0)
+    assert answer.kind is None
+
+
 def test_dense_classes_and_the_limit_run_on_small_data(tiny, capsys, monkeypatch):
     from benchmarks import digits, limit
     from benchmarks.datasets import Data
@@ -380,6 +421,17 @@ def test_cross_validations_agree(tiny, capsys):
     assert all(row["apart"] < 1e-8 for row in rows)
     assert {row["line"]["verdict"] for row in rows} == {"-"}
     assert "Scores of folds differ by at most" in capsys.readouterr().out
+
+
+def test_one_fit_agrees_with_fits_without_a_row(tiny, capsys):
+    from benchmarks.command import run_rows
+
+    report = run_rows(["leave-one-out"], tiny)
+    json.dumps(report)
+    rows = report["rows"]["leave-one-out"]
+    assert len(rows) == 8
+    assert all(max(row["errors"]) < 0.5 for row in rows)
+    assert "rows refitted" in capsys.readouterr().out
 
 
 def test_same_schedules_run_with_losses_of_both_sides(tiny, capsys, monkeypatch):
@@ -707,3 +759,16 @@ def test_features_are_compared_with_those_of_vowpal_wabbit(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |t good film good\n-1 |t bad |n 12:0.5 :3\n")
     assert same_as_vowpal(path)
+
+
+def test_forecasts_are_counted(tiny, capsys, monkeypatch):
+    from benchmarks import learning_curves
+    from benchmarks.command import run_rows
+
+    few = list(islice(learning_curves._problems(tiny), 2))
+    monkeypatch.setattr(learning_curves, "_problems", lambda settings: few)
+    report = run_rows(["learning-curve"], tiny)
+    assert "truth within the interval at 4n" in capsys.readouterr().out
+    shares = [row["share"] for row in report["rows"]["learning-curve"] if "share" in row]
+    assert len(shares) == 2
+    assert all(0 <= share <= 1 for share in shares)

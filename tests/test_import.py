@@ -13,6 +13,7 @@ import pytest
 import separable
 import separable.data
 import separable.features
+import separable.plot
 
 HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "numpy", "pyarrow"}
 
@@ -50,11 +51,11 @@ def test_listing_the_names_imports_nothing():
 def test_every_public_name_is_listed():
     assert sorted(separable.__all__) == sorted([*separable._HOMES, "__version__"])
     assert set(separable.__all__) <= set(dir(separable))
-    for package in (separable.data, separable.features):
+    for package in (separable.data, separable.features, separable.plot):
         assert sorted(package.__all__) == sorted(package._HOMES)
 
 
-PACKAGES = (separable, separable.data, separable.features)
+PACKAGES = (separable, separable.data, separable.features, separable.plot)
 
 
 @pytest.mark.parametrize(

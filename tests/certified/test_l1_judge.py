@@ -118,3 +118,14 @@ def test_one_pass_over_dense_rows_says_what_two_say(monkeypatch, kind, l1_ratio,
     np.testing.assert_allclose(once.scores, twice.scores, rtol=1e-10)
     size = np.abs(twice.dual).max()
     np.testing.assert_allclose(once.dual, twice.dual, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_where_the_dual_point_says_less_than_nothing_the_bound_is_0(l1_ratio):
+    case = make(5, "log_loss", l1_ratio=l1_ratio)
+    far = np.full((case.X.shape[1], 1), 1e3)
+    found = judge_l1(case.problem, [Lane(1e6)], None, far, 1e-3)
+    certificate = found.certificates[0]
+    assert 0 <= certificate.dual <= certificate.primal
+    assert certificate.gap <= certificate.primal
+    assert 0 < certificate.relative_gap <= 1

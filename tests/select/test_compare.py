@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +23,7 @@ from separable import (
 )
 from separable.fitting.metric_scorer import MetricScorer
 from separable.model.metrics import METRICS
-from separable.select import Leaderboard, compare
+from separable.select import Leaderboard, Standing, compare
 from separable.select.comparing import standings_of
 from tests.select.doubles import fitted
 
@@ -61,6 +64,73 @@ def test_differences_are_paired_by_fold(cancer):
     assert other.difference_error == pytest.approx(apart.std(ddof=1) / 2)
     assert (best.difference, best.difference_error) == (0, 0)
     assert (other in board.as_good()) == (abs(apart.mean()) <= apart.std(ddof=1) / 2)
+
+
+def test_differences_beyond_noise_by_the_corrected_test(cancer):
+    X, y = cancer
+    folds = StratifiedKFold(5)
+    given = {"logistic": LogisticRegression(), "lda": LDA(), "averaged": AveragedPerceptron()}
+    board = compare(given, X, y, cv=folds)
+    best = cross_val_score(board.best.estimator, X, y, cv=folds)
+    assert (board.best.differs, board.best.to_dict()["p_value"]) == (None, None)
+    for other in board.rows[1:]:
+        apart = cross_val_score(other.estimator, X, y, cv=folds) - best
+        error = np.sqrt((1 / 5 + 1 / 4) * apart.var(ddof=1))  # Nadeau and Bengio, 5 folds
+        p = 2 * stats.t.sf(abs(apart.mean()) / error, 4)
+        assert other.p_value == pytest.approx(p, rel=0.01)
+        assert other.differs == (p < 0.05)
+        assert other.to_dict()["differs"] is other.differs
+    assert {each.differs for each in board.rows[1:]} == {True, False}
+    lines = repr(board).splitlines()
+    assert "beyond noise" in lines[1]
+    assert [line.split()[-3] for line in lines[3:]] == [
+        "yes" if each.differs else "no" for each in board.rows[1:]
+    ]
+
+
+def test_noise_is_seldom_taken_for_a_difference():
+    rng, taken = np.random.default_rng(0), 0
+    for _ in range(20):
+        X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+        board = compare({"a": LDA(), "b": LDA(shrinkage=0.9)}, X, y, cv=5)
+        taken += bool(board.rows[1].differs)
+    assert taken <= 3
+
+
+def test_equal_ones_and_one_fold(cancer):
+    X, y = cancer
+    board = compare({"a": LDA(), "b": LDA()}, X, y, cv=3)
+    assert (board.rows[1].differs, board.rows[1].p_value) == (False, 1.0)
+    board = compare(
+        {"a": LDA(), "b": AveragedPerceptron()}, X, y, cv=[(range(400), range(400, 569))]
+    )
+    assert board.rows[1].differs is None
+    always = Leaderboard.of(
+        [
+            Standing(name, None, scores=np.full(3, value))
+            for name, value in [("a", 0.9), ("b", 0.8)]
+        ],
+        "accuracy",
+    )
+    assert (always.rows[1].differs, always.rows[1].p_value) == (True, 0.0)
+
+
+class Slow(LDA):
+    """Takes its time to fit, and none to be asked."""
+
+    def fit(self, X, y, sample_weight=None):
+        sleep(0.05)
+        return super().fit(X, y, sample_weight)
+
+    def _needs_rows(self):
+        return True
+
+
+def test_the_time_of_a_fit_is_that_of_fits(cancer):
+    X, y = cancer
+    board = compare({"slow": Slow(), "svm": (LinearSVM(), {"C": [0.1, 1.0]})}, X, y, cv=3)
+    assert 0.05 <= board["slow"].fit_seconds <= board["slow"].seconds / 3
+    assert 0 < board["svm"].fit_seconds <= board["svm"].seconds / 6 * 1.01
 
 
 def test_the_best_of_a_grid_counts_and_of_equals_the_strongest_penalty(cancer):

@@ -12,7 +12,7 @@ SCRIPT = """
 import numpy as np
 from sklearn.linear_model import LinearRegression
 from separable import LeastSquares
-from separable.select import cross_validate, leave_one_out
+from separable.select import cross_validate, learning_curve, leave_one_out, nested_cross_validate
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20000, 50)), rng.normal(size=20000)
 try:
@@ -24,6 +24,8 @@ except KeyboardInterrupt:
 CALLS = [
     "leave_one_out(LinearRegression(), X, y, max_refits=10**9)",
     "cross_validate(LeastSquares(), X, y, [(np.arange(10000), [19999])] * 100_000)",
+    "learning_curve(LeastSquares(), X, y, repeats=10**5)",
+    "nested_cross_validate(LinearRegression(), {}, X, y, cv=[(range(10000), [19999])] * 10**4)",
 ]
 
 

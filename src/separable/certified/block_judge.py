@@ -10,6 +10,7 @@ import numpy as np
 from separable.certified.block_newton import SmoothPart
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement
+from separable.certified.l1_judge import BELOW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +124,7 @@ class Seen:
         z, v = self.dual, self.pull
         reach = penalty.reach(v)
         if np.isfinite(reach):
-            share = min(reach, _best_share(loss, y, c, z))
+            share = min(BELOW * reach, _best_share(loss, y, c, z))
             z, v = share * z, share * v
         gap = float(np.maximum(loss.gap(y, self.scores, c, z), 0.0).sum()) + penalty.gap(self.u, v)
         dual = loss.dual_total(y, c, z) - penalty.conjugate(v)

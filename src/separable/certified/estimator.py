@@ -20,9 +20,10 @@ from separable.certified.preparation import level_target, prepare, without_dupli
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers import Learns, solver_of
-from separable.data.rows import as_rows, largest_magnitude
+from separable.data.rows import as_rows, column_names, largest_magnitude
 from separable.fitting.estimator import LinearEstimator
 from separable.fitting.evidence import one_or_list
+from separable.fitting.separation_error import naming_columns
 from separable.fitting.targets import weigh_rows
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from separable.certified.certificate import Certificate
     from separable.certified.fold_lanes import LearnsFolds
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
@@ -179,6 +181,8 @@ class Fitted:
         Whether C is finite.
     calibration : ndarray, shape (k, 2), or None
         Slope and offset of each model's scores.
+    doubt : str
+        Without a penalty, what is to be said where the fit does not prove that it has an optimum.
     """
 
     problem: Problem
@@ -187,6 +191,7 @@ class Fitted:
     engines: list[str]
     is_penalised: bool = True
     calibration: Floats | None = None
+    doubt: str = ""
 
 
 class CertifiedEstimator(LinearEstimator):
@@ -201,6 +206,8 @@ class CertifiedEstimator(LinearEstimator):
     random_state: Any
     n_jobs: int | None
     callback: Callable[[int, float], Any] | None
+
+    _dual: Floats
 
     #: The parameter that says how strong the penalty is.
     _strength: ClassVar[str] = "C"
@@ -247,6 +254,14 @@ class CertifiedEstimator(LinearEstimator):
         del material, splits, strengths, request
         return None
 
+    def _left_out(self, material: Material) -> LeftOut | None:
+        """Return the scores that each row gets from the fit to all others, from one fit.
+
+        See `left_out`. None: this learner, with these parameters, has no such short cut.
+        """
+        del material
+        return None
+
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -266,7 +281,8 @@ class CertifiedEstimator(LinearEstimator):
         """
         self._check_parameters()
         lesson = self._lesson(self._material(X, y, sample_weight))
-        fitted = self._learn(lesson)
+        with naming_columns(column_names(X)):
+            fitted = self._learn(lesson)
         self._remember_columns(X)
         self._keep(fitted, lesson)
         return self
@@ -327,13 +343,34 @@ class CertifiedEstimator(LinearEstimator):
         solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
         order = np.argsort([place for some in solved for place in some.places])
         whole = Judgement.side_by_side([some.judgement for some in solved])
+        parts = [whole.lane(k) for k in order]
+        doubts = [
+            self._check_lane(solver.problem, *pair, lesson.classes)
+            for pair in zip(lanes, parts, strict=True)
+        ]
         return Fitted(
             solver.problem,
-            Judgement.side_by_side([whole.lane(k) for k in order]),
+            Judgement.side_by_side(parts),
             np.concatenate([some.passes for some in solved])[order],
             [[engine for some in solved for engine in some.engines][k] for k in order],
             math.isfinite(lanes[0].strength),
+            doubt=next(filter(None, doubts), ""),
         )
+
+    def _check_lane(
+        self,
+        problem: Problem,
+        lane: Lane,
+        found: Judgement,
+        classes: NDArray[Any] | None,
+        where: str = "",
+    ) -> str:
+        """Refuse a model that has no optimum; return what is to be said if that is not known.
+
+        ``where`` names the rows that it was learned from, if not all.
+        """
+        del problem, lane, found, classes, where
+        return ""
 
     def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
         """Return where a warm start goes on from: the last fit, its dual points made feasible."""
@@ -351,6 +388,18 @@ class CertifiedEstimator(LinearEstimator):
         weights, b = problem.columns.seen(raw.weights.T, raw.intercept)
         some = np.arange(dual.shape[1]) % weights.shape[1]
         return Start(dual, np.resize(b, dual.shape[1]), weights[:, some])
+
+    def _grows(self) -> bool:
+        """Say whether a warm start from fewer rows ends where a fit from nothing does."""
+        return "warm_start" in self.get_params(deep=False)
+
+    def _meet_rows(self, n_more: int) -> None:
+        """Let a warm start go on with more rows behind those of the last fit.
+
+        Their dual points are 0, so what those of the others add up to stays what it was.
+        """
+        last: Floats = self._dual
+        self._dual = np.concatenate([last, np.zeros((n_more, last.shape[1]))])
 
     def _keep(
         self,
@@ -382,7 +431,7 @@ class CertifiedEstimator(LinearEstimator):
             calibration=fitted.calibration,
         )
         if warn:
-            self._warn_of_gap(found.certificates)
+            self._warn_of_gap(found.certificates, fitted.doubt)
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         """Return what scores of these classes mean."""
@@ -405,9 +454,11 @@ class CertifiedEstimator(LinearEstimator):
             "engine": engines[0] if len(set(engines)) == 1 else engines,
         }
 
-    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+    def _warn_of_gap(self, certificates: list[Certificate], doubt: str = "") -> None:
         short = [k for k, one in enumerate(certificates) if not one.converged]
         if not short:
+            if doubt:
+                warnings.warn(f"{type(self).__name__}: {doubt}", ConvergenceWarning, stacklevel=3)
             return
         worst = max((certificates[k] for k in short), key=lambda one: one.relative_gap)
         which = (
@@ -416,7 +467,7 @@ class CertifiedEstimator(LinearEstimator):
         warnings.warn(
             f"{type(self).__name__} stopped{which} after {int(self._passes.max())} passes with a "
             f"relative gap of {worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. "
-            f"{self._advice(worst)}",
+            f"{doubt or self._advice(worst)}",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -246,14 +246,20 @@ class FoldLanes:
             for at, number in enumerate(solved.places):
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
+                judged = solved.judgement.lane(at)
+                where = f", learned without the rows of fold {run[place]}," if len(test) else ""
+                doubt = self.learner._check_lane(
+                    problem, lanes[number], judged, self.material.classes, where
+                )
                 one = Fitted(
                     problem,
                     self.learner._as_asked(
-                        self._kept(solved.judgement.lane(at), test, codes[place]),
+                        self._kept(judged, test, codes[place]),
                         float(self.strengths[s]),
                     ),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
+                    doubt=doubt,
                 )
                 parts = waiting.setdefault((place, s), {})
                 parts[target] = one
@@ -315,4 +321,5 @@ def _joined(parts: list[Fitted]) -> Fitted:
         Judgement.side_by_side([part.judgement for part in parts]),
         np.concatenate([part.passes for part in parts]),
         [engine for part in parts for engine in part.engines],
+        doubt=next((part.doubt for part in parts if part.doubt), ""),
     )

@@ -99,12 +99,14 @@ def judge_l1(
         np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
     )
     terms, penalty, over = column_terms(problem, u, pull)
-    primal, value = loss + penalty, value - over
+    primal, value, gap = loss + penalty, value - over, gap + terms
+    worse = ~(gap < primal)  # 0 is a dual point, too
+    dual[:, :k][:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
     certificates = [
         Certificate(
             float(primal[lane]),
             float(value[lane]),
-            float(gap[lane] + terms[lane]),
+            float(gap[lane]),
             tol,
             convexity=curve,
         ).times(problem.value)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.calibration import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.judge import Judgement
+from separable.certified.left_out import left_out
 from separable.certified.losses import Hinge, SquaredHinge
 from separable.certified.problem import Penalty
 from separable.certified.solvers import solver_of
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Fitted, Lesson
+    from separable.certified.estimator import Fitted, Lesson, Material
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.certified.solvers import Learns
 
@@ -183,6 +185,11 @@ class LinearSVM(CertifiedClassifier):
 
     def _penalty(self) -> Penalty:
         return PENALTIES[self.penalty]
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        if self.probability or (self.loss == "hinge" and isinstance(self.class_weight, str)):
+            return None
+        return left_out(self, material)
 
     # ------------------------------------------------------------------ probabilities
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
+from separable.certified.left_out import left_out
 from separable.certified.linear_svm import PENALISED
 from separable.certified.losses import Insensitive
 from separable.certified.regressor import CertifiedRegressor
@@ -14,6 +15,8 @@ from separable.model.parameters import NOT_NEGATIVE, Requirement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from separable.certified.estimator import Material
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
 
 __all__ = ["LinearSVR"]
@@ -119,3 +122,6 @@ class LinearSVR(CertifiedRegressor):
 
     def _loss(self) -> Loss:
         return Insensitive(float(self.epsilon))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        return left_out(self, material)

@@ -8,8 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
+from separable.certified.existence import check_optimum
+from separable.certified.left_out import left_out
+from separable.certified.logistic_summary import check_level, infer, summarise
 from separable.certified.losses import Logistic
-from separable.certified.problem import Penalty
+from separable.certified.problem import TOGETHER, Penalty
+from separable.model.arrays import checked_names
 from separable.model.parameters import (
     POSITIVE_OR_INF,
     UNIT_INTERVAL,
@@ -20,11 +24,16 @@ from separable.model.parameters import (
 from separable.model.probability import log_probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from separable.certified.estimator import Fitted, Lesson, Material
+    from separable.certified.judge import Judgement
+    from separable.certified.left_out import LeftOut
+    from separable.certified.logistic_summary import Inference, LogisticSummary
     from separable.certified.losses import Loss
+    from separable.certified.problem import Lane, Problem
     from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
@@ -45,6 +54,21 @@ class Logits(CertifiedClassifier):
 
     def _link(self) -> Link:
         return "softmax" if self._is_joint() else "logistic"
+
+    def _check_lane(
+        self,
+        problem: Problem,
+        lane: Lane,
+        found: Judgement,
+        classes: NDArray[Any] | None,
+        where: str = "",
+    ) -> str:
+        if np.isfinite(lane.strength) or classes is None:
+            return ""
+        what = f"{type(self).__name__} with C=inf"
+        if len(classes) > 2 and lane.target != TOGETHER:
+            what += f", of class {classes.tolist()[lane.target]!r} against the rest,"
+        return check_optimum(problem, lane, found, classes, what + where)
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         return "logistic" if classes is None or len(classes) == 2 else self._link()
@@ -184,9 +208,89 @@ class LogisticRegression(Logits):
     def _penalty(self) -> Penalty:
         return Penalty(float(self.l1_ratio))
 
+    def _left_out(self, material: Material) -> LeftOut | None:
+        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, material)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         refuse_no_penalty(self, self.C, self.l1_ratio)
+
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
+        super()._keep(fitted, lesson, evidence, warn=warn)
+        self._inference: Inference | None = None
+        if not fitted.is_penalised and self.certificate_.converged:
+            self._inference = infer(fitted, lesson)
+
+    def summary(
+        self, *, level: float = 0.95, feature_names: Sequence[str] | None = None
+    ) -> LogisticSummary:
+        """Return coefficients with standard errors, z, p and intervals, likelihoods, AIC, BIC.
+
+        As text (``print``), ``to_dict()`` or ``to_html()``; for fits without penalty (``C=inf``)
+        that reached their optimum. Standard errors are those of maximum likelihood, from the
+        inverse of the observed information. A row of weight k counts as k rows. Coefficients of
+        three classes and more are contrasts with the first class.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Of the intervals.
+        feature_names : sequence of str, optional
+            Other names to show than those of the training data.
+
+        Returns
+        -------
+        LogisticSummary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from separable import LogisticRegression
+        >>> hours = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+        >>> passed = np.array([0, 0, 1, 0, 1, 1])
+        >>> summary = LogisticRegression(C=np.inf).fit(hours, passed).summary()
+        >>> [(line.name, round(line.value, 4), round(line.p, 4)) for line in summary.coefficients]
+        [('intercept', -4.2491, 0.2098), ('x1', 1.214, 0.1834)]
+        """
+        model = self._weights_only()
+        check_level(self, level)
+        kept = getattr(self, "_inference", None)
+        if kept is None:
+            raise ValueError(self._why_no_summary())
+        names = checked_names(feature_names, model.n_features, "feature_names")
+        names = names or model.feature_names or [f"x{j + 1}" for j in range(model.n_features)]
+        has_intercept = bool(self._as_learned("fit_intercept"))
+        return summarise(kept, model, names, level=level, fit_intercept=has_intercept)
+
+    def _why_no_summary(self) -> str:
+        """Return why there are no standard errors, and what to do."""
+        strength: Any = self._weights_only().parameters["C"]
+        if np.isfinite(strength):
+            return (
+                f"There is no summary of a penalised fit (C={strength:g}): the penalty pulls "
+                "weights towards 0, so that their standard errors and p-values are not those of "
+                "maximum likelihood. Fit LogisticRegression(C=inf) for these, or use "
+                "cross_validate to see how well a penalised model predicts."
+            )
+        if not self.certificate_.converged:
+            return (
+                "There is no summary of a fit that did not reach its optimum (relative gap "
+                f"{self.certificate_.relative_gap:.1e}): standard errors belong to the optimum. "
+                "More steps (max_iter) may reach it, or choose a finite C."
+            )
+        return (
+            "There is no summary of this fit: it has fewer rows than columns, which determine no "
+            "weight, or its rows are not known any more, as after a search. Fit it to more rows, "
+            "or fewer columns."
+        )
 
     @property
     def n_iter_(self) -> NDArray[np.int64]:

@@ -169,6 +169,9 @@ class LpRegression(BlockLearner, CertifiedRegressor):
         power = power_of(self.p)
         return power != "inf" and POWERS[str(power)] < 1
 
+    def _grows(self) -> bool:
+        return not self._is_local  # of several optima a start decides which
+
     # ------------------------------------------------------------------ engines
 
     def _engine(self, problem: Problem) -> Engine:
@@ -247,10 +250,10 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
         return told
 
-    def _warn_of_gap(self, certificates: list[Certificate]) -> None:
+    def _warn_of_gap(self, certificates: list[Certificate], doubt: str = "") -> None:
         (proof,) = certificates
         if not isinstance(proof, LocalCertificate):
-            super()._warn_of_gap(certificates)
+            super()._warn_of_gap(certificates, doubt)
         elif not proof.converged:
             warnings.warn(
                 f"LpRegression stopped after {self.n_iter_} passes where a change of one weight "

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted, Material
+from separable.certified.left_out import left_out
 from separable.certified.losses import SquaredError
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram_problem import GramProblem
     from separable.certified.judge import Judgement
+    from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.certified.solve import Request
     from separable.fitting.splits import Split
@@ -111,6 +113,9 @@ class PenalisedSquares(CertifiedRegressor):
         return gram_problem(
             sums, fit_intercept=bool(self.fit_intercept), standardize=bool(self.standardize)
         )
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        return left_out(self, material)
 
     # ------------------------------------------------------------------ learning
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Blocks = Iterable[tuple[int, Floats]]
 
-__all__ = ["DenseProducts", "RowProducts", "SparseProducts", "row_products"]
+__all__ = ["DenseProducts", "RowProducts", "SparseProducts", "row_products", "spread_blocks"]
 
 #: Numbers of centred rows that are kept; of more, a block at a time is made again for each product.
 KEPT = 1 << 22
@@ -69,12 +69,12 @@ def row_products(problem: Problem) -> RowProducts:
         has_centre = problem.columns.shift is not None or is_far
         return DenseProducts(problem, problem.blocks, None if has_centre else _centre(problem))
     if is_far:
-        return DenseProducts(problem, lambda: _spread(problem), None)
+        return DenseProducts(problem, lambda: spread_blocks(problem), None)
     centre = _centre(problem)
     length = np.diff(np.asarray(rows.indptr)).astype(np.float64)
     if centre is None and DENSE_IS_FASTER * float(length @ length) <= n * float(d) ** 2:
         return SparseProducts(problem)
-    return DenseProducts(problem, lambda: _spread(problem), centre)
+    return DenseProducts(problem, lambda: spread_blocks(problem), centre)
 
 
 def _is_far(scale: Floats | None) -> bool:
@@ -109,7 +109,7 @@ def _centre(problem: Problem) -> Floats | None:
     return np.where(far, mean, 0.0) if far.any() else None
 
 
-def _spread(problem: Problem) -> Iterator[tuple[int, Floats]]:
+def spread_blocks(problem: Problem) -> Iterator[tuple[int, Floats]]:
     """Yield blocks of sparse rows written out."""
     n, d = problem.rows.shape
     place = np.arange(d, dtype=np.int64)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RowSpace"]
 
+#: Directions in which rows are so much smaller than in the largest hold rounding alone.
+ROUNDING = 1e-14
+
 
 class RowSpace:
     """Products of rows in the space that they span; see `RowProducts`.
@@ -64,10 +67,17 @@ class RowSpace:
 
     def start(self, weights: Floats) -> Floats:
         """Return the u of weights of the problem's columns, or of what rows see of them."""
+        start: Floats = self.starts(weights[None, :])[0]
+        return start
+
+    def starts(self, weights: Floats) -> Floats:
+        """Return the u of several weights of the problem's columns, (k, d)."""
         if self._basis is not None:
-            return weights @ self._basis
-        scores = self._problem.scores(weights[:, None])[:, 0]
-        return scores @ self._rows / self._norms()
+            seen: Floats = weights @ self._basis
+            return seen
+        scores = self._problem.scores(np.ascontiguousarray(weights.T))
+        start: Floats = scores.T @ self._rows / self._norms()
+        return start
 
     def _norms(self) -> Floats:
         """Return the eigenvalues, which are the squared norms of the columns of U."""
@@ -86,7 +96,10 @@ def _orthogonal(problem: Problem) -> tuple[Floats, Floats]:
     if problem.columns.scale is not None:
         z *= problem.columns.scale
     basis, factor = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
-    return np.asarray(basis, np.float64), np.ascontiguousarray(factor.T, np.float64)
+    # directions in which rows have nothing but rounding: centred rows have one, copies have more
+    size = np.sqrt(np.einsum("ij,ij->i", factor, factor))
+    kept = size >= ROUNDING * size.max(initial=0.0)
+    return np.asarray(basis[:, kept], np.float64), np.ascontiguousarray(factor[kept].T, np.float64)
 
 
 def _root_of_products(problem: Problem) -> Floats:

@@ -23,6 +23,7 @@ from separable.certified.searched import (
     warn_of_short_fits,
 )
 from separable.certified.solvers import solver_of
+from separable.data.rows import column_names
 from separable.fitting.answers import answers_of, spread
 from separable.fitting.choice import (
     best_place,
@@ -33,6 +34,7 @@ from separable.fitting.choice import (
 )
 from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
+from separable.fitting.separation_error import naming_columns
 from separable.fitting.splits import CV, read_splits
 from separable.model.parameters import BOOL, Requirement, one_of
 
@@ -189,13 +191,15 @@ class StrengthSearch(CertifiedClassifier):
         labels = material.labels
         cv = self._folds(material) if self.cv is None else self.cv
         splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))
-        table = self._search(material, splits, X)
+        with naming_columns(column_names(X)):
+            table = self._search(material, splits, X)
         self._remember_columns(X)
         self._warn_of_table(table)
         self._table, self._model = table, None
         if self.refit:
             request, C = self._request(), float(table.strengths[table.chosen])
-            fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
+            with naming_columns(column_names(X)):
+                fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
             self._keep(fitted, lesson, self._found(table))
         return self
 

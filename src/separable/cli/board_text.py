@@ -45,7 +45,18 @@ def board_text(comparison: Comparison, *, marked: bool = False) -> str:
         for each in board
         if each.failed is not None
     ]
-    return "\n".join([_title(comparison, board), table(lines, left=3), *failed])
+    told = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
+    return "\n".join(told)
+
+
+def _beyond_noise(board: Leaderboard) -> list[str]:
+    """Say which learners differ from the best by more than noise."""
+    others = [each for each in board.rows[1:] if each.differs is not None]
+    if not others:
+        return []
+    apart = [each.name for each in others if each.differs]
+    told = f"Worse by more than noise: {', '.join(apart) or 'none'}."
+    return [fill(told, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
 
 
 def _title(comparison: Comparison, board: Leaderboard) -> str:

@@ -77,7 +77,9 @@ def _as_csv(comparison: Comparison) -> bytes:
 
     assert comparison.board is not None
     board = comparison.board
-    names = ["mean", "standard_error", "difference", "difference_error", "seconds", "failed"]
+    names = [
+        "mean", "standard_error", "difference", "difference_error", "differs", "seconds", "failed",
+    ]  # fmt: skip
     lines = []
     for rank, each in enumerate(board, 1):
         told = each.to_dict()

@@ -265,6 +265,6 @@ def _kept_board(comparison: Comparison) -> list[dict[str, Any]] | None:
     """Return the leaderboard without times: the same run gives the same file."""
     if comparison.board is None:
         return None
-    left = ("seconds", "warnings", "how", "scores")
+    left = ("seconds", "fit_seconds", "warnings", "how", "scores")
     rows = [each.to_dict() for each in comparison.board]
     return [{name: value for name, value in row.items() if name not in left} for row in rows]

@@ -1,1 +1,23 @@
 """Is it separable? The verdict with a proof anyone can check, margins, and what to add."""
+
+from separable.fitting.separation_error import SeparationError
+from separable.geometry.margins import Margins, margins
+from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
+from separable.geometry.separability import separability
+from separable.geometry.suggest_features import Suggestion, suggest_features
+from separable.geometry.verdict import Verdict
+from separable.geometry.verdicts import Verdicts
+
+__all__ = [
+    "Margins",
+    "Overlap",
+    "QuasiSeparation",
+    "Separation",
+    "SeparationError",
+    "Suggestion",
+    "Verdict",
+    "Verdicts",
+    "margins",
+    "separability",
+    "suggest_features",
+]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import svd, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from separable.moments.design import Design
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Coefficient", "Summary", "covariance_diagonal", "summarise"]
 
-INTERCEPT = "intercept"
 COLUMNS = ("coef", "std err", "t", "P>|t|", "[0.025", "0.975]")
 
 
@@ -48,8 +50,8 @@ class Coefficient:
     high: float
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(SummaryTable):
     """What a least-squares fit says of its coefficients and of itself; prints as a table.
 
     Parameters
@@ -88,11 +90,8 @@ class Summary:
     condition_number: float
     coefficients: tuple[Coefficient, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, lists and dicts."""
-        told = asdict(self)
-        told["coefficients"] = [asdict(line) for line in self.coefficients]
-        return told
+    def _title(self) -> str:
+        return "Least squares"
 
     def _pairs(self) -> list[tuple[str, str, str, str]]:
         """Return the figures above the table, two a line."""
@@ -107,52 +106,11 @@ class Summary:
             ("Cond. No.:", f"{self.condition_number:.3g}", "BIC:", f"{self.bic:.5g}"),
         ]
 
-    def __str__(self) -> str:
-        rows = [(line.name, *_cells(line)) for line in self.coefficients]
-        first = max(12, *(len(row[0]) for row in rows))
-        widths = [max(11, *(len(row[k]) for row in rows)) for k in range(1, 7)]
-        total = first + sum(widths)
-        left = (total - 3) // 2
-        right = total - 3 - left
-        lines = ["Least squares".center(total).rstrip(), "=" * total]
-        for name, value, name2, value2 in self._pairs():
-            lines.append(f"{_ends(name, value, left)}   {_ends(name2, value2, right)}")
-        heads = [head.rjust(width) for head, width in zip(COLUMNS, widths, strict=True)]
-        lines += ["=" * total, " " * first + "".join(heads), "-" * total]
-        for name, *cells in rows:
-            told = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-            lines.append(name.ljust(first) + "".join(told))
-        lines.append("=" * total)
-        return "\n".join(lines)
+    def _columns(self) -> Sequence[str]:
+        return COLUMNS
 
-    def to_html(self) -> str:
-        """Return the summary as two HTML tables."""
-        figures = "".join(
-            f"<tr><th>{escape(a)}</th><td>{escape(b)}</td><th>{escape(c)}</th><td>{escape(d)}</td>"
-            "</tr>"
-            for a, b, c, d in self._pairs()
-        )
-        heads = "".join(f"<th>{escape(head)}</th>" for head in ("", *COLUMNS))
-        body = "".join(
-            f"<tr><th>{escape(line.name)}</th>"
-            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(line))
-            + "</tr>"
-            for line in self.coefficients
-        )
-        return (
-            '<table class="separable-summary"><caption>Least squares</caption>'
-            f"<tbody>{figures}</tbody></table>"
-            f'<table class="separable-summary"><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{body}</tbody></table>"
-        )
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-def _ends(left: str, right: str, width: int) -> str:
-    room = max(1, width - len(left))
-    return left + (right if len(right) < room else right[: max(1, room - 4)] + "...").rjust(room)
+    def _blocks(self) -> list[tuple[str, list[tuple[str, ...]]]]:
+        return [("", [(line.name, *_cells(line)) for line in self.coefficients])]
 
 
 def _cells(line: Coefficient) -> list[str]:
@@ -160,7 +118,7 @@ def _cells(line: Coefficient) -> list[str]:
     return [
         f"{line.value:.5g}",
         f"{line.standard_error:.4g}",
-        f"{line.t:.3f}" if abs(line.t) < 1e5 else f"{line.t:.3g}",
+        number_of(line.t),
         p,
         f"{line.low:.4g}",
         f"{line.high:.4g}",

@@ -1,4 +1,4 @@
-"""How every picture looks: colours that everyone can tell apart, axes, legends.
+"""How every picture looks: colours that everyone can tell apart, axes, words, legends.
 
 The colours are those of Okabe and Ito (2008), "Color universal design", which stay apart for
 people with colour-blindness; classes differ by marker, too, so that nothing hangs on colour alone.
@@ -6,22 +6,56 @@ people with colour-blindness; classes differ by marker, too, so that nothing han
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
 
-__all__ = ["CLASS_COLOURS", "DARK", "GREY", "LIGHT", "MARKERS", "axes_for", "class_style", "pyplot"]
+__all__ = [
+    "CLASS_COLOURS",
+    "DARK",
+    "GREY",
+    "LIGHT",
+    "LINE_COLOURS",
+    "MARKERS",
+    "add_legend",
+    "axes_for",
+    "class_style",
+    "describe",
+    "is_narrow",
+    "pyplot",
+    "shortened",
+    "text_size",
+]
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 AMBER, SKY, YELLOW, BLACK = "#E69F00", "#56B4E9", "#F0E442", "#000000"
 
-#: One a class, in this order; they begin again after eight.
+#: One a class, in this order; they begin again after eight, with other markers.
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, BLACK, YELLOW)
+#: Of thin lines: yellow would be lost on white.
+LINE_COLOURS = CLASS_COLOURS[:7]
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: Lines and text that belong to no class.
 DARK, GREY, LIGHT = "#333333", "#767676", "#D0D0D0"
+
+#: Longest name that is written out, in characters.
+NAME_WIDTH = 24
+#: Width of axes, in inches, from which on text has its full size; and the least share of it.
+FULL_WIDTH, LEAST = 4.6, 0.7
+#: Width of a character, in sizes of its font, on average.
+CHARACTER = 0.58
+#: What axes that are alone take of a figure, in width and height, roughly.
+ROOM = 0.85, 0.75
+#: Axes narrower than this, in inches, have their legend below.
+NARROW = 3.4
+#: What that leaves of their height.
+LOW = 0.6
 
 
 def pyplot() -> Any:
@@ -39,15 +73,177 @@ def axes_for(
     ax: Axes | None, *, size: tuple[float, float] = (6.4, 4.8), projection: str | None = None
 ) -> tuple[Figure | SubFigure, Axes]:
     """Return the figure and axes to draw on: those given, or new ones."""
+    plt = pyplot()
     if ax is not None:
         return ax.figure, ax
-    figure = pyplot().figure(figsize=size, layout="constrained")
+    figure = plt.figure(figsize=size, layout="constrained")
     return figure, figure.add_subplot(projection=projection)
 
 
 def class_style(k: int) -> dict[str, Any]:
-    """Return the colour and marker of class number k, as matplotlib's words."""
-    return {
-        "color": CLASS_COLOURS[k % len(CLASS_COLOURS)],
-        "marker": MARKERS[k % len(MARKERS)],
-    }
+    """Return the colour and marker of class number k, as matplotlib's words; 64 differ."""
+    n = len(CLASS_COLOURS)
+    return {"color": CLASS_COLOURS[k % n], "marker": MARKERS[(k + k // n) % len(MARKERS)]}
+
+
+def shortened(name: object, width: int = NAME_WIDTH) -> str:
+    """Return a name on one line, without its middle where it is longer than ``width``.
+
+    Examples
+    --------
+    >>> from separable.plot.style import shortened
+    >>> shortened("the number of messages that were sent at night")
+    'the number o…nt at night'
+    """
+    text = " ".join(str(name).split()).replace("$", r"\$")  # matplotlib reads $...$ as formulas
+    if len(text) <= width:
+        return text
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+
+
+def text_size(ax: Axes, size: float = 10.0) -> float:
+    """Return a font size for these axes: smaller in small ones."""
+    width, _ = _inches(ax)
+    return size * min(1.0, max(LEAST, width / FULL_WIDTH))
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Say whether axes are so narrow that their legend stands below them."""
+    return _inches(ax)[0] < NARROW
+
+
+def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -> None:
+    """Write what a picture shows above it and along its axes, in lines that fit.
+
+    Parameters
+    ----------
+    ax : Axes
+    title : str
+        What is shown.
+    x, y : str, optional
+        What the axes measure, with the unit. None leaves them as they are.
+    """
+    width, height = _inches(ax)
+    large, small = text_size(ax, 11.0), text_size(ax, 10.0)
+    ax.tick_params(labelsize=text_size(ax, 9.0))
+    if y is not None:
+        room = LOW * height if is_narrow(ax) else height
+        ax.set_ylabel(_lines(y, room, small), fontsize=small)
+    if len(ax.figure.figure.axes) == 1:
+        width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
+    if x is not None:
+        ax.set_xlabel(_lines(x, width, small), fontsize=small)
+    ax.set_title(_lines(title, width, large), fontsize=large, loc="left")
+    if ax.name == "rectilinear":
+        ax.spines[["top", "right"]].set_visible(False)
+    if ax.figure.get_layout_engine() is None:
+        _fit(ax)
+
+
+def add_legend(
+    ax: Axes,
+    handles: Sequence[Any] | None = None,
+    *,
+    title: str | None = None,
+    loc: str | None = None,
+) -> Legend | None:
+    """Say what colours, markers and lines mean, beside the axes, where no data is.
+
+    Parameters
+    ----------
+    ax : Axes
+    handles : sequence of artists, optional
+        What to explain. By default everything with a label.
+    title : str, optional
+    loc : str, optional
+        A corner inside the axes, for pictures in which that is known to be empty.
+
+    Returns
+    -------
+    Legend or None
+        None where nothing has a label.
+    """
+    shown = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
+    if not shown:
+        return None
+    small = text_size(ax, 9.0)
+    look: dict[str, Any] = {"fontsize": small, "title_fontsize": small, "frameon": False}
+    if loc is not None:
+        look |= {"loc": loc}
+    elif is_narrow(ax):
+        below = _translation(ax, 0.0, -_below(ax))
+        look |= {"loc": "upper right", "bbox_to_anchor": (1.0, 0.0), "bbox_transform": below}
+        look |= {"columnspacing": 1.0, "handlelength": 1.5, "borderaxespad": 0.2}
+    else:
+        look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    legend: Legend = ax.legend(handles=shown, title=title, **look)
+    if "bbox_transform" in look and _has_room(ax, 2.1 * legend.get_window_extent().width):
+        legend = ax.legend(handles=shown, title=title, ncols=2, **look)
+    drawn: list[Any] = list(legend.legend_handles)
+    for handle in drawn:
+        if hasattr(handle, "get_sizes"):  # as large as can be seen, however small the points are
+            handle.set_sizes([max(float(handle.get_sizes()[0]), 2.4 * small)])
+            handle.set_alpha(1.0)
+    if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
+        _fit(ax)
+    return legend
+
+
+def _beside(ax: Axes) -> float:
+    """Return how far ticks and label reach to the left of the axes, in inches."""
+    found = ax.yaxis.get_tightbbox(None)
+    return 0.0 if found is None else float(found.width / ax.figure.figure.dpi)
+
+
+def _below(ax: Axes) -> float:
+    """Return how far ticks and labels reach below the axes, in inches."""
+    found = ax.get_tightbbox()
+    if found is None:
+        return 0.0
+    return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)
+
+
+def _has_room(ax: Axes, pixels: float) -> bool:
+    """Say whether so many pixels fit below axes and what is to the left of them."""
+    return pixels / ax.figure.figure.dpi < _inches(ax)[0]
+
+
+def _translation(ax: Axes, right: float, up: float) -> Any:
+    """Return the transform of shares of the axes, moved by so many inches."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ax.transAxes + ScaledTranslation(right, up, ax.figure.figure.dpi_scale_trans)
+
+
+def _fit(ax: Axes) -> None:
+    """Make axes smaller, so that what is around them stays where they were, or in the figure."""
+    figure = ax.figure.figure
+    around = ax.get_tightbbox()
+    if around is None:
+        return
+    place, whole = ax.get_position(), figure.bbox
+    right_end = max(ax.bbox.x1, min(whole.x1 - 3, ax.bbox.x1 + 0.03 * whole.width))
+    left = max(0.0, whole.x0 + 3 - around.x0) / whole.width
+    right = max(0.0, around.x1 - right_end) / whole.width
+    down = max(0.0, whole.y0 + 3 - around.y0) / whole.height
+    up = max(0.0, around.y1 - whole.y1 + 3) / whole.height
+    width = max(place.width - left - right, 0.3 * place.width)
+    height = max(place.height - down - up, 0.3 * place.height)
+    ax.set_position((place.x0 + left, place.y0 + down, width, height))
+
+
+def _inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes; of those alone in their figure, almost all of it."""
+    figure = ax.figure.figure
+    whole, place = figure.get_size_inches(), ax.get_position()
+    if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        return float(ROOM[0] * whole[0]), float(ROOM[1] * whole[1])
+    return float(whole[0] * place.width), float(whole[1] * place.height)
+
+
+def _lines(text: str, inches: float, size: float) -> str:
+    """Break a text into lines of so many inches."""
+    width = max(12, int(inches * 72 / (CHARACTER * size)))
+    parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
+    return "\n".join(parts)

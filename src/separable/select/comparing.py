@@ -52,8 +52,9 @@ def compare(
 
     Of a grid of nothing but C or alpha the best mean counts, of equal ones the strongest penalty;
     of any other grid the first of the best. Learners are ranked by that mean, equal ones in the
-    order given. The best of several scores is a little too good an estimate of its own: measure the
-    one you choose on rows that took no part.
+    order given. Which differences to the best are larger than noise stands beside them
+    (``Standing.differs``). The best of several scores is a little too good an estimate of its own:
+    measure the one you choose on rows that took no part, or by `nested_cross_validate`.
 
     Parameters
     ----------
@@ -97,9 +98,9 @@ def compare(
     >>> board = compare({"logistic": (logistic, {"C": [0.01, 0.1, 1, 10]}), "lda": LDA()}, X, y)
     >>> board
     accuracy, mean of 5 folds
-    rank  learner   parameters      mean  std. error  to the best  std. error  seconds
-    1     logistic  C=1         0.980686  0.0032...                                ...
-    2     lda                   0.959587  0.0034...    -0.0210...   0.0035...      ...
+    rank  learner   parameters      mean  std. error  to the best  std. error  beyond noise ...
+    1     logistic  C=1         0.980686  0.0032...                                         ...
+    2     lda                   0.959587  0.0034...    -0.0210...   0.0035...           yes ...
     >>> board.best.estimator.fit(X, y).C
     1
     """
@@ -212,9 +213,11 @@ def _standing(
         scores=folds[:, place],
         how=found.how_[place],
         seconds=perf_counter() - start,
+        fit_seconds=float(table["mean_fit_time"][place]),
         tried=tuple(dict(each) for each in table["params"]),
         tried_scores=folds,
         warnings=tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught)),
+        test_per_train=float(np.mean([len(test) / len(train) for train, test in given["cv"]])),
     )
 
 

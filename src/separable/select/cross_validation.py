@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.answers import Answers, join
+from separable.fitting.answers import Answers, ask, join
 from separable.fitting.indexing import paired, take
 from separable.fitting.scoring import read_scoring, score_rows
-from separable.fitting.splits import read_splits
+from separable.fitting.splits import Split, read_splits
 from separable.fitting.targets import check_sample_weight
 from separable.select.fits import FittedFold, Problem, fits_of
 from separable.select.notices import Notices
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.scoring import Scorer
-    from separable.fitting.splits import Split
 
     Floats = NDArray[np.float64]
 
@@ -135,13 +134,17 @@ def read_problem(
 
 @dataclass(frozen=True)
 class Found:
-    """What is kept of a fold, and the seconds that it took to fit and to score."""
+    """What is kept of a fold, and the seconds that it took to fit and to score.
+
+    ``train_scores`` are of the rows that it learned from, where they were asked for.
+    """
 
     how: str
     answers: Answers
     scores: dict[str, float]
     fit_time: float
     score_time: float
+    train_scores: dict[str, float] = field(default_factory=dict)
 
 
 def run_folds(
@@ -151,13 +154,18 @@ def run_folds(
     scorers: list[Scorer],
     weight: Floats | None,
     number: Callable[[int], int] = int,
+    *,
+    train_scores: bool = False,
 ) -> list[Found]:
     """Fit, ask and score each fold; its number in notices may be another."""
+    start = perf_counter()
     fits, found = fits_of(problem, splits), []
+    before = (perf_counter() - start) / len(splits)  # what all folds share
     for k in range(len(splits)):
         fit = partial(fits.fit, k)
         with notices.of_fold(number(k)), noting(k, len(splits)):
-            found.append(score_fold(problem, splits[k], fit, scorers, weight))
+            one = score_fold(problem, splits[k], fit, scorers, weight, train_scores=train_scores)
+        found.append(replace(one, fit_time=one.fit_time + before))
     return found
 
 
@@ -177,13 +185,17 @@ def score_fold(
     fit: Callable[[], FittedFold],
     scorers: list[Scorer],
     weight: Floats | None,
+    *,
+    train_scores: bool = False,
 ) -> Found:
     """Fit, ask and score one fold."""
     start = perf_counter()
     fold = fit()
     fitted = perf_counter()
     scores = _scores(problem, split, fold, scorers, weight)
-    return Found(fold.how, fold.answers, scores, fitted - start, perf_counter() - fitted)
+    scored = perf_counter()
+    own = _train_scores(problem, split, fold, scorers, weight) if train_scores else {}
+    return Found(fold.how, fold.answers, scores, fitted - start, scored - fitted, own)
 
 
 def _scores(
@@ -197,3 +209,12 @@ def _scores(
             raise ValueError("All held-out rows of the fold have score_weight 0.")
     y_test = take(problem.y, split.test)
     return score_rows(scorers, fold.estimator, fold.answers, fold.X_test, y_test, weight)
+
+
+def _train_scores(
+    problem: Problem, split: Split, fold: FittedFold, scorers: list[Scorer], weight: Floats | None
+) -> dict[str, float]:
+    """Return the scores of the rows that a fold learned from."""
+    X = take(problem.X, split.train)
+    own = replace(fold, answers=ask(fold.estimator, X), X_test=X)
+    return _scores(problem, Split(split.n_rows, split.train), own, scorers, weight)

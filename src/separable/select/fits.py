@@ -15,9 +15,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from separable.certified.fold_lanes import has_lanes, lanes_of
 from separable.data.memory import available_bytes
-from separable.data.rows import Rows, as_rows
+from separable.data.rows import Rows, as_rows, column_names
 from separable.fitting.answers import Answers, answers_of, ask
 from separable.fitting.indexing import take
+from separable.fitting.separation_error import naming_columns
 from separable.fitting.splits import runs_of
 from separable.model.scores import linear_scores
 from separable.moments.classifier import MomentClassifier
@@ -245,9 +246,11 @@ class Lanes:
         """Yield the models of each fold and estimator, some at a time."""
         first = self._estimators[0]
         strengths = np.array([getattr(each, first._strength) for each in self._estimators])
-        return lanes_of(
+        lanes = lanes_of(
             first, self._material, self._splits, strengths.astype(np.float64), first._request()
-        ).learn()
+        )
+        with naming_columns(column_names(self._problem.X)):
+            yield from lanes.learn()
 
     def fold(self, learned: Learned, *, with_rows: bool = True) -> FittedFold:
         """Return what was learned as a fold, without its rows where nobody asks for them."""

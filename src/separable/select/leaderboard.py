@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.fitting.choice import standard_errors
 from separable.model.words import lined_up, shown
+from separable.select.noise import LEVEL, p_value
 from separable.select.results import shown_number
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Standing:
         "lanes", "sums", "refit", or "mixed" where folds differ.
     seconds : float
         Of all its fits and scores together.
+    fit_seconds : float
+        Of one fit with these parameters, in the mean of the folds; those that were learned together
+        share their time evenly.
     tried : tuple of mapping
         All parameters of the grid.
     tried_scores : ndarray, shape (folds, tried), or None
@@ -55,6 +59,11 @@ class Standing:
         What its fits warned of.
     difference, difference_error : float
         Its mean less that of the best, and the standard error of that, by fold.
+    test_per_train : float
+        Rows held out over rows learned from, in the mean of the folds; NaN: as in k folds.
+    p_value : float
+        How often noise alone makes a difference to the best as large, by the corrected resampled
+        t-test of Nadeau and Bengio (2003); NaN for the best itself and for one fold.
     """
 
     name: str
@@ -63,12 +72,25 @@ class Standing:
     scores: Floats | None = None
     how: str = ""
     seconds: float = 0.0
+    fit_seconds: float = math.nan
     tried: tuple[Mapping[str, Any], ...] = ()
     tried_scores: Floats | None = None
     failed: str | None = None
     warnings: tuple[str, ...] = ()
     difference: float = math.nan
     difference_error: float = math.nan
+    test_per_train: float = math.nan
+    p_value: float = math.nan
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether its difference to the best is larger than noise, at 5 %; None: not known.
+
+        Folds share training rows, so the noise of a mean over them is larger than its standard
+        error; the test allows for that. Of twenty learners that are as good as the best, one is
+        expected to be said to differ.
+        """
+        return None if math.isnan(self.p_value) else self.p_value < LEVEL
 
     @property
     def mean(self) -> float:
@@ -89,9 +111,12 @@ class Standing:
             "standard_error": _known(self.standard_error),
             "difference": _known(self.difference),
             "difference_error": _known(self.difference_error),
+            "p_value": _known(self.p_value),
+            "differs": self.differs,
             "scores": None if self.scores is None else self.scores.tolist(),
             "how": self.how,
             "seconds": self.seconds,
+            "fit_seconds": _known(self.fit_seconds),
             "failed": self.failed,
             "warnings": list(self.warnings),
         }
@@ -203,7 +228,7 @@ class Leaderboard:
         lines = [
             [
                 "rank", "learner", "parameters", "mean", "std. error", "to the best",
-                "std. error", "seconds",
+                "std. error", "beyond noise", "fit", "seconds",
             ]
         ]  # fmt: skip
         told = []
@@ -213,9 +238,9 @@ class Leaderboard:
                 continue
             figures = [each.mean, each.standard_error, *_gap(each, self.best)]
             params = ", ".join(f"{name}={value}" for name, value in each.params.items())
-            lines.append(
-                [str(rank), each.name, params, *map(shown_number, figures), f"{each.seconds:.2f}"]
-            )
+            noise = {True: "yes", False: "no", None: ""}[each.differs]
+            times = [_short(each.fit_seconds), f"{each.seconds:.2f}"]
+            lines.append([str(rank), each.name, params, *map(shown_number, figures), noise, *times])
         title = f"{self.metric}, mean of {self.n_folds} fold{'s' * (self.n_folds > 1)}"
         return "\n".join([title, lined_up(lines, left=3), *told])
 
@@ -224,21 +249,30 @@ class Leaderboard:
 
 
 def _beside(standing: Standing, best: Standing) -> Standing:
-    from dataclasses import replace
-
     assert standing.scores is not None
     assert best.scores is not None
     if standing is best:
         return replace(standing, difference=0.0, difference_error=0.0)
     apart = standing.scores - best.scores
-    error = float(standard_errors(apart[:, None])[0])
-    return replace(standing, difference=float(apart.mean()), difference_error=error)
+    ratio, k = standing.test_per_train, len(apart)
+    if math.isnan(ratio):
+        ratio = 1.0 / max(1, k - 1)
+    return replace(
+        standing,
+        difference=float(apart.mean()),
+        difference_error=float(standard_errors(apart[:, None])[0]),
+        p_value=p_value(apart, ratio),
+    )
 
 
 def _gap(standing: Standing, best: Standing) -> tuple[float, float]:
     if standing is best:
         return math.nan, math.nan
     return standing.difference, standing.difference_error
+
+
+def _short(seconds: float) -> str:
+    return "" if math.isnan(seconds) else f"{seconds:.2g}"
 
 
 def _known(value: float) -> float | None:

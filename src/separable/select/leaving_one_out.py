@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 
-from separable.fitting.answers import Answers, answers_of, ask, join
+from separable.certified.left_out import TooLargeError
+from separable.fitting.answers import answers_of, ask, join
 from separable.fitting.indexing import take
 from separable.fitting.scoring import Predicted, read_scoring, score_rows
-from separable.fitting.splits import Split
 from separable.moments.estimator import MomentEstimator
-from separable.select.cross_validation import read_problem, run_folds
+from separable.select.cross_validation import read_problem
+from separable.select.estimating import (
+    Estimates,
+    brute_force,
+    estimate,
+    fits_without,
+    in_order,
+)
 from separable.select.fits import prepared, refit
 from separable.select.notices import Notices, held_back
 from separable.select.results import LeaveOneOutValidation
@@ -23,10 +31,15 @@ if TYPE_CHECKING:
 
     from separable.fitting.scoring import Scorer
     from separable.select.fits import Problem
+    from separable.select.results import BruteForceError
 
     Floats = NDArray[np.float64]
 
 __all__ = ["leave_one_out"]
+
+#: Fits that are made for an exact answer, and for rows whose estimate is in doubt.
+FITS, DOUBTFUL = 1000, 200
+NONE = np.empty(0, np.intp)
 
 
 def leave_one_out(
@@ -36,13 +49,19 @@ def leave_one_out(
     scoring: Any = None,
     sample_weight: Any = None,
     score_weight: Any = None,
-    max_refits: int = 1000,
+    max_refits: int | None = None,
+    *,
+    approximate: bool | None = None,
+    check: int = 0,
+    random_state: Any = 0,
 ) -> LeaveOneOutValidation:
     """Predict each row by the fit to all others, and score that.
 
     Moment learners that can take a row out of their fit do so: one fit, and for each row what
     changes without it. That equals n fits to 1e-8; rows that determine a weight on their own are
-    fitted. Other estimators are fitted n times.
+    fitted. ``LogisticRegression``, ``LinearSVM``, ``LinearSVR``, ``Lasso`` and ``ElasticNet`` can
+    estimate from one fit what the others would be (``approximate``); rows whose estimate is in
+    doubt are fitted. Other estimators are fitted n times.
 
     Scores are computed once, from the answers for all rows together. For scores that are means over
     rows (accuracy, mean squared and mean absolute error) that is their mean over n folds of one
@@ -62,8 +81,18 @@ def leave_one_out(
         For learning only. A row is left out with all its weight; one of weight 0 is predicted too.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
-    max_refits : int, default 1000
-        So many fits are made; where more are needed, nothing is done but to say so.
+    max_refits : int or None, default None
+        So many fits are made at most; None: 1000, of which 200 for rows whose estimate is in doubt.
+        Where an exact answer needs more, nothing is done but to say so; of estimates those most in
+        doubt are fitted, and the rest is in ``doubtful``.
+    approximate : bool or None, default None
+        Whether certified learners estimate from one fit. None: where n fits would be more than
+        ``max_refits``. The result says which rows are estimates.
+    check : int, default 0
+        So many of the rows that were not fitted, drawn at random, are fitted to see how far off
+        their answers are: ``brute_force_error``.
+    random_state : int, RandomState or None, default 0
+        Which rows are checked.
 
     Returns
     -------
@@ -76,7 +105,18 @@ def leave_one_out(
     >>> found = leave_one_out(LeastSquares(), [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 7.0])
     >>> found.predictions
     array([-2.66666667,  1.57142857,  4.28571429,  3.        ])
+
+    From one fit of a learner whose n fits would take long:
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = leave_one_out(LogisticRegression(standardize=True), X, y, approximate=True)
+    >>> found.approximate, round(found.scores["accuracy"], 3)
+    (True, 0.979)
     """
+    _check_count("max_refits", max_refits)
+    _check_count("check", check)
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     if weight is not None and not weight.any():
         raise ValueError("All rows have score_weight 0.")
@@ -84,8 +124,10 @@ def leave_one_out(
     n = problem.n_rows
     if n < 2:
         raise ValueError(f"Leave-one-out needs at least 2 rows, one to learn from. X has {n}.")
-    found = _by_short_cut(problem, notices, max_refits)
-    answers, n_refits = found if found is not None else _by_fits(problem, notices, n, max_refits)
+    found = _without_each(problem, notices, approximate, max_refits)
+    answers, error = found.answers, None
+    if check:
+        error = _checked(problem, notices, found, int(check), random_state)
     notices.tell(n)
     stand_in = Predicted(estimator, answers)
     scores = score_rows(scorers, stand_in, answers, problem.X, problem.y, weight)
@@ -98,7 +140,11 @@ def leave_one_out(
             for name in scores
         },
         row_scores=by_row,
-        n_refits=n_refits,
+        n_refits=found.n_refits,
+        estimated=found.estimated,
+        refitted=found.refitted,
+        doubtful=found.doubtful,
+        brute_force_error=error,
         predictions=answers.predictions,
         decision_scores=answers.decision,
         probabilities=answers.probabilities,
@@ -106,11 +152,49 @@ def leave_one_out(
     )
 
 
-def _by_fits(problem: Problem, notices: Notices, n: int, max_refits: int) -> tuple[Answers, int]:
-    _check_refits(problem, n, max_refits)
-    splits = [Split(n, np.array([row])) for row in range(n)]
-    found = run_folds(problem, splits, notices, [], None)
-    return join([each.answers for each in found]), sum(each.how == "refit" for each in found)
+def _check_count(name: str, value: Any) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    if not whole and (value is not None or name == "check"):
+        raise ValueError(f"{name} must be a whole number >= 0. Got {value!r}.")
+
+
+def _without_each(
+    problem: Problem, notices: Notices, approximate: bool | None, max_refits: int | None
+) -> Estimates:
+    """Return the answers for all rows, in the cheapest way that is allowed."""
+    most = FITS if max_refits is None else int(max_refits)
+    short = _by_short_cut(problem, notices, most)
+    if short is not None:
+        return short
+    if approximate or (approximate is None and problem.n_rows > most):
+        try:
+            found = estimate(problem, notices, DOUBTFUL if max_refits is None else most)
+        except TooLargeError as error:
+            raise ValueError(f"{error} Use cross_validate(..., cv=10).") from error
+        if found is not None:
+            return found
+        if approximate:
+            raise ValueError(
+                f"This {type(problem.estimator).__name__} cannot estimate leave-one-out from one "
+                "fit. LogisticRegression, LinearSVM, LinearSVR, Lasso and ElasticNet can, but for "
+                "probability=True, loss='hinge' with class_weight='balanced', and l1_ratio > 0 of "
+                "classes learned together. Use cross_validate(..., cv=10), or approximate=False "
+                "for n fits."
+            )
+    _check_refits(problem, problem.n_rows, most)
+    fits = fits_without(problem, notices, np.arange(problem.n_rows))
+    return Estimates(join(fits), NONE, NONE, NONE, problem.n_rows)
+
+
+def _checked(
+    problem: Problem, notices: Notices, found: Estimates, check: int, random_state: Any
+) -> BruteForceError | None:
+    """Compare some of the rows that were not fitted with fits."""
+    if found.n_refits == problem.n_rows:
+        return None
+    rest = np.setdiff1d(np.arange(problem.n_rows), found.refitted)
+    drawn = check_random_state(random_state).permutation(len(rest))[:check]
+    return brute_force(problem, notices, found.answers, rest[np.sort(drawn)])
 
 
 def _check_refits(problem: Problem, needed: int, max_refits: int) -> None:
@@ -125,9 +209,7 @@ def _check_refits(problem: Problem, needed: int, max_refits: int) -> None:
 # ---------------------------------------------------------------------- one fit for all rows
 
 
-def _by_short_cut(
-    problem: Problem, notices: Notices, max_refits: int
-) -> tuple[Answers, int] | None:
+def _by_short_cut(problem: Problem, notices: Notices, max_refits: int) -> Estimates | None:
     """Take each row out of one fit; None if the learner cannot."""
     if not isinstance(problem.estimator, MomentEstimator):
         return None
@@ -166,25 +248,20 @@ def _refitted_where_nan(
     scores: Floats,
     classes: NDArray[Any] | None,
     max_refits: int,
-) -> tuple[Answers, int]:
+) -> Estimates:
     missing = np.isnan(scores)
     if not missing.any():
-        return answers_of(problem.estimator, scores, classes), 0
-    n, bad = len(scores), missing.any(axis=1)
+        return Estimates(answers_of(problem.estimator, scores, classes), NONE, NONE, NONE)
+    bad = missing.any(axis=1)
     again, fine = np.flatnonzero(bad), np.flatnonzero(~bad)
     _check_refits(problem, len(again), max_refits)
     parts = [answers_of(problem.estimator, scores[fine], classes)] if len(fine) else []
     for row in again.tolist():
         with notices.of_fold(row):
-            fitted = refit(problem, np.delete(np.arange(n), row))
+            fitted = refit(problem, np.delete(np.arange(len(scores)), row))
             parts.append(ask(fitted, take(problem.X, np.array([row]))))
-    answers, order = join(parts), np.argsort(np.concatenate([fine, again]))
-    return Answers(
-        answers.predictions[order],
-        None if answers.decision is None else answers.decision[order],
-        None if answers.probabilities is None else answers.probabilities[order],
-        answers.classes,
-    ), len(again)
+    answers = in_order(join(parts), np.concatenate([fine, again]))
+    return Estimates(answers, NONE, again, NONE, len(again))
 
 
 # ---------------------------------------------------------------------- scores by row

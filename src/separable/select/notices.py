@@ -49,6 +49,11 @@ class Notices:
             message = each.message if isinstance(each.message, Warning) else each.category()
             self.found.setdefault(place, (message, set()))[1].add(fold)
 
+    def include(self, others: Notices) -> None:
+        """Add what others collected."""
+        for place, (message, folds) in others.found.items():
+            self.found.setdefault(place, (message, set()))[1].update(folds)
+
     def tell(self, n_folds: int) -> None:
         """Warn of everything that was held back."""
         for (category, filename, line), (message, folds) in self.found.items():

@@ -15,6 +15,8 @@ from separable.certified.block_learner import BlockLearner
 from separable.certified.fold_lanes import FoldLanes, all_rows, has_lanes
 from separable.certified.penalised_squares import PenalisedSquares
 from separable.certified.strength_search import strengths_of
+from separable.data.rows import column_names
+from separable.fitting.separation_error import naming_columns
 from separable.model.words import lined_up
 from separable.moments.ridge import Ridge
 from separable.select.cross_validation import read_problem
@@ -213,11 +215,12 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
     lanes = FoldLanes(learner, material, [all_rows(problem.n_rows)], strengths, learner._request())
     found: dict[int, Learned] = {}
     notices = Notices("fit")
-    for one in lanes.learn():
-        found[one.place] = one
-        with notices.of_fold(one.place):
-            learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
-            learner._warn_of_gap(one.fitted.judgement.certificates)
+    with naming_columns(column_names(problem.X)):
+        for one in lanes.learn():
+            found[one.place] = one
+            with notices.of_fold(one.place):
+                learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
+                learner._warn_of_gap(one.fitted.judgement.certificates, one.fitted.doubt)
     notices.tell(len(strengths))
     learned = [found[place] for place in range(len(strengths))]
     raw = [

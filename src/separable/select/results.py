@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CrossValidation", "LeaveOneOutValidation", "shown_number"]
+__all__ = ["BruteForceError", "CrossValidation", "LeaveOneOutValidation", "shown_number"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +111,52 @@ class CrossValidation:
         return self.to_text()
 
 
+@dataclass(frozen=True, eq=False)
+class BruteForceError:
+    """How far estimates of leave-one-out are from refitting, for some rows.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (m,)
+        Rows that were left out and refitted, drawn from those that were not.
+    errors : ndarray, shape (m,)
+        By how much the decision score, or the predicted number, is off; of several the most.
+    changed : int
+        Predicted classes that are not those of refitting.
+    """
+
+    rows: NDArray[np.intp]
+    errors: Floats
+    changed: int
+
+    @property
+    def largest(self) -> float:
+        """The largest error."""
+        return float(self.errors.max())
+
+    @property
+    def typical(self) -> float:
+        """The median error."""
+        return float(np.median(self.errors))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists and numbers."""
+        return {
+            "rows": self.rows.tolist(),
+            "errors": self.errors.tolist(),
+            "largest": self.largest,
+            "typical": self.typical,
+            "changed": self.changed,
+        }
+
+    def to_text(self) -> str:
+        """Return one sentence."""
+        return (
+            f"Against refitting without {len(self.rows)} of the rows: off by {self.typical:.1e} "
+            f"typically, {self.largest:.1e} at most; {self.changed} predicted otherwise."
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOutValidation:
     """Scores of leave-one-out, and the answer for every row from the fit to all others.
@@ -127,8 +173,18 @@ class LeaveOneOutValidation:
     row_scores : dict of str to ndarray, shape (n,)
         Those scores, row by row.
     n_refits : int
-        How many of the n fits were made here; the other rows were taken out of one fit to all, by
-        the learner.
+        How many of the n fits were made; the other rows were taken out of one fit to all, by the
+        learner.
+    estimated : ndarray of int
+        Rows whose answers are estimates from one fit. All others are those of refitting, but for
+        rounding and the tolerance of the learner.
+    refitted : ndarray of int
+        Rows whose estimate was doubtful, or not possible, and which were refitted; empty where all
+        n fits were made.
+    doubtful : ndarray of int
+        Estimated rows that may be far off: more than ``max_refits`` were in doubt.
+    brute_force_error : BruteForceError or None
+        Of ``check`` rows.
     predictions : ndarray, shape (n,) or (n, t)
     decision_scores : ndarray, shape (n,) or (n, K), or None
     probabilities : ndarray, shape (n, K), or None
@@ -140,30 +196,55 @@ class LeaveOneOutValidation:
     standard_error: Mapping[str, float]
     row_scores: Mapping[str, Floats]
     n_refits: int
+    estimated: NDArray[np.intp]
+    refitted: NDArray[np.intp]
+    doubtful: NDArray[np.intp]
+    brute_force_error: BruteForceError | None
     predictions: NDArray[Any]
     decision_scores: Floats | None
     probabilities: Floats | None
     classes: NDArray[Any] | None
 
+    @property
+    def approximate(self) -> bool:
+        """Whether any answer is an estimate."""
+        return len(self.estimated) > 0
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
+        error = self.brute_force_error
         return {
             "learner": self.learner,
             "scores": dict(self.scores),
             "standard_error": dict(self.standard_error),
             "row_scores": {name: each.tolist() for name, each in self.row_scores.items()},
             "n_refits": self.n_refits,
+            "approximate": self.approximate,
+            "estimated": self.estimated.tolist(),
+            "refitted": self.refitted.tolist(),
+            "doubtful": self.doubtful.tolist(),
+            "brute_force_error": None if error is None else error.to_dict(),
             **_plain_answers(self),
         }
 
     def to_text(self) -> str:
-        """Return the scores and their standard errors."""
+        """Return the scores and their standard errors, and what is estimated."""
         table = [["score", "value", "std. error"]]
         for name, value in self.scores.items():
             table.append([name, shown_number(value), shown_number(self.standard_error[name])])
         n = len(self.predictions)
         fits = "no refit" if self.n_refits == 0 else f"{self.n_refits} refits"
-        return f"{self.learner}, each of {n} rows left out once, {fits}\n{lined_up(table)}"
+        if self.approximate:
+            fits = f"{len(self.estimated)} of them estimated from one fit, {fits}"
+        text = f"{self.learner}, each of {n} rows left out once, {fits}\n{lined_up(table)}"
+        if len(self.doubtful):
+            text += (
+                f"\nIn doubt and not refitted: {len(self.doubtful)} rows, whose estimates may be "
+                "far off. A larger max_refits refits more."
+            )
+        if self.brute_force_error is not None:
+            text += f"\n{self.brute_force_error.to_text()}"
+        return text
 
     def __repr__(self) -> str:
         return self.to_text()

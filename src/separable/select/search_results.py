@@ -39,7 +39,8 @@ class Search:
     cv_results_ : dict of ndarray
         As of ``GridSearchCV``: ``params``, ``param_<name>``, ``split<k>_test_<score>``,
         ``mean_test_<score>``, ``std_test_<score>``, ``rank_test_<score>``, and times of fitting
-        and scoring; candidates that were learned together share their time evenly.
+        and scoring; candidates that were learned together share their time evenly. With
+        ``return_train_score`` also ``split<k>_train_<score>`` and the like.
     how_ : tuple of str
         For each candidate "lanes", "sums" or "refit", or "mixed" where its folds differ in that.
     best_index_, best_params_, best_score_
@@ -160,7 +161,23 @@ def results_table(
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
         worst = np.where(np.isnan(mean), -np.inf, mean)
         table[f"rank_test_{name}"] = rankdata(-worst, method="min").astype(np.int32)
+    if found[0][0].train_scores:
+        _add_train_scores(table, found, names)
     return table
+
+
+def _add_train_scores(
+    table: dict[str, Any], found: Sequence[Sequence[Found]], names: Sequence[str]
+) -> None:
+    """Add the scores of the rows that folds learned from."""
+    for place, name in enumerate(names):
+        scores = np.array(
+            [[list(fold.train_scores.values())[place] for fold in each] for each in found]
+        )
+        for k, column in enumerate(scores.T):
+            table[f"split{k}_train_{name}"] = column
+        table[f"mean_train_{name}"] = scores.mean(axis=1)
+        table[f"std_train_{name}"] = scores.std(axis=1)
 
 
 def _column(name: str, candidates: Sequence[Mapping[str, Any]]) -> np.ma.MaskedArray[Any, Any]:

@@ -57,6 +57,7 @@ def search(
     groups: Any = None,
     score_weight: Any = None,
     n_jobs: int | None = None,
+    return_train_score: bool = False,
 ) -> Search:
     """Validate an estimator with all parameters of a grid, and fit the best to all rows.
 
@@ -95,6 +96,8 @@ def search(
         Weights of the rows in scores; ``GridSearchCV`` takes ``sample_weight`` for both.
     n_jobs : int or None, default None
         Threads for lanes; None: as the estimator says.
+    return_train_score : bool, default False
+        Also score the rows that each fold learned from.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def search(
     several = isinstance(scoring, dict | list | tuple | set)
     splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
     strength = _strength(candidates, select)
-    work = _Work(problem, splits, scorers, weight, n_jobs)
+    work = _Work(problem, splits, scorers, weight, n_jobs, bool(return_train_score))
     found = work.run(candidates)
     several = several or len(found[0][0].scores) > 1
     names = list(found[0][0].scores) if several else ["score"]
@@ -244,6 +247,7 @@ class _Work:
     scorers: list[Scorer]
     weight: Floats | None
     n_jobs: int | None
+    train_scores: bool
 
     def run(self, candidates: list[_Candidate]) -> list[list[Found]]:
         """Return what was found of each candidate and fold."""
@@ -294,7 +298,15 @@ class _Work:
         for estimator, place in zip(estimators, places, strict=True):
             problem = replace(self.problem, estimator=estimator)
             number = partial(self._number, place)
-            folds = run_folds(problem, self.splits, notices, self.scorers, self.weight, number)
+            folds = run_folds(
+                problem,
+                self.splits,
+                notices,
+                self.scorers,
+                self.weight,
+                number,
+                train_scores=self.train_scores,
+            )
             found.append([replace(one, answers=NOTHING) for one in folds])
         return found
 
@@ -302,6 +314,7 @@ class _Work:
         self, estimators: list[Any], places: list[int], notices: Notices
     ) -> list[list[Found]]:
         """Add up the sums of each fold once, and solve all candidates from them."""
+        start = perf_counter()
         problems = [replace(self.problem, estimator=each) for each in estimators]
         fits = [fits_of(problems[0], self.splits)] if len(estimators) > 1 else []
         first = fits[0] if fits else None
@@ -309,14 +322,18 @@ class _Work:
             return self._one_by_one(estimators, places, notices)
         every = [first, *(first.beside(problem) for problem in problems[1:])]
         found: list[list[Found]] = [[] for _ in estimators]
+        shared = perf_counter() - start
         for k, split in enumerate(self.splits):
+            start = perf_counter()
             sums = next(first.each_sums())
+            shared += perf_counter() - start
             for place, (problem, each) in enumerate(zip(problems, every, strict=True)):
+                fit = partial(each.fit_from, sums, k)
                 with notices.of_fold(self._number(places[place], k)), noting(k, len(self.splits)):
-                    fit = partial(each.fit_from, sums, k)
-                    one = score_fold(problem, split, fit, self.scorers, self.weight)
-                found[place].append(replace(one, answers=NOTHING))
-        return found
+                    one = self._scored(problem, split, fit)
+                found[place].append(one)
+        more = shared / (len(estimators) * len(self.splits))
+        return [[replace(one, fit_time=one.fit_time + more) for one in folds] for folds in found]
 
     def _by_lanes(
         self, estimators: list[Any], places: list[int], notices: Notices
@@ -330,10 +347,10 @@ class _Work:
         for learned in lanes.learn():
             fold, place = learned.fold, learned.place
             with notices.of_fold(self._number(places[place], fold)), noting(fold, len(self.splits)):
+                asked = perf_counter()
                 fit = partial(lanes.fold, learned, with_rows=with_rows)
-                one = score_fold(self.problem, self.splits[fold], fit, self.scorers, self.weight)
-            found[place][fold] = replace(one, answers=NOTHING)
-            scoring += one.score_time
+                one = found[place][fold] = self._scored(self.problem, self.splits[fold], fit)
+            scoring += perf_counter() - asked - one.fit_time
         each_time = (perf_counter() - start - scoring) / (len(estimators) * len(self.splits))
         return [[replace(one, fit_time=each_time) for one in folds] for folds in found]
 
@@ -349,11 +366,15 @@ class _Work:
             each_time = (perf_counter() - start) / len(estimators)
             for place, number in enumerate(places):
                 with notices.of_fold(self._number(number, k)), noting(k, len(self.splits)):
-                    fit = partial(piped.fold, place)
-                    one = score_fold(self.problem, split, fit, self.scorers, self.weight)
-                time = one.fit_time + each_time
-                found[place].append(replace(one, answers=NOTHING, fit_time=time))
+                    one = self._scored(self.problem, split, partial(piped.fold, place))
+                found[place].append(replace(one, fit_time=one.fit_time + each_time))
         return found
+
+    def _scored(self, problem: Problem, split: Split, fit: Callable[[], FittedFold]) -> Found:
+        """Fit and score one fold of one candidate; answers are not kept."""
+        weight, own = self.weight, self.train_scores
+        one = score_fold(problem, split, fit, self.scorers, weight, train_scores=own)
+        return replace(one, answers=NOTHING)
 
     def _threaded(self, estimator: Any) -> Any:
         """Return a learner with lanes, with the threads that were asked for."""

@@ -16,6 +16,7 @@ from separable.data.table import TableError, require_columns
 from separable.features.category_column import categories_of
 from separable.features.number_column import numbers_of
 from separable.features.table_encoder import TableEncoder
+from separable.fitting.separation_error import naming_columns
 
 if TYPE_CHECKING:
     import os
@@ -79,7 +80,8 @@ class TableLearner(BaseEstimator):
         if hasattr(learner, "group_by"):  # which numbers one raw column became
             learner.group_by(encoder)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        learner.fit(rows.to_matrix(), target, **given)
+        with naming_columns(encoder.feature_names):
+            learner.fit(rows.to_matrix(), target, **given)
         self.encoder_ = encoder
         self.learner_ = learner
         self._model = replace(learner.model_, encoder=encoder.without_state(), feature_names=None)

@@ -1,0 +1,67 @@
+"""The vectors of a cone: what every question of separability is asked about.
+
+A set of labelled rows is turned into m vectors z_i of dimension D, so that a vector u separates the
+rows if z_i.u > 0 for all i, and separates them weakly if z_i.u >= 0 for all i, not all 0. For two
+classes z_i = y_i (x_i, 1), y_i = -1 or 1, and u = (w, b) (`signed_rows.SignedRows`). For K classes
+together there is one vector (e_y - e_k) (x) (x_i, 1) for each row and each class k that is not its
+own, and u holds the weights of all classes.
+
+The search and the proofs see these vectors through `ConeRows` alone, so that they need not be
+written out and serve any number of classes. There are two uses. A **search** may see them in other
+coordinates, columns centred and scaled, as long as ``raw`` gives back the u of the columns as they
+came; nothing that it finds is believed. A **proof** is checked on vectors as they came, for which
+``raw`` changes nothing and ``take`` copies values without rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+__all__ = ["ConeRows"]
+
+
+class ConeRows(Protocol):
+    """Z, the m x D matrix of vectors z_i, by its products, in float64.
+
+    Attributes
+    ----------
+    size : int
+        m.
+    dimension : int
+        D.
+    terms : int
+        The most numbers that are added up for one z_i.u: bounds its rounding error by
+        about ``terms`` 2^-53 |z_i|.|u|.
+    """
+
+    size: int
+    dimension: int
+    terms: int
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu, shape (m,)."""
+
+    def magnitudes(self, u: Floats) -> Floats:
+        """Return |Z||u|, shape (m,): 0 where every product of a term is 0."""
+
+    def sums(self, a: Floats) -> Floats:
+        """Return Z'a, shape (D,)."""
+
+    def gram(self, c: Floats) -> Floats:
+        """Return Z'CZ, shape (D, D), for c >= 0; vectors with c = 0 should cost nothing."""
+
+    def take(self, chosen: Places) -> Floats:
+        """Return some vectors, few, written out: shape (k, D)."""
+
+    def lowest_bits(self) -> NDArray[np.int64]:
+        """Return for each of the D columns an e of which all its values are multiples of 2^e."""
+
+    def raw(self, u: Floats) -> Floats:
+        """Return the u of columns as they came, for a u of the columns seen here."""

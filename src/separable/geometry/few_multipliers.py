@@ -1,0 +1,67 @@
+"""Multipliers that cancel, on few vectors that span what all of theirs do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import nnls
+
+from separable.geometry.dependencies import column_powers, independent_rows
+from separable.geometry.orthogonal import spanning
+
+if TYPE_CHECKING:
+    from separable.geometry.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["few_multipliers"]
+
+#: So many vectors, or 4 D, are few.
+FEW = 1000
+#: Of the sum that is to be cancelled: what may be left, as rounding.
+LEFT = 1e-9
+
+
+def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+    """Return vectors and their multipliers, above 0, for multipliers a that cancel.
+
+    Vectors of a basis, each with multiplier 1, have a sum whose opposite is again a sum of vectors
+    with multipliers that are not negative: as many as the rank suffice for it.
+    """
+    chosen = np.flatnonzero(a)
+    few = max(FEW, 4 * cone.dimension)
+    if len(chosen) <= few:
+        return chosen, a[chosen]
+    some = spanning(cone, chosen)
+    vectors = cone.take(some)
+    rank = np.linalg.matrix_rank(vectors * column_powers(vectors))
+    basis = some[independent_rows(vectors * column_powers(vectors), int(rank))]
+    random = np.random.default_rng(0)
+    share = a[chosen] / a[chosen].sum()
+    size = few
+    while size < len(chosen):
+        sample = random.choice(chosen, size, replace=False, p=share)
+        found = _opposite(cone, basis, np.unique(np.append(sample, some)))
+        if found is not None:
+            return found
+        size *= 4
+    return chosen, a[chosen]
+
+
+def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places, Floats] | None:
+    total = cone.take(basis).sum(axis=0)
+    vectors = cone.take(candidates)
+    power = column_powers(vectors)
+    scaled, target = vectors * power, -total * power
+    size = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    size = np.where(size > 0, size, 1.0)
+    try:
+        found, left = nnls((scaled / size[:, None]).T, target, maxiter=20 * len(target))
+    except RuntimeError:  # too many steps
+        return None
+    if left > LEFT * np.abs(target).max():
+        return None
+    a = np.zeros(cone.size)
+    a[candidates] = found / size
+    a[basis] += 1.0
+    chosen = np.flatnonzero(a)
+    return chosen, a[chosen]

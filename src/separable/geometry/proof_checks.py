@@ -1,0 +1,110 @@
+"""What proves each kind, checked on vectors as they came and nothing else.
+
+Nothing here rounds without a bound: `exact_signs` and `proved_cancelling` say how.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cancelling import proved_cancelling
+from separable.geometry.dependencies import find_dependencies
+from separable.geometry.orthogonal import spanning
+from separable.geometry.signs import exact_signs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly", "snapped"]
+
+#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+NEARLY = 1e-8
+#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+CLOSE = 1e-6
+
+
+def separates(cone: ConeRows, u: Floats) -> bool:
+    """Return whether z_i.u > 0 for all vectors."""
+    return bool((exact_signs(cone, u) == 1).all())
+
+
+def overlaps(cone: ConeRows, chosen: Places, a: Floats, rank: int, *, exact: bool) -> bool:
+    """Return whether multipliers close to a cancel, on vectors of the rank of all."""
+    found = proved_cancelling(cone.take(chosen), a, exact=exact)
+    return found is not None and found.rank == rank and annihilates(cone, found.null)
+
+
+def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:
+    """Return whether multipliers close to a cancel: nothing separates strictly."""
+    return proved_cancelling(cone.take(chosen), a, exact=exact) is not None
+
+
+def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> bool:
+    """Return whether z_i.u = 0 for all vectors and all of some directions u."""
+    empty = np.zeros(cone.dimension)
+    for u in directions:
+        support = [j for j, number in enumerate(u) if number]
+        if len(support) == 1:
+            empty[support] = 1.0
+        elif exact_signs(cone, u).any():
+            return False
+    return not cone.magnitudes(empty).any()
+
+
+def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
+    """Return whether z_i.u is 0 on the boundary and above 0 elsewhere, for u or its `snapped`."""
+    expected = np.ones(cone.size, dtype=np.int8)
+    expected[boundary] = 0
+    if not expected.any():
+        return False
+    if np.array_equal(exact_signs(cone, u), expected):
+        return True
+    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    if far[boundary].any():
+        return False
+    closer = snapped(cone, u, boundary)
+    if closer is None or not _are_close(cone, u, closer):
+        return False
+    return np.array_equal(exact_signs(cone, closer), expected)
+
+
+def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
+    """Return whether two directions give all vectors the same scores, up to rounding."""
+    apart = [float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
+
+
+def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:
+    """Return the direction close to u that is orthogonal to the vectors of the boundary, exactly.
+
+    Floats can rarely be. Some coordinates are kept as they are, and the others follow from them.
+    """
+    if len(boundary) == 0:
+        return None
+    found = find_dependencies(cone.take(spanning(cone, boundary)))
+    if found is None:
+        return None
+    return combined(found.null, found.pivots, [Fraction(float(number)) for number in u])
+
+
+def combined(
+    null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
+) -> list[Fraction]:
+    """Return the sum of null vectors that is u at columns that are no pivots."""
+    size = len(u)
+    free = np.ones(size, bool)
+    free[pivots] = False
+    total = [Fraction(0)] * size
+    for vector in null:
+        own = next(j for j in range(size) if free[j] and vector[j])
+        factor = u[own] / vector[own]
+        if factor:
+            total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
+    return total

@@ -1,0 +1,72 @@
+"""How to look for a verdict, by the shape of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.dual_passes import DualPasses
+from separable.geometry.facial_reduction import NONE, settle
+from separable.geometry.row_generation import settle_many
+from separable.geometry.signed_rows import SeenRows
+from separable.geometry.widest_margin import by_passes, start_of
+from separable.geometry.written_rows import WrittenRows
+
+if TYPE_CHECKING:
+    from separable.geometry.facial_reduction import Settled
+    from separable.geometry.signed_rows import SignedRows
+    from separable.geometry.widest_margin import Bracket
+
+__all__ = ["Found", "search"]
+
+#: Newton's steps take matrices of at most so many columns, or rows.
+NEWTON = 1500
+#: More columns, and numbers, are first passed over by rows.
+COLUMNS, NUMBERS = 100, 1_000_000
+#: Passes that look for a hyperplane, before anything else and where there is nothing else.
+FIRST, ONLY = 40, 600
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search ended with.
+
+    Parameters
+    ----------
+    settled : Settled or None
+        What floats see, in columns as they came.
+    bracket : Bracket or None
+        Of weights that separate, by passes.
+    passes : DualPasses or None
+    """
+
+    settled: Settled | None = None
+    bracket: Bracket | None = None
+    passes: DualPasses | None = None
+
+
+def search(cone: SignedRows, none: float = NONE[0]) -> Found:
+    """Look for a hyperplane, a weak direction or multipliers; see `settle`."""
+    n, d = cone.size, cone.dimension
+    is_small = min(n, d) <= NEWTON
+    passes = bracket = None
+    if d > COLUMNS and n * d > NUMBERS:
+        passes = DualPasses(cone)
+        bracket = start_of(cone, np.zeros(d))
+        # a margin above 0 is all that is asked for: then the gap is less than 1
+        bracket = by_passes(cone, passes, bracket, 1.0 - 1e-9, FIRST if is_small else ONLY)
+        if bracket.margin > 0 or not is_small:
+            return Found(None, bracket, passes)
+    return Found(_settled(SeenRows(cone), none))
+
+
+def _settled(seen: SeenRows, none: float) -> Settled:
+    if seen.dimension <= NEWTON or seen.dimension <= seen.size:
+        found = settle_many(seen, none)
+    else:
+        found = settle(WrittenRows(seen.kernel()), none)
+        if found.u is not None:
+            found = replace(found, u=seen.sums(found.u))
+    return found if found.u is None else replace(found, u=seen.raw(found.u))

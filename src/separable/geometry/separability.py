@@ -1,0 +1,201 @@
+"""Is it separable? A verdict with its proof."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.geometry.facial_reduction import NONE
+from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.joint_verdict import joint_verdict
+from separable.geometry.labelled_rows import read_labelled
+from separable.geometry.proof_checks import cancels, overlaps, separates
+from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
+from separable.geometry.search import search
+from separable.geometry.verdict import Verdict
+from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
+from separable.geometry.weak_direction import tidy_direction
+from separable.geometry.widest_margin import start_of, widest_margin
+from separable.model.parameters import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.geometry.cone_rows import Floats
+    from separable.geometry.dual_passes import DualPasses
+    from separable.geometry.facial_reduction import Settled
+    from separable.geometry.labelled_rows import LabelledRows
+    from separable.geometry.proofs import Proof
+    from separable.geometry.search import Found
+    from separable.geometry.signed_rows import SignedRows
+    from separable.geometry.widest_margin import Bracket
+
+__all__ = ["separability"]
+
+MULTI_CLASS = ("joint", "pairs", "ovr")
+
+
+def separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    multi_class: str = "joint",
+    precision: float = 1e-3,
+    feature_names: Sequence[str] | None = None,
+) -> Verdict | Verdicts:
+    """Say whether a hyperplane tells the classes apart, and prove it.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame, shape (n, d)
+        Dense or sparse numbers.
+    y : array-like, shape (n,)
+        The class of each row.
+    fit_intercept : bool, default True
+        Whether the hyperplane may miss the origin.
+    multi_class : {"joint", "pairs", "ovr"}, default "joint"
+        What is asked of more than two classes: whether weights of each class tell all of them
+        apart, as multinomial logistic regression would; whether every pair is separable; whether
+        each class is from the rest. "pairs" implies less than "joint", "ovr" more. Two classes are
+        one question in any case.
+    precision : float, default 1e-3
+        How close, relatively, the margin found comes to the largest, where that is cheap. The
+        verdict says what was reached.
+    feature_names : sequence of str, optional
+        Names of columns, by default those of a data frame.
+
+    Returns
+    -------
+    Verdict
+        ``separable``, ``kind``, ``margin``, ``reason`` and a ``proof`` that ``verify`` checks. For
+        "pairs" and "ovr" of three classes and more `Verdicts`, one by pair or by class.
+
+    Examples
+    --------
+    >>> from separable.geometry import separability
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    >>> separability(X, [0, 0, 0, 1])
+    separable: every row is on its side of the hyperplane.
+      4 rows, 2 columns, classes [0, 1]
+      margin 0.353553, at most 0.353553 is possible
+    >>> separability(X, [0, 1, 1, 0]).kind
+    'overlap'
+    """
+    if multi_class not in MULTI_CLASS:
+        raise ParameterError(
+            "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
+            f"'ovr'. Got {multi_class!r} instead."
+        )
+    if not 0.0 < precision < 1.0:
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
+        )
+    data = read_labelled(X, y, feature_names)
+    if len(data.classes) < 2:
+        raise ValueError(
+            "separability asks whether classes can be told apart, but y has only one: "
+            f"{data.classes.tolist()[0]!r}. Give rows of two classes or more."
+        )
+    if len(data.classes) == 2:
+        return _two_classes(data, fit_intercept, precision)
+    if multi_class == "joint":
+        return joint_verdict(data, fit_intercept, precision)
+    ask = partial(_two_classes, fit_intercept=fit_intercept, precision=precision)
+    return ask_pairs(data, ask) if multi_class == "pairs" else ask_each(data, ask)
+
+
+def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
+    cone = data.signed(fit_intercept)
+    for none in NONE:
+        found = search(cone, none)
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None:
+            break
+    return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
+
+
+def _decide(
+    cone: SignedRows, found: Found, precision: float, data: LabelledRows
+) -> tuple[str, str, Proof | None]:
+    settled, bracket = found.settled, found.bracket
+    if settled is None:
+        assert bracket is not None
+        if bracket.margin <= 0:
+            return _not_found(bracket, found.passes)
+        return _separated(cone, bracket, precision, found.passes)
+    if settled.u is None:
+        return _overlap(cone, settled)
+    if settled.a.any():
+        return _quasi(cone, settled.u, settled, data)
+    return _separated(cone, start_of(cone, settled.u), precision, None)
+
+
+def _not_found(bracket: Bracket, passes: DualPasses | None) -> tuple[str, str, Proof | None]:
+    count = 0 if passes is None else passes.count
+    return (
+        "undecided",
+        f"{count} passes found no hyperplane that separates; none has a margin above "
+        f"{bracket.bound:.3g}. Rows and columns are too many for another proof.",
+        None,
+    )
+
+
+def _separated(
+    cone: SignedRows, start: Bracket, precision: float, passes: DualPasses | None
+) -> tuple[str, str, Proof | None]:
+    best = widest_margin(cone, start, precision, passes)
+    found = next((each for each in (best, start) if separates(cone, each.u)), None)
+    if found is None:
+        return "undecided", "the hyperplane found is too close to some rows for floats.", None
+    support = np.flatnonzero(best.a)
+    w, b = _split(cone, found.u)
+    proof = Separation(w, b, found.margins, found.margin, best.bound, support, best.a[support])
+    return "separable", "every row is on its side of the hyperplane.", proof
+
+
+def _quasi(
+    cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows
+) -> tuple[str, str, Proof | None]:
+    boundary = np.flatnonzero(settled.boundary)
+    tidy = tidy_direction(cone, u, boundary)
+    if tidy is None:
+        return (
+            "undecided",
+            f"a direction leaves {len(boundary)} rows on its boundary as far as floats see, but "
+            "none was found that does so exactly.",
+            None,
+        )
+    for found in (settled.a, settled.first):
+        rows, a = few_multipliers(cone, found)
+        if cancels(cone, rows, a, exact=False):
+            break
+    else:
+        return "undecided", "the multipliers found do not provably cancel.", None
+    w, b = _split(cone, tidy[0])
+    columns = tuple(j if data.names is None else data.names[j] for j in np.flatnonzero(w).tolist())
+    proof = QuasiSeparation(w, b, tidy[1], columns, rows, a)
+    reason = "a hyperplane has no row on its wrong side, but some rows are on it for any such."
+    return "quasi-separable", reason, proof
+
+
+def _overlap(cone: SignedRows, settled: Settled) -> tuple[str, str, Proof | None]:
+    rows, a = few_multipliers(cone, settled.a)
+    rank = _rank(cone.take(rows))
+    if not overlaps(cone, rows, a, rank, exact=False):
+        return "undecided", "the multipliers found do not provably cancel.", None
+    return "overlap", "rows of both classes mix in every direction.", Overlap(rows, a, rank)
+
+
+def _rank(vectors: Floats) -> int:
+    from separable.geometry.dependencies import find_dependencies
+
+    found = find_dependencies(vectors)
+    return 0 if found is None else found.rank
+
+
+def _split(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
+    return (u[:-1], float(u[-1])) if cone.fit_intercept else (u, 0.0)

@@ -1,0 +1,321 @@
+"""What to add so that classes become separable, and whether that is worth anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from separable.data.rows import Rows, as_rows, column_names
+from separable.features.polynomial_encoder import PolynomialEncoder
+from separable.fitting.splits import CV, read_splits
+from separable.fitting.targets import check_labels, find_classes
+from separable.geometry.feature_search import FeatureTable, small_set
+from separable.geometry.held_out_error import RidgeClasses
+from separable.model.parameters import ParameterError
+from separable.model.words import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.verdict import Verdict
+
+    Places = NDArray[np.intp]
+
+__all__ = ["Suggestion", "suggest_features"]
+
+#: More numbers than this are not made.
+MOST = 1 << 27
+#: Errors that differ by fewer standard errors than this are not told apart.
+NOISE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """Squares and products that make classes separable, with the error on rows held out.
+
+    Parameters
+    ----------
+    features : tuple of str
+        What to add to the columns that are there; none of it can be dropped. Empty where nothing
+        is needed. Where all together are not enough, those with which fewest rows are wrong.
+    separable : bool or None
+        Whether the rows are separable with these; None: undecided.
+    verdict : Verdict
+        On the rows with these, with its proof.
+    error, error_before : float or None
+        The share of wrong answers on rows held out, with and without. Features are chosen anew
+        without the rows held out. None where rows are too few to hold some out.
+    error_guess : float
+        Of always answering the most frequent class.
+    n_candidates : int
+        How many squares and products were tried.
+    in_folds : tuple of tuples of str
+        What was chosen without the rows of each fold: the more these differ, the less it means.
+    reason : str
+        What all this says, in words.
+    degree : int
+    """
+
+    features: tuple[str, ...]
+    separable: bool | None
+    verdict: Verdict
+    error: float | None
+    error_before: float | None
+    error_guess: float
+    n_candidates: int
+    in_folds: tuple[tuple[str, ...], ...]
+    reason: str
+    degree: int
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns of X with the features behind them: an array, or a csr_array."""
+        base, extra, names = _candidates(X, self.degree)
+        places = [names.index(name) for name in self.features]
+        return _plain(
+            FeatureTable(base.to_matrix(), extra.to_matrix(), np.empty(0, np.int32)), places
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and dicts."""
+        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        told |= {
+            "features": list(self.features),
+            "in_folds": [list(names) for names in self.in_folds],
+            "verdict": self.verdict.to_dict(),
+        }
+        return told
+
+    def to_text(self) -> str:
+        """Return it as text."""
+        lines = [
+            ("features", ", ".join(self.features) or "none"),
+            ("verdict", self.verdict.kind),
+            ("error on rows held out", _share(self.error)),
+            ("without the features", _share(self.error_before)),
+            ("guessing one class", _share(self.error_guess)),
+        ]
+        return f"Features that separate\n{table(lines, left=2)}\n{self.reason}"
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def suggest_features(
+    X: Any,
+    y: Any,
+    *,
+    degree: int = 2,
+    cv: Any = 5,
+    estimator: Any = None,
+    feature_names: Sequence[str] | None = None,
+) -> Suggestion:
+    """Find a small set of squares and products of columns that makes classes separable.
+
+    No member of the set can be dropped: each was, and the verdict said that the others are not
+    enough. There may be other such sets, also smaller ones. Separable is not the same as well
+    learned: with enough columns any labels are separable, also random ones. So the error on rows
+    held out stands beside it, with and without the features.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or numeric data frame, shape (n, d)
+    y : array-like, shape (n,)
+        The class of each row.
+    degree : int, default 2
+        Products of up to so many columns are tried.
+    cv : int, splitter or iterable of (train, test), default 5
+        A number of folds is of shuffled rows, with the same share of each class, and fewer where a
+        class has fewer rows.
+    estimator : classifier, optional
+        Whose error is measured. None: ridge regression on the classes, columns on one scale.
+    feature_names : sequence of str, optional
+        Names of the columns; by default those of a data frame, else ``x0``, ``x1``, ...
+
+    Returns
+    -------
+    Suggestion
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separable.geometry import suggest_features
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> found = suggest_features(X, (X**2).sum(axis=1) < 1)
+    >>> found.features
+    ('x0^2', 'x1^2')
+    >>> found.error < found.error_before
+    True
+    """
+    if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or not 2 <= degree <= 5:
+        raise ParameterError(
+            f"The 'degree' parameter of suggest_features must be an int from 2 to 5. Got {degree!r}"
+            " instead."
+        )
+    if not CV.holds(cv) or cv is None:
+        raise ParameterError(
+            "The 'cv' parameter of suggest_features must be an int >= 2, a splitter or a list of "
+            f"splits. Got {cv!r} instead."
+        )
+    base, extra, names = _candidates(X, int(degree), feature_names)
+    labels = check_labels(y, base.n_rows, "suggest_features")
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(
+            f"suggest_features separates classes, but y holds only one: {classes.tolist()[0]!r}."
+        )
+    given = FeatureTable.of(base, extra, find_classes(labels, classes))
+    chosen, enough = _choose(given)
+    verdict = given.ask(chosen)
+    learner = RidgeClasses() if estimator is None else estimator
+    errors = _Errors.of(given, _folds(given, cv, learner), learner)
+    guess = 1.0 - float(np.bincount(given.label).max()) / len(given.label)
+    return Suggestion(
+        tuple(names[place] for place in chosen),
+        verdict.separable,
+        verdict,
+        None if errors is None else float(errors.after.mean()),
+        None if errors is None else float(errors.before.mean()),
+        guess,
+        len(names),
+        tuple(tuple(names[place] for place in some) for some in (errors.chosen if errors else ())),
+        _words(len(chosen), enough, errors, guess),
+        int(degree),
+    )
+
+
+def _candidates(
+    X: Any, degree: int, names: Sequence[str] | None = None
+) -> tuple[Rows, Rows, list[str]]:
+    """Return the columns that are there, products of them, and the names of these."""
+    base = as_rows(X)
+    encoder = PolynomialEncoder((2, degree)).fit(base)
+    size = base.n_rows * encoder.n_output_features_
+    if size > MOST and not base.is_sparse:
+        raise ValueError(
+            f"Products of {base.n_features} columns up to degree {degree} are "
+            f"{encoder.n_output_features_}, for {base.n_rows} rows {size:.2g} numbers, more than "
+            f"the {MOST:.2g} there is room for. Choose fewer columns, or some of the rows."
+        )
+    names = column_names(X) if names is None else names
+    told = encoder.get_feature_names_out(None if names is None else list(names))
+    return base, encoder.encode(base), told.tolist()
+
+
+def _choose(given: FeatureTable) -> tuple[Places, bool]:
+    """Return columns to add, and whether they are enough."""
+    found = small_set(given)
+    return (_best(given), False) if found is None else (found, True)
+
+
+def _best(given: FeatureTable) -> Places:
+    """Return columns, the first of those with large weights, with which fewest rows are wrong."""
+    every = np.arange(given.extra.shape[1])
+    d = given.base.shape[1]
+    whole = RidgeClasses().fit(given.matrix(every), given.label)
+    order = np.argsort(-np.linalg.norm(whole.coef_[d:], axis=1), kind="stable")
+    sizes = [0, *(2**k for k in range(int(np.log2(len(every))) + 1)), len(every)]
+    wrong = [_wrong(RidgeClasses(), given, given, order[:size]).sum() for size in sizes]
+    return np.sort(order[: sizes[int(np.argmin(wrong))]])
+
+
+def _wrong(
+    estimator: Any, seen: FeatureTable, unseen: FeatureTable, columns: Places
+) -> NDArray[np.bool_]:
+    """Return which rows a learner of other rows gets wrong, with some columns added."""
+    fitted = clone(estimator).fit(seen.matrix(columns), seen.label)
+    wrong: NDArray[np.bool_] = fitted.predict(unseen.matrix(columns)) != unseen.label
+    return wrong
+
+
+def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Places, Places]]:
+    """Return rows to train on and rows held out; none where a class has one row."""
+    label, n = given.label, len(given.label)
+    if isinstance(cv, int | np.integer):
+        most = min(int(cv), int(np.bincount(label).min()))
+        if most < 2:
+            return []
+        cv = StratifiedKFold(most, shuffle=True, random_state=0)
+    splits = read_splits(cv, learner, np.empty((n, 1)), label, None, n)
+    return [(split.train, split.test) for split in splits]
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Which of the rows held out are wrong without and with features, and what folds chose."""
+
+    before: NDArray[np.bool_]
+    after: NDArray[np.bool_]
+    chosen: list[Places]
+
+    @classmethod
+    def of(
+        cls, given: FeatureTable, folds: list[tuple[Places, Places]], estimator: Any
+    ) -> _Errors | None:
+        """Choose features without the rows of each fold, and look at these; None: no folds."""
+        if not folds:
+            return None
+        before, after, chosen = [], [], []
+        for train, test in folds:
+            seen, unseen = given.take(train), given.take(test)
+            columns = _choose(seen)[0]
+            chosen.append(columns)
+            before.append(_wrong(estimator, seen, unseen, columns[:0]))
+            same = not len(columns)
+            after.append(before[-1] if same else _wrong(estimator, seen, unseen, columns))
+        return cls(np.concatenate(before), np.concatenate(after), chosen)
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether fewer rows are wrong with the features, by two standard errors."""
+        better = int((self.before & ~self.after).sum())
+        worse = int((~self.before & self.after).sum())
+        return bool(better - worse > NOISE * np.sqrt(better + worse))
+
+    def beats(self, guess: float) -> bool:
+        """Whether fewer rows are wrong than by guessing, by two standard errors."""
+        noise = np.sqrt(guess * (1.0 - guess) / len(self.after))
+        return bool(self.after.mean() < guess - NOISE * noise)
+
+
+def _words(n_chosen: int, enough: bool, errors: _Errors | None, guess: float) -> str:
+    """Return what the numbers say."""
+    if not enough:
+        first = (
+            "All squares and products together do not separate these rows; with those named, "
+            "fewest are wrong. A higher degree may, but rows that contradict each other never are."
+        )
+    elif n_chosen == 0:
+        first = "The rows are separable as they are: nothing has to be added."
+    else:
+        first = "With these features the rows are separable, and none of them can be dropped."
+    if errors is None:
+        return f"{first} A class has one row only, so no error on rows held out can be told."
+    after, before = float(errors.after.mean()), float(errors.before.mean())
+    if not errors.beats(guess):
+        return (
+            f"{first} But on rows held out the error, {after:.3g}, is not clearly below that of "
+            f"guessing the most frequent class, {guess:.3g}: what separates these rows says "
+            "nothing of others. This is overfitting."
+        )
+    if n_chosen and not errors.is_lower:
+        return (
+            f"{first} But on rows held out the error, {after:.3g}, is not clearly lower than "
+            f"without them, {before:.3g}: they fit these rows and not what is behind them. This is "
+            "overfitting."
+        )
+    return first
+
+
+def _plain(given: FeatureTable, places: list[int]) -> Any:
+    return given.matrix(np.array(places, dtype=np.intp))
+
+
+def _share(error: float | None) -> str:
+    return "unknown" if error is None else f"{error:.3g}"

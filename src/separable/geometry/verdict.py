@@ -1,0 +1,155 @@
+"""The answer to "is it separable?", with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.geometry.labelled_rows import read_labelled
+from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
+from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
+from separable.geometry.widest_margin import proves_margin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.geometry.proofs import Floats, Proof
+    from separable.geometry.signed_rows import SignedRows
+
+__all__ = ["Verdict"]
+
+#: Names of columns that a text shows.
+SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict:
+    """Whether classes can be told apart by a hyperplane, and why that is certain.
+
+    Parameters
+    ----------
+    kind : {"separable", "quasi-separable", "overlap", "undecided"}
+    reason : str
+        What decides, or why nothing does.
+    proof : Separation, QuasiSeparation, Overlap or None
+        None if undecided.
+    classes : ndarray, shape (2,)
+        The classes on the negative and the positive side.
+    fit_intercept : bool
+        Whether the hyperplane may miss the origin.
+    shape : tuple of int
+        Rows and columns of the data.
+    """
+
+    kind: str
+    reason: str
+    proof: Proof | None
+    classes: NDArray[Any]
+    fit_intercept: bool
+    shape: tuple[int, int]
+
+    @property
+    def separable(self) -> bool | None:
+        """True, False, or None if undecided."""
+        return None if self.kind == "undecided" else self.kind == "separable"
+
+    @property
+    def margin(self) -> float:
+        """The distance of the nearest row from the hyperplane found; 0.0 if not separable."""
+        return self.proof.margin if isinstance(self.proof, Separation) else 0.0
+
+    @property
+    def margin_bound(self) -> float:
+        """No hyperplane has a larger margin: 0.0 if not separable, inf if undecided."""
+        if isinstance(self.proof, Separation):
+            return self.proof.margin_bound
+        return 0.0 if self.proof is not None else float("inf")
+
+    def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
+        """Check the proof against data, and nothing else: True if it proves ``kind`` of them.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data that the verdict is about.
+        exact : bool, default False
+            Whether multipliers are solved for in rational arithmetic. By default a bound on
+            rounding shows that there are exact ones close to those of the proof. Signs are exact
+            in both cases.
+
+        Returns
+        -------
+        bool
+            False for other data, a changed proof, or an undecided verdict.
+        """
+        data = read_labelled(X, y)
+        if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
+            return False
+        if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
+            return False
+        try:
+            return self._holds(data.signed(self.fit_intercept), exact)
+        except (ValueError, IndexError):  # arrays of other lengths
+            return False
+
+    def _holds(self, cone: SignedRows, exact: bool) -> bool:
+        proof = self.proof
+        if isinstance(proof, Separation):
+            u = self._packed(proof.weights, proof.intercept)
+            return separates(cone, u) and proves_margin(cone, proof)
+        if isinstance(proof, QuasiSeparation):
+            u = self._packed(proof.weights, proof.intercept)
+            return (
+                len(proof.columns) == np.count_nonzero(proof.weights)
+                and bool(np.isin(proof.rows, proof.boundary).all())
+                and separates_weakly(cone, u, proof.boundary)
+                and cancels(cone, proof.rows, proof.multipliers, exact=exact)
+            )
+        if isinstance(proof, Overlap):
+            return overlaps(cone, proof.rows, proof.multipliers, proof.rank, exact=exact)
+        return False
+
+    def _packed(self, weights: Floats, intercept: float) -> Floats:
+        return np.append(weights, intercept) if self.fit_intercept else weights
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        return {
+            "separable": self.separable,
+            "kind": self.kind,
+            "margin": self.margin,
+            "margin_bound": self.margin_bound,
+            "reason": self.reason,
+            "classes": self.classes.tolist(),
+            "fit_intercept": self.fit_intercept,
+            "shape": list(self.shape),
+            "proof": None if self.proof is None else self.proof.to_dict(),
+        }
+
+    def to_text(self) -> str:
+        """Return the verdict in a few lines."""
+        n, d = self.shape
+        lines = [
+            f"{self.kind}: {self.reason}",
+            f"  {n} rows, {d} columns, classes {self.classes.tolist()}",
+        ]
+        proof = self.proof
+        if isinstance(proof, Separation):
+            lines.append(
+                f"  margin {proof.margin:.6g}, at most {proof.margin_bound:.6g} is possible"
+            )
+        elif isinstance(proof, QuasiSeparation):
+            names = ", ".join(map(str, proof.columns[:SHOWN]))
+            more = len(proof.columns) - SHOWN
+            lines.append(
+                f"  {len(proof.boundary)} rows on the boundary; columns {names}"
+                + (f" and {more} more" if more > 0 else "")
+            )
+        elif isinstance(proof, Overlap):
+            lines.append(f"  {len(proof.rows)} rows of rank {proof.rank} cancel")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.to_text()

@@ -1,0 +1,116 @@
+"""Several verdicts: on every pair of classes, or on each class against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.geometry.labelled_rows import LabelledRows
+from separable.model.words import label_value, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from separable.geometry.verdict import Verdict
+
+__all__ = ["Verdicts", "ask_each", "ask_pairs"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdicts(Mapping[Any, Any]):
+    """Verdicts by pair of classes, (a, b), or by class; an ordered mapping.
+
+    Parameters
+    ----------
+    verdicts : dict
+    multi_class : {"pairs", "ovr"}
+    """
+
+    verdicts: dict[Any, Verdict]
+    multi_class: str
+
+    def __getitem__(self, key: Any) -> Verdict:
+        return self.verdicts[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether all are: False if one is not, None if none is not and one is undecided."""
+        answers = [verdict.separable for verdict in self.verdicts.values()]
+        return False if False in answers else None if None in answers else True
+
+    def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
+        """Check all proofs against data; see `Verdict.verify`."""
+        rows, labels = _matrix(X), np.asarray(y)
+        for key, verdict in self.verdicts.items():
+            if self.multi_class == "pairs":
+                mine = np.isin(labels, np.array(key))
+                given = rows[np.flatnonzero(mine)], labels[mine]
+            else:
+                given = rows, labels == key
+            if not verdict.verify(*given, exact=exact):
+                return False
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        return {
+            "separable": self.separable,
+            "multi_class": self.multi_class,
+            "verdicts": [
+                {"classes": list(key) if isinstance(key, tuple) else key, **verdict.to_dict()}
+                for key, verdict in self.verdicts.items()
+            ],
+        }
+
+    def to_text(self) -> str:
+        """Return a line for each."""
+        between = " and " if self.multi_class == "pairs" else ""
+        lines = [
+            (
+                between.join(map(str, key)) if isinstance(key, tuple) else f"{key} and the rest",
+                verdict.kind,
+                f"{verdict.margin:.6g}" if verdict.separable else "",
+            )
+            for key, verdict in self.verdicts.items()
+        ]
+        return table([("classes", "verdict", "margin"), *lines], left=2)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def _matrix(X: Any) -> Any:
+    from separable.data.rows import as_rows
+
+    return as_rows(X).to_matrix()
+
+
+def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
+    """Ask about every pair of classes."""
+    found = {}
+    for a, b in combinations(range(len(data.classes)), 2):
+        rows = np.flatnonzero((data.label == a) | (data.label == b))
+        label = (data.label[rows] == b).astype(np.intp)
+        part = LabelledRows(data.rows.take(rows), label, data.classes[[a, b]], data.names)
+        found[label_value(data.classes[a]), label_value(data.classes[b])] = ask(part)
+    return Verdicts(found, "pairs")
+
+
+def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
+    """Ask about each class against the rest."""
+    found = {}
+    for k, name in enumerate(data.classes):
+        label = (data.label == k).astype(np.intp)
+        part = LabelledRows(data.rows, label, np.array([False, True]), data.names)
+        found[label_value(name)] = ask(part)
+    return Verdicts(found, "ovr")

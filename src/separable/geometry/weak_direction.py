@@ -1,0 +1,114 @@
+"""A weak direction as a proof wants it: exactly on the boundary, with short coordinates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.dependencies import column_powers, find_dependencies
+from separable.geometry.orthogonal import spanning
+from separable.geometry.signs import exact_signs
+from separable.geometry.whole_numbers import cleared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.geometry.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["tidy_direction"]
+
+#: Binary digits that coordinates are rounded to, the first that does.
+DIGITS = (2, 6, 14, 30, 53)
+
+
+def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats, Places] | None:
+    """Return a direction close to u, in floats that are exact where they can be, and its boundary.
+
+    Parameters
+    ----------
+    cone : ConeRows
+        Vectors as they came.
+    u : ndarray, shape (D,)
+        z.u is above 0 but on the boundary, where it is about 0.
+    boundary : ndarray of int
+
+    Returns
+    -------
+    u, boundary : ndarray, ndarray of int
+        None if no direction is found that is exactly 0 on the boundary and above 0 elsewhere.
+    """
+    found = find_dependencies(cone.take(spanning(cone, boundary)))
+    if found is None:
+        return None
+    null, factors = _sparse_parts(cone, found.null, u, boundary)
+    expected = np.ones(cone.size, dtype=np.int8)
+    expected[boundary] = 0
+    for digits in DIGITS:
+        exact = _sum(null, [_short(factor, digits) for factor in factors])
+        floats, is_exact = _floats(exact)
+        if np.array_equal(exact_signs(cone, floats if is_exact else exact), expected):
+            return floats, boundary
+    return None
+
+
+def _sparse_parts(
+    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places
+) -> tuple[list[Sequence[Fraction]], Floats]:
+    """Return directions of few columns first, and factors whose sum of them does what u does.
+
+    Directions may differ by one in which no vector has a part, as columns of a one-hot code do
+    beside an intercept: of such only the shortest are taken.
+    """
+    off = np.ones(cone.size, bool)
+    off[boundary] = False
+    vectors = cone.take(spanning(cone, np.flatnonzero(off)))
+    power = column_powers(vectors)
+    order = [_of_size_one(vector, power) for vector in null]
+    order.sort(key=lambda vector: sum(number != 0 for number in vector))
+    table = np.array([[float(number) for number in vector] for vector in order])
+    parts = vectors @ table.T
+    chosen: list[int] = []
+    left = parts / np.where((size := np.abs(parts).max(axis=0)) > 0, size, 1.0)
+    for place in range(left.shape[1]):
+        length = float(np.linalg.norm(left[:, place]))
+        if length <= 1e-9 * np.sqrt(len(left)):
+            continue
+        chosen.append(place)
+        unit = left[:, place] / length
+        left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
+    factors = np.linalg.lstsq(parts[:, chosen], vectors @ u, rcond=None)[0]
+    return [order[place] for place in chosen], factors
+
+
+def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
+    """Return a vector times the power of two that brings it to about 1, in scaled columns."""
+    sizes = [abs(number) / Fraction(float(p)) for number, p in zip(vector, power, strict=True)]
+    largest = max(sizes)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    factor = Fraction(2) ** -exponent
+    return [number * factor for number in vector]
+
+
+def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
+    total = [Fraction(0)] * len(vectors[0])
+    for vector, factor in zip(vectors, factors, strict=True):
+        if factor:
+            total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
+    return total
+
+
+def _short(number: float, digits: int) -> Fraction:
+    fraction, exponent = np.frexp(number)
+    return Fraction(round(float(fraction) * 2**digits)) * Fraction(2) ** (int(exponent) - digits)
+
+
+def _floats(exact: Sequence[Fraction]) -> tuple[Floats, bool]:
+    """Return a multiple in floats, and whether none was rounded."""
+    wholes = cleared(list(exact))
+    largest = max(abs(number) for number in wholes)
+    if largest < 2**53:
+        return np.array(wholes, dtype=np.float64), True
+    scale = Fraction(2) ** -largest.bit_length()
+    return np.array([float(number * scale) for number in wholes]), False

@@ -1,0 +1,122 @@
+"""What is drawn of a fitted estimator: its linear model, its classes, its scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.rows import column_names, is_scipy_sparse
+from separable.model.linear_model import LinearModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["best_of", "class_codes", "is_pipeline", "linear_model", "name_of", "names_of_columns"]
+
+
+def best_of(estimator: Any) -> Any:
+    """Return the estimator that answers: of a search the best one."""
+    return getattr(estimator, "best_estimator_", estimator)
+
+
+def is_pipeline(estimator: Any) -> bool:
+    """Say whether an estimator is steps, the last of which learns."""
+    return hasattr(estimator, "steps") and hasattr(estimator, "__getitem__")
+
+
+def name_of(estimator: Any) -> str:
+    """Return what a title calls an estimator: its class, or its steps."""
+    if isinstance(estimator, LinearModel):
+        return estimator.learner
+    steps = getattr(estimator, "steps", None) or [("", estimator)]
+    return " + ".join(type(step).__name__ for _, step in steps)
+
+
+def linear_model(estimator: Any) -> LinearModel:
+    """Return the linear model that a fitted estimator ends in.
+
+    Parameters
+    ----------
+    estimator : LinearModel, learner, search, or fitted linear estimator of scikit-learn
+        Of a pipeline, the last step, with the names that the others give to its columns.
+    """
+    fitted = best_of(estimator)
+    if isinstance(fitted, LinearModel):
+        return fitted
+    if is_pipeline(fitted):
+        return _with_names(linear_model(fitted[-1]), _names_before_last(fitted))
+    own = getattr(fitted, "model_", None)
+    if isinstance(own, LinearModel):
+        return own
+    if own is not None or getattr(fitted, "coef_", None) is None:
+        raise TypeError(
+            f"{type(fitted).__name__} has no weights of one linear model, or is not fitted. Pass a "
+            "fitted linear learner, for example LinearSVM().fit(X, y), or a LinearModel."
+        )
+    return _from_arrays(fitted)
+
+
+def _from_arrays(fitted: Any) -> LinearModel:
+    """Return the model of scikit-learn's arrays."""
+    coef: Any = fitted.coef_
+    if is_scipy_sparse(coef):
+        coef = coef.toarray()  # weights, not data
+    weights = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    intercept = np.broadcast_to(np.asarray(fitted.intercept_, dtype=np.float64), len(weights))
+    classes = getattr(fitted, "classes_", None)
+    names = getattr(fitted, "feature_names_in_", None)
+    return LinearModel(
+        weights,
+        intercept,
+        classes,
+        "identity" if classes is None else "score",
+        None if names is None else [str(name) for name in names],
+        learner=type(fitted).__name__,
+    )
+
+
+def _names_before_last(pipeline: Any) -> Sequence[str] | None:
+    """Return what the steps before the last call their columns, if they say."""
+    try:
+        return [str(name) for name in pipeline[:-1].get_feature_names_out()]
+    except (AttributeError, ValueError, TypeError):
+        return None
+
+
+def _with_names(model: LinearModel, names: Sequence[str] | None) -> LinearModel:
+    if names is None or model.feature_names is not None or len(names) != model.n_features:
+        return model
+    return LinearModel(
+        model.weights, model.intercept, model.classes, model.link, names, learner=model.learner
+    )
+
+
+def class_codes(y: Any, n_rows: int, classes: NDArray[Any], owner: str) -> NDArray[np.int32]:
+    """Return the place of each row's label among the classes, or say which label is none."""
+    from separable.fitting.targets import check_labels, find_classes
+
+    labels = check_labels(y, n_rows, owner)
+    codes = find_classes(labels, classes)
+    if (codes < 0).any():
+        label = labels[int(np.argmin(codes))].tolist()
+        raise ValueError(
+            f"y holds {label!r}, which is not a class of the model. There are: "
+            f"{', '.join(map(repr, classes[:8].tolist()))}{', ...' * (len(classes) > 8)}."
+        )
+    return codes
+
+
+def names_of_columns(X: Any, model: Any, count: int) -> list[str]:
+    """Return the names of columns: those of X, else those of the model, else x0, x1, ..."""
+    found = column_names(X)
+    if found is None or len(found) != count:
+        found = getattr(model, "feature_names", None)
+    if found is None or len(found) != count:
+        names = getattr(model, "feature_names_in_", None)
+        found = None if names is None else tuple(map(str, names))
+    if found is None or len(found) != count:
+        return [f"x{k}" for k in range(count)]
+    return [str(name) for name in found]

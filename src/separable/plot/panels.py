@@ -1,0 +1,114 @@
+"""Several panels in one figure, or in the place of one axes."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.plot.style import pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["describe_panel", "legend_of_panels", "panels_for", "place_of"]
+
+#: Width of a panel, in inches, from which on text has its full size; and the least share of it.
+FULL_WIDTH, LEAST = 1.9, 0.6
+#: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
+ROOM, CHARACTER = 0.8, 0.52
+
+
+def place_of(ax: Axes) -> Any:
+    """Return where axes are, to be divided into panels; the axes themselves are hidden."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError(
+            "Axes that were placed by hand cannot be divided into panels. Use axes of "
+            "plt.subplots or add_subplot."
+        )
+    ax.set_axis_off()
+    return place
+
+
+def panels_for(
+    ax: Axes | None,
+    count: int,
+    *,
+    columns: int = 3,
+    size: tuple[float, float] = (3.2, 3.0),
+    room: float = 0.0,
+    share: bool = False,
+) -> tuple[Figure | SubFigure, Any]:
+    """Return the figure and ``count`` axes in rows of at most ``columns``.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Whose place to divide; None: a new figure.
+    count, columns : int
+    size : (float, float)
+        Of one panel, in inches, for a new figure.
+    room : float
+        Inches of width beside the panels, for a legend or colour bar.
+    share : bool
+        Whether all panels have the same scales.
+
+    Returns
+    -------
+    figure
+    axes : ndarray of Axes, shape (count,)
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if ax is None:
+        width = columns * size[0] + room
+        figure: Any = pyplot().figure(figsize=(width, rows * size[1]), layout="constrained")
+        grid = figure.add_gridspec(rows, columns)
+    else:
+        figure = ax.figure
+        grid = place_of(ax).subgridspec(rows, columns)
+    made: list[Any] = []
+    for place in range(count):
+        same = made[0] if share and made else None
+        made.append(figure.add_subplot(grid[divmod(place, columns)], sharex=same, sharey=same))
+    return figure, np.array(made, dtype=object)
+
+
+def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
+    """Write what a panel shows above it and along its axes; once for those of one scale."""
+    inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
+    share = min(1.0, max(LEAST, inches / FULL_WIDTH))
+    room = max(12, int(ROOM * inches * 72 / (CHARACTER * 10 * share)))
+    lines = [textwrap.fill(line, room) if share < 1 else line for line in title.split("\n")]
+    ax.set_title("\n".join(lines), fontsize=10 * share, loc="left")
+    ax.set_xlabel(x, fontsize=9.5 * share)
+    ax.set_ylabel(y, fontsize=9.5 * share)
+    ax.tick_params(labelsize=8.5 * share)
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
+        ax.label_outer()
+
+
+def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
+    """Explain lines and markers once for all panels: below them, or beside the first row.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes
+    handles : sequence of artists with labels
+    whole : bool
+        Whether the panels have the figure for themselves.
+    """
+    if whole:
+        axes[0].figure.legend(
+            handles=handles, loc="outside lower center", ncols=len(handles), frameon=False
+        )
+        return
+    row = axes[0].get_subplotspec().rowspan
+    last = [ax for ax in axes if ax.get_subplotspec().rowspan == row][-1]
+    last.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8
+    )

@@ -1,0 +1,116 @@
+"""Weights as images: of models whose columns are pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from separable.plot.display import Display
+from separable.plot.fitted import linear_model
+from separable.plot.panels import panels_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["WeightImagesDisplay"]
+
+
+@dataclass(eq=False, repr=False)
+class WeightImagesDisplay(Display):
+    """The weights of a model whose columns are the pixels of an image, one image a class.
+
+    Red speaks for the class, blue against it, white says nothing; all images have one scale, the
+    same on both sides of 0.
+
+    Parameters
+    ----------
+    images : ndarray of shape (k, height, width)
+    titles : tuple of str
+        What each image is of.
+
+    Attributes
+    ----------
+    limit : float
+        The largest weight in size; colours go from -limit to limit.
+    axes_ : ndarray of Axes
+    ax_ : Axes
+        The first.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from separable import LDA
+    >>> from separable.plot import WeightImagesDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LDA(shrinkage=0.1).fit(X, y)
+    >>> display = WeightImagesDisplay.from_estimator(model, (8, 8))
+    >>> display.images.shape, display.titles[:2]
+    ((10, 8, 8), ('0', '1'))
+    """
+
+    images: Floats
+    titles: tuple[str, ...]
+    axes_: Any = field(init=False)
+
+    @property
+    def limit(self) -> float:
+        """The largest weight in size."""
+        return float(np.abs(self.images).max()) or 1.0
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, shape: tuple[int, int], *, columns: int = 5, ax: Axes | None = None
+    ) -> Self:
+        """Draw the weights of a fitted linear model.
+
+        Parameters
+        ----------
+        estimator : fitted linear learner, search, pipeline or LinearModel
+        shape : (int, int)
+            Height and width; columns of X are pixels row by row.
+        columns : int, default 5
+            Images side by side.
+        ax : Axes, optional
+
+        Returns
+        -------
+        WeightImagesDisplay
+        """
+        model = linear_model(estimator)
+        weights = np.asarray(model.weights, dtype=np.float64)
+        height, width = shape
+        if height * width != weights.shape[1]:
+            raise ValueError(
+                f"shape={tuple(shape)} has {height * width} pixels, but the model has "
+                f"{weights.shape[1]} columns. Give the height and width of the images."
+            )
+        images = weights.reshape(len(weights), height, width)
+        return cls(images, _titles(model.classes, len(images))).plot(ax, columns=columns)
+
+    def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
+        """Draw the images, in the place of ``ax`` or in a new figure; return self."""
+        count = len(self.images)
+        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=(1.7, 1.95), room=1)
+        self.ax_ = self.axes_[0]
+        for place, image, title in zip(self.axes_, self.images, self.titles, strict=True):
+            drawn = place.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
+            place.set_title(title, fontsize=10)
+            place.set(xticks=[], yticks=[])
+        bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
+        bar.set_label("weight of the pixel: against ← 0 → for the class")
+        if ax is None:
+            self.figure_.suptitle("Weights as images")
+        return self
+
+
+def _titles(classes: Any, count: int) -> tuple[str, ...]:
+    if classes is None:
+        return ("weights",) if count == 1 else tuple(f"target {k}" for k in range(count))
+    labels = [str(label) for label in np.asarray(classes).tolist()]
+    return (f"{labels[1]} against {labels[0]}",) if count == 1 else tuple(labels)

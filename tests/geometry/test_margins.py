@@ -1,0 +1,171 @@
+"""Margins of every classifier, against distances computed row by row."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from separable import (
+    BernoulliNB,
+    LinearModel,
+    LinearSVM,
+    LogisticRegression,
+    Perceptron,
+    PolynomialEncoder,
+    Ridge,
+    TableClassifier,
+    VotedPerceptron,
+)
+from separable.cli.learners import LEARNERS
+from separable.geometry import margins
+
+CLASSIFIERS = [
+    learner.load()
+    for learner in LEARNERS.values()
+    if learner.task == "classification" and "voted" not in learner.place
+]
+
+
+def counts(classes, n=40):
+    rng = np.random.default_rng(classes)
+    label = rng.permutation(np.arange(n) % classes)
+    return rng.poisson(1 + 2 * np.eye(classes, 5)[label]).astype(float), label
+
+
+def by_hand(model, X, places):
+    """Return margins and distances of rows, one at a time."""
+    W, b = model.weights, model.intercept
+    if len(W) == 1:
+        W, b = np.vstack([-W / 2, W / 2]), np.array([-b[0] / 2, b[0] / 2])
+    found = []
+    for x, y in zip(X, places, strict=True):
+        others = [k for k in range(len(W)) if k != y]
+        ahead = [(W[y] - W[k]) @ x + b[y] - b[k] for k in others]
+        norms = [np.linalg.norm(W[y] - W[k]) for k in others]
+        found.append((min(ahead), min(a / m for a, m in zip(ahead, norms, strict=True))))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_every_classifier(learner, classes):
+    X, place = counts(classes)
+    y = np.array(["ant", "bee", "cow"])[place]
+    model = learner().fit(X, y)
+    seen = X if model.model_.threshold is None else (model.model_.threshold < X).astype(float)
+    expected = by_hand(model.model_, seen, place)
+    for given in (model, model.model_):
+        for rows in (X, sp.csr_array(X), sp.csr_matrix(X), X.astype(np.float32)):
+            found = margins(given, rows, y)
+            np.testing.assert_allclose(found.margins, expected[0], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(found.distances, expected[1], rtol=1e-9, atol=1e-9)
+    right = model.predict(X) == y
+    assert (found.margins[right] >= 0).all()
+    assert (found.margins[~right] <= 0).all()
+    assert found.smallest == pytest.approx(expected[1].min())
+    assert found.wrong.tolist() == np.flatnonzero(found.margins <= 0).tolist()
+
+
+def test_support_rows_of_a_support_vector_machine():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 6])
+    y = np.repeat([0, 1], 30)
+    model = LinearSVM(C=1e4, loss="hinge", tol=1e-9).fit(X, y)
+    found = margins(model, X, y)
+    assert found.support.tolist() == np.flatnonzero(model.dual_coef_[0]).tolist()
+    assert found.smallest == pytest.approx(1 / np.linalg.norm(model.coef_), rel=1e-5)
+
+
+def test_a_distance_is_the_way_to_the_boundary():
+    X, place = counts(3)
+    model = LogisticRegression().fit(X, place).model_
+    found = margins(model, X, place)
+    W, b = model.weights, model.intercept
+    for row in range(len(X)):  # the foot of the way has two equal scores
+        ways = [
+            X[row]
+            - ((W[y] - W[k]) @ X[row] + b[y] - b[k]) / np.sum((W[y] - W[k]) ** 2) * (W[y] - W[k])
+            for y in [place[row]]
+            for k in range(3)
+            if k != y
+        ]
+        lengths = [np.linalg.norm(way - X[row]) for way in ways]
+        if found.margins[row] > 0:
+            assert found.distances[row] == pytest.approx(min(lengths))
+
+
+def test_raw_tables_and_encoders():
+    frame = pd.DataFrame({"colour": ["red", "blue"] * 10, "size": np.arange(20.0)})
+    y = np.where(frame["size"] > 9, "big", "small")
+    table = TableClassifier(LogisticRegression()).fit(frame, y)
+    whole = margins(table, frame, y)
+    rows = table.encoder_.encode(frame)
+    np.testing.assert_allclose(
+        whole.margins, by_hand(table.model_, rows.to_matrix(), (y == "small").astype(int))[0]
+    )
+    squares = PolynomialEncoder().fit(frame[["size"]])
+    bent = LogisticRegression().fit(squares.transform(frame[["size"]]), y).model_
+    model = LinearModel(bent.weights, bent.intercept, bent.classes, "logistic", encoder=squares)
+    found = margins(model, frame[["size"]], y)
+    np.testing.assert_allclose(
+        found.margins, margins(bent, squares.encode(frame[["size"]]), y).margins
+    )
+
+
+def test_a_model_of_indicators_measures_indicators():
+    X, place = counts(2)
+    model = BernoulliNB(binarize=1.0).fit(X, place)
+    expected = by_hand(model.model_, (X > 1.0).astype(float), place)
+    np.testing.assert_allclose(margins(model, X, place).distances, expected[1])
+
+
+def test_weights_that_are_equal_have_no_boundary():
+    model = LinearModel([[1.0], [1.0], [0.0]], [2.0, 1.0, 0.0], ["a", "b", "c"], "score")
+    found = margins(model, [[3.0], [3.0], [3.0]], ["a", "b", "c"])
+    np.testing.assert_array_equal(found.margins, [1.0, -1.0, -5.0])
+    np.testing.assert_array_equal(found.distances, [5.0, -np.inf, -5.0])
+    flat = LinearModel([[0.0]], [1.0], [0, 1], "score")
+    np.testing.assert_array_equal(
+        margins(flat, [[1.0], [1.0]], [0, 1]).distances, [-np.inf, np.inf]
+    )
+    tie = LinearModel([[0.0]], [0.0], [0, 1], "score")
+    assert margins(tie, [[1.0]], [1]).distances.tolist() == [0.0]
+
+
+def test_shown():
+    model = LinearModel([[3.0, 4.0]], [-5.0], [0, 1], "score")
+    found = margins(model, [[3.0, 4.0], [1.0, 0.0], [1.1, 0.8]], [1, 0, 1])
+    assert found.smallest == pytest.approx(0.3)
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["rows"] == 3
+    assert told["wrong"] == []
+    text = found.to_text()
+    assert text == repr(found)
+    assert "0.3 (row 2)" in text
+
+
+def test_what_cannot_be_measured():
+    X, place = counts(2)
+    with pytest.raises(ValueError, match=r"predicts numbers. Use a classifier"):
+        margins(Ridge().fit(X, place), X, place)
+    with pytest.raises(ValueError, match="VotedPerceptron has none"):
+        margins(VotedPerceptron().fit(X, place), X, place)
+    with pytest.raises(ValueError, match="str has none"):
+        margins("model", X, place)
+    one = Perceptron().partial_fit(X, np.zeros(len(X), int))
+    with pytest.raises(ValueError, match="one class only, 0"):
+        margins(one, X, place)
+    model = LogisticRegression().fit(X, place)
+    with pytest.raises(ValueError, match=r"label 2 of row 1 is no class .* There are: 0, 1"):
+        margins(model, X[:2], [0, 2])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        margins(model, X, place[:-1])
+    with pytest.raises(ValueError, match="expects 5"):
+        margins(model, X[:, :4], place)
+    with pytest.raises(ValueError, match="NaN in row 0"):
+        margins(model, np.full((2, 5), np.nan), [0, 1])
+    with pytest.raises(ValueError, match="labels changed type"):
+        margins(model, X, place.astype(str))

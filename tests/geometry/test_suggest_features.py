@@ -1,0 +1,165 @@
+"""Features that separate: small sets that cannot be made smaller, and the error beside them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_circles
+from sklearn.linear_model import RidgeClassifier
+
+from separable import LinearSVM
+from separable.geometry import separability, suggest_features
+from separable.geometry.held_out_error import RidgeClasses
+
+
+def xor(n=80, seed=0):
+    X = np.random.default_rng(seed).uniform(-1, 1, size=(n, 2))
+    X += 0.05 * np.sign(X)
+    return X, X[:, 0] * X[:, 1] > 0
+
+
+def test_exclusive_or_needs_the_product():
+    X, y = xor()
+    found = suggest_features(X, y)
+    assert found.features == ("x0*x1",)
+    assert found.separable
+    assert found.verdict.verify(found.transform(X) / abs(found.transform(X)).max(axis=0), y)
+    assert found.error < 0.1 < found.error_before
+    assert "overfitting" not in found.reason
+    assert set(found.in_folds) == {("x0*x1",)}
+
+
+def test_the_four_rows_of_exclusive_or():
+    found = suggest_features([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    assert found.features == ("x0*x1",)
+    assert found.separable
+
+
+def test_circles_need_both_squares():
+    X, y = make_circles(200, noise=0.05, factor=0.4, random_state=0)
+    found = suggest_features(pd.DataFrame(X, columns=["east", "north"]), y)
+    assert found.features == ("east^2", "north^2")
+    assert found.error < 0.02
+    assert found.error_before > 0.3
+    assert found.n_candidates == 3
+
+
+def test_no_member_can_be_dropped():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] ** 2 - 0.5 * X[:, 3] * X[:, 0] > 0.5).astype(int)
+    found = suggest_features(X, y)
+    assert found.separable
+    whole = found.transform(X)
+    assert separability(whole, y).separable
+    for j in range(len(found.features)):
+        rest = np.delete(whole, 4 + j, axis=1)
+        assert separability(rest, y).separable is False
+
+
+def test_random_labels_are_separable_and_not_learned():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 12)), rng.integers(0, 2, 60)
+    found = suggest_features(X, y)
+    assert found.separable
+    assert found.features
+    assert found.error > 0.3  # the features are chosen without the rows held out
+    assert "This is overfitting." in found.reason
+
+
+def test_many_columns_and_random_labels_need_nothing_and_say_nothing():
+    rng = np.random.default_rng(1)
+    found = suggest_features(rng.normal(size=(40, 50)), np.arange(40) % 2, cv=4)
+    assert found.features == ()
+    assert "separable as they are" in found.reason
+    assert found.error == found.error_before
+    assert found.error > 0.3
+
+
+def test_already_separable():
+    X, _ = xor()
+    found = suggest_features(X, X[:, 0] > 0)
+    assert found.features == ()
+    assert found.separable
+    assert found.reason == "The rows are separable as they are: nothing has to be added."
+
+
+def test_what_cannot_be_reached():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = (np.sin(3 * X[:, 0]) + rng.normal(size=150) * 0.3 > 0).astype(int)
+    found = suggest_features(X, y)
+    assert found.separable is False
+    assert "do not separate these rows" in found.reason
+    contradiction = suggest_features([[1.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    assert contradiction.separable is False
+
+
+def test_three_classes_and_sparse_rows():
+    X, _ = make_circles(150, noise=0.02, factor=0.4, random_state=0)
+    y = np.digitize((X**2).sum(axis=1), [0.3, 0.99])
+    found = suggest_features(sp.csr_array(X), np.array(["in", "mid", "out"])[y], cv=3)
+    assert found.separable
+    assert set(found.features) <= {"x0^2", "x0*x1", "x1^2"}
+    assert sp.issparse(found.transform(sp.csr_array(X)))
+
+
+def test_a_higher_degree():
+    X = np.linspace(-1, 1, 41).reshape(-1, 1)
+    y = (X[:, 0] * (X[:, 0] - 0.51) * (X[:, 0] + 0.49) > 0).astype(int)
+    assert suggest_features(X, y).separable is False
+    found = suggest_features(X, y, degree=3)
+    assert found.separable
+    assert found.features == ("x0^2", "x0^3") or found.features == ("x0^3",)
+
+
+def test_another_learner_and_folds():
+    X, y = xor()
+    found = suggest_features(X, y, estimator=LinearSVM(), cv=[(np.arange(40), np.arange(40, 80))])
+    assert len(found.in_folds) == 1
+    assert found.error < found.error_before
+
+
+def test_a_class_of_one_row_has_no_error():
+    found = suggest_features([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert found.error is None
+    assert "one row only" in found.reason
+    assert "unknown" in found.to_text()
+
+
+def test_shown():
+    X, y = xor()
+    found = suggest_features(X, y, feature_names=["a", "b"])
+    text = found.to_text()
+    assert text == repr(found)
+    assert "a*b" in text
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["features"] == ["a*b"]
+
+
+def test_what_is_refused():
+    X, y = xor(10)
+    with pytest.raises(ValueError, match="'degree' parameter of suggest_features must be an int"):
+        suggest_features(X, y, degree=1)
+    with pytest.raises(ValueError, match="'cv' parameter of suggest_features must be"):
+        suggest_features(X, y, cv=1)
+    with pytest.raises(ValueError, match="y holds only one: True"):
+        suggest_features(X, np.full(10, True))
+    with pytest.raises(ValueError, match="NaN"):
+        suggest_features([[np.nan]], [1])
+    with pytest.raises(ValueError, match="Choose fewer columns"):
+        suggest_features(np.zeros((100_000, 100)), np.arange(100_000) % 2)
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (20, 40)])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_light_classifier_is_a_ridge(shape, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) * rng.uniform(0.1, 10, shape[1]) + 1
+    y = np.arange(shape[0]) % 3
+    scaled = X / np.sqrt((X**2).mean(axis=0))
+    peer = RidgeClassifier(alpha=1.0).fit(scaled, y)
+    mine = RidgeClasses().fit(form(X), y)
+    np.testing.assert_array_equal(mine.predict(form(X)), peer.predict(scaled))

@@ -1,0 +1,149 @@
+"""Curves of cross-validation and the choices marked on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from separable import (
+    ElasticNetCV,
+    LassoCV,
+    LinearSVMCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PolynomialEncoder,
+    Ridge,
+    RidgeCV,
+)
+from separable.plot import CrossValidationDisplay
+from separable.select import search, validation_curve
+
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+
+
+def drawn_mean(display):
+    return display.ax_.lines[0].get_ydata()
+
+
+def test_the_choices_of_a_learner_are_those_it_makes():
+    options = {"Cs": [0.001, 0.01, 0.1, 1, 10], "standardize": True}
+    best = LogisticRegressionCV(**options).fit(*CANCER)
+    careful = LogisticRegressionCV(select="1se", **options).fit(*CANCER)
+    display = CrossValidationDisplay.from_estimator(best)
+    (line,) = display.lines
+    assert line.values[display.best] == best.C_
+    assert line.values[display.one_se] == careful.C_
+    assert display.metric == "log loss"
+    assert np.allclose(drawn_mean(display), -best.cv_results_["mean_score"])
+    assert "less is better" in display.ax_.get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("learner", "metric"),
+    [(LassoCV(), "mean squared error"), (RidgeCV(cv=5), "mean squared error")],
+)
+def test_learners_of_numbers(learner, metric):
+    display = CrossValidationDisplay.from_estimator(learner.fit(*DIABETES))
+    assert display.metric == metric
+    assert display.lines[0].values[display.best] == learner.alpha_
+    assert (drawn_mean(display) > 0).all()
+
+
+def test_a_score_that_more_is_better_of():
+    X, y = CANCER
+    found = LinearSVMCV(Cs=[0.01, 0.1, 1], standardize=True, scoring="accuracy").fit(X, y)
+    display = CrossValidationDisplay.from_estimator(found)
+    assert display.metric == "accuracy"
+    assert "more is better" in display.ax_.get_ylabel()
+
+
+def test_a_line_for_each_mixture():
+    found = ElasticNetCV(l1_ratio=[0.5, 1.0], alphas=10).fit(*DIABETES)
+    display = CrossValidationDisplay.from_estimator(found)
+    assert [line.label for line in display.lines] == ["l1_ratio = 0.5", "l1_ratio = 1"]
+    assert display.lines[display.best_line].values[display.best] == found.alpha_
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_searches_of_ours_and_of_scikit_learn(own):
+    X, y = CANCER
+    grid = {"C": [0.01, 0.1, 1.0]}
+    learner = LogisticRegression(standardize=True)
+    if own:
+        found = search(learner, grid, X, y, cv=3)
+    else:
+        found = GridSearchCV(learner, grid, cv=3).fit(X, y)
+    display = CrossValidationDisplay.from_search(found)
+    means = found.cv_results_["mean_test_score"]
+    scores = np.array([found.cv_results_[f"split{k}_test_score"] for k in range(3)])
+    (line,) = display.lines
+    assert np.allclose(line.mean, means)
+    assert np.allclose(line.standard_error, scores.std(axis=0, ddof=1) / np.sqrt(3))
+    assert display.metric == "accuracy"
+    assert display.learner == "LogisticRegression"
+    assert line.values[display.best] == found.best_params_["C"]
+
+
+def test_two_parameters():
+    X, y = DIABETES
+    grid = {"polynomialencoder__degree": [1, 2], "ridge__alpha": [1.0, 10.0, 100.0]}
+    pipeline = make_pipeline(PolynomialEncoder(), StandardScaler(), Ridge())
+    found = GridSearchCV(pipeline, grid, cv=3, scoring="neg_mean_squared_error").fit(X[:, :3], y)
+    display = CrossValidationDisplay.from_search(found)
+    assert display.name == "ridge__alpha"
+    assert {line.label for line in display.lines} == {
+        "polynomialencoder__degree = 1",
+        "polynomialencoder__degree = 2",
+    }
+    best = display.lines[display.best_line]
+    assert best.mean[display.best] == pytest.approx(found.best_score_)
+    other = CrossValidationDisplay.from_search(found, name="polynomialencoder__degree")
+    assert len(other.lines) == 3
+    with pytest.raises(ValueError, match="has no numbers of 'C'"):
+        CrossValidationDisplay.from_search(found, name="C")
+
+
+def test_a_search_without_numbers_is_refused():
+    found = GridSearchCV(LogisticRegression(), {"standardize": [True, False]}, cv=2).fit(*CANCER)
+    with pytest.raises(ValueError, match="varies no number"):
+        CrossValidationDisplay.from_search(found)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_a_validation_curve_with_the_rows_learned_from(scoring):
+    found = validation_curve(
+        LogisticRegression(standardize=True),
+        *CANCER,
+        name="C",
+        values=[10.0, 0.1, 1.0, 0.01],
+        cv=3,
+        scoring=scoring,
+        train_scores=True,
+    )
+    display = CrossValidationDisplay.from_curve(found)
+    (line,) = display.lines
+    assert line.values.tolist() == [0.01, 0.1, 1.0, 10.0]
+    assert line.values[display.best] == found.best
+    assert line.values[display.one_se] == found.one_se
+    assert np.allclose(np.abs(drawn_mean(display)), np.abs(found.mean)[[3, 1, 2, 0]])
+    assert (drawn_mean(display) > 0).all()
+    texts = [each.get_text() for each in display.ax_.get_legend().get_texts()]
+    assert "rows learned from" in texts
+
+
+def test_a_validation_curve_of_words_is_refused():
+    found = validation_curve(
+        LogisticRegression(), *CANCER, name="multi_class", values=["ovr", "multinomial"], cv=2
+    )
+    with pytest.raises(ValueError, match=r"values of multi_class are no numbers: \['ovr'"):
+        CrossValidationDisplay.from_curve(found)
+
+
+def test_a_learner_without_a_search_is_refused():
+    with pytest.raises(TypeError, match="LogisticRegression has no scores by strength"):
+        CrossValidationDisplay.from_estimator(LogisticRegression().fit(*CANCER))
