@@ -188,7 +188,8 @@ def test_dates_of_javascript(tmp_path):
     file.write_text(export(model, to="js"))
     script = (
         f"const m = require({str(file)!r});"
-        "console.log(m.predict([new Date(Date.UTC(2024, 0, 31, 10))]) === m.predict(['2024-01-31T10:00']),"
+        "const day = new Date(Date.UTC(2024, 0, 31, 10));"
+        "console.log(m.predict([day]) === m.predict(['2024-01-31T10:00']),"
         "m.predict([new Date(NaN)]) === m.predict([null]))"
     )
     line = [tool("node"), "-e", script]
