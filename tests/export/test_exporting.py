@@ -219,6 +219,11 @@ def test_an_unknown_language(plain):
         export(plain, to="pyhton")
 
 
+def test_a_learner_that_is_not_fitted():
+    with pytest.raises(ExportError, match="got Perceptron. Fit it first"):
+        export(Perceptron(), to="c")
+
+
 @pytest.mark.parametrize("option", [{"table": "t"}, {"keep": ["id"]}])
 def test_options_of_other_languages(plain, option):
     with pytest.raises(ValueError, match="is for SQL, and to='c'"):

@@ -32,11 +32,11 @@ from separable.features.slot import DENSE_LIMIT
 from separable.features.table_encoder import TableEncoder
 from separable.features.text_encoder import TextEncoder
 from separable.model.linear_model import LinearModel
+from separable.model.voted_model import VotedModel
 
 if TYPE_CHECKING:
     from separable.features.column_states import ColumnEncoder
     from separable.features.one_hot_levels import ColumnLevels
-    from separable.model.kinds import Model
 
 __all__ = ["plan_of"]
 
@@ -46,7 +46,7 @@ _EXACT = 2**53
 _Takes = Literal["columns", "numbers", "text", "record"]
 
 
-def plan_of(model: Model) -> Plan:
+def plan_of(model: Any) -> Plan:
     """Return what a model computes.
 
     Parameters
@@ -62,11 +62,15 @@ def plan_of(model: Model) -> Plan:
     ExportError
         The model has something that no language can be given.
     """
-    if not isinstance(model, LinearModel):
+    if isinstance(model, VotedModel):
         raise ExportError(
             f"This {model.learner} model is {len(model.voters)} models that vote, and a file would "
             "hold all of them. Train an AveragedPerceptron, which is one model of about the same "
             "accuracy, and export that."
+        )
+    if not isinstance(model, LinearModel):
+        raise ExportError(
+            f"Expected a model or a fitted learner, got {type(model).__name__}. Fit it first."
         )
     takes, steps = _steps(model)
     _check_threshold(model, takes)
