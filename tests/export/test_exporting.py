@@ -220,7 +220,7 @@ def test_an_unknown_language(plain):
 
 
 def test_a_learner_that_is_not_fitted():
-    with pytest.raises(ExportError, match="got Perceptron. Fit it first"):
+    with pytest.raises(ExportError, match=r"got Perceptron\. Fit it first"):
         export(Perceptron(), to="c")
 
 

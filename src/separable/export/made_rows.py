@@ -23,6 +23,8 @@ __all__ = ["made_rows"]
 N_ROWS = 6
 #: The numbers of a row that is nothing but numbers, over and over.
 _PATTERN = (0.0, 1.0, -0.5, 2.0, 0.25, -1.5, 3.0)
+#: Words for texts whose own are not known, because they are hashed.
+_WORDS = "this is a good film and not a bad one at all, or so they say".split()
 #: Longer texts of a vocabulary are left out.
 _LONGEST = 200
 
@@ -86,7 +88,7 @@ def _moment(days: float) -> str:
 
 
 def _texts(step: TextStep) -> list[Any]:
-    terms = [term for term in step.terms if len(term) <= _LONGEST]
+    terms = [term for term in step.terms if len(term) <= _LONGEST] or _WORDS
     picked = terms[:: max(1, len(terms) // 24)]
     parts = [" ".join(picked[i::4]) for i in range(4)]
     texts: list[Any] = [*parts[:2], "", *parts[2:], "A new text: żółw, ΣΟΦΟΣ, naïve 東京 x 42_!"]
