@@ -24,7 +24,7 @@ N_ROWS = 6
 #: The numbers of a row that is nothing but numbers, over and over.
 _PATTERN = (0.0, 1.0, -0.5, 2.0, 0.25, -1.5, 3.0)
 #: Words for texts whose own are not known, because they are hashed.
-_WORDS = "this is a good film and not a bad one at all, or so they say".split()
+_WORDS = ["this", "is", "a", "good", "film", "not a", "bad one", "at all,", "or so", "they", "say"]
 #: Longer texts of a vocabulary are left out.
 _LONGEST = 200
 
