@@ -32,7 +32,7 @@ CALM = 1e-14
 #: Scores that are all larger are far enough from 0.
 CLEAR = 1e-3
 #: A step that lessens f by a smaller share does nothing; the second in a row is the last.
-STALL = 1e-14
+STALL = 1e-16
 #: Of the largest: an entry of a diagonal that is smaller is rounding.
 NOTHING = 1e-14
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
@@ -144,16 +144,17 @@ def find_least_violation(
         if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
         move = _solve(gram, slope)
-        before = scores
         along = face.scores(move)
         along[np.isinf(along)] = 0.0  # vectors that take no part
-        length = _search_along(before, along)
-        c = c + length * move
-        scores = face.scores(c)
+        after = c + _search_along(scores, along) * move
+        scores_after = face.scores(after)
+        value, value_after = _value(scores), _value(scores_after)
+        if value_after >= value:  # what is left is rounding
+            break
+        c, scores = after, scores_after
         if scores.min() > CLEAR:
             break
-        value, after = _value(before), _value(scores)
-        stalled = stalled + 1 if value - after <= STALL * value else 0
+        stalled = stalled + 1 if value - value_after <= STALL * value else 0
         if stalled == 2:
             break
     a = np.maximum(0.0, 1.0 - scores)
