@@ -84,9 +84,6 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
         return Dependencies(np.arange(size), [])
     if (size - rank) * size > MOST_NULL:
         return None
-    if rank == 0:
-        units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
-        return Dependencies(np.arange(0), units)
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
         powers: Vector = [Fraction(float(number)) for number in power]
