@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,8 @@ CLEAR = 1e-3
 STALL = 1e-16
 #: Of the largest: an entry of a diagonal that is smaller is rounding.
 NOTHING = 1e-14
+#: Systems of so few unknowns are solved in one call.
+DIRECT = 40
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
 RIDGE = 1e-14
 
@@ -180,17 +183,14 @@ def _solve(gram: Floats, slope: Floats) -> Floats:
     scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)
     target = slope / size
     try:
-        factor = np.linalg.cholesky(scaled)
+        if len(target) <= DIRECT:
+            return np.linalg.solve(scaled, target) / size
+        solved: Floats = cho_solve(cho_factor(scaled), target) / size
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
         values = np.where(values > 1e-13 * values[-1], values, np.inf)
-        rough: Floats = (vectors @ ((vectors.T @ target) / values)) / size
-        return rough
-    from scipy.linalg import solve_triangular
-
-    first = solve_triangular(factor, target, lower=True)
-    found: Floats = solve_triangular(factor, first, lower=True, trans=1) / size
-    return found
+        solved = (vectors @ ((vectors.T @ target) / values)) / size
+    return solved
 
 
 def _search_along(scores: Floats, along: Floats) -> float:
