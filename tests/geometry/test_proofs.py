@@ -152,3 +152,13 @@ def test_cancelling_needs_vectors_that_depend_exactly():
     for exact in (False, True):
         assert proved_cancelling(near, np.ones(2), exact=exact) is None
         assert proved_cancelling(near * [1.0, 0.0], np.ones(2), exact=exact).rank == 1
+
+
+def test_rational_arithmetic_has_a_limit_and_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 160)), np.arange(600) % 2
+    verdict = separability(X, y)
+    assert verdict.kind == "overlap"
+    assert verdict.verify(X, y)
+    with pytest.raises(ValueError, match="rational arithmetic solves for them up to rank"):
+        verdict.verify(X, y, exact=True)

@@ -26,6 +26,8 @@ __all__ = ["proved_cancelling"]
 NEARLY = 1e-8
 #: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
 SOLVED = 40
+#: Up to this rank they are solved for when asked: half a minute.
+MOST_SOLVED = 150
 
 
 def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
@@ -68,6 +70,12 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     part = part * column_powers(part)
     if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
+    if exact and found.rank > MOST_SOLVED:
+        raise ValueError(
+            f"The proof has multipliers on rows of rank {found.rank}; rational arithmetic solves "
+            f"for them up to rank {MOST_SOLVED}. verify(X, y) without exact=True bounds rounding "
+            "instead, which is a proof too."
+        )
     basis = independent_rows(part, found.rank, a)
     if not exact and _is_near(part, a, basis):
         return found

@@ -86,7 +86,8 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
         return None
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
-        null = [[n * Fraction(float(p)) for n, p in zip(v, power, strict=True)] for v in guess]
+        powers: Vector = [Fraction(float(number)) for number in power]
+        null = [_times(vector, powers) for vector in guess]
         return Dependencies(np.sort(order[:rank]), null)
     return _eliminated(vectors, scaled, rank)
 
@@ -162,5 +163,8 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
     if any(_products(wholes, vector).any() for vector in basis):
         return None
     powers = [Fraction(2) ** -int(e) for e in exponents]
-    null = [[n * p for n, p in zip(vector, powers, strict=True)] for vector in basis]
-    return Dependencies(np.array(pivots, dtype=np.intp), null)
+    return Dependencies(np.array(pivots, dtype=np.intp), [_times(v, powers) for v in basis])
+
+
+def _times(vector: Vector, powers: Vector) -> Vector:
+    return [number * power for number, power in zip(vector, powers, strict=True)]

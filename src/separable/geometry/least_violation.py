@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +33,11 @@ CALM = 1e-14
 #: Scores that are all larger are far enough from 0.
 CLEAR = 1e-3
 #: A step that lessens f by a smaller share does nothing; the second in a row is the last.
-STALL = 1e-14
+STALL = 1e-16
 #: Of the largest: an entry of a diagonal that is smaller is rounding.
 NOTHING = 1e-14
+#: Systems of so few unknowns are solved in one call.
+DIRECT = 40
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
 RIDGE = 1e-14
 
@@ -144,16 +147,17 @@ def find_least_violation(
         if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
         move = _solve(gram, slope)
-        before = scores
         along = face.scores(move)
         along[np.isinf(along)] = 0.0  # vectors that take no part
-        length = _search_along(before, along)
-        c = c + length * move
-        scores = face.scores(c)
+        after = c + _search_along(scores, along) * move
+        scores_after = face.scores(after)
+        value, value_after = _value(scores), _value(scores_after)
+        if value_after >= value:  # what is left is rounding
+            break
+        c, scores = after, scores_after
         if scores.min() > CLEAR:
             break
-        value, after = _value(before), _value(scores)
-        stalled = stalled + 1 if value - after <= STALL * value else 0
+        stalled = stalled + 1 if value - value_after <= STALL * value else 0
         if stalled == 2:
             break
     a = np.maximum(0.0, 1.0 - scores)
@@ -179,17 +183,14 @@ def _solve(gram: Floats, slope: Floats) -> Floats:
     scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)
     target = slope / size
     try:
-        factor = np.linalg.cholesky(scaled)
+        if len(target) <= DIRECT:
+            return np.linalg.solve(scaled, target) / size
+        solved: Floats = cho_solve(cho_factor(scaled), target) / size
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
         values = np.where(values > 1e-13 * values[-1], values, np.inf)
-        rough: Floats = (vectors @ ((vectors.T @ target) / values)) / size
-        return rough
-    from scipy.linalg import solve_triangular
-
-    first = solve_triangular(factor, target, lower=True)
-    found: Floats = solve_triangular(factor, first, lower=True, trans=1) / size
-    return found
+        solved = (vectors @ ((vectors.T @ target) / values)) / size
+    return solved
 
 
 def _search_along(scores: Floats, along: Floats) -> float:

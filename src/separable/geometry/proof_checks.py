@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats, Places
 
-__all__ = ["annihilates", "cancels", "overlaps", "separates", "separates_weakly", "snapped"]
+__all__ = [
+    "annihilates",
+    "cancels",
+    "full_rank",
+    "overlaps",
+    "separates",
+    "separates_weakly",
+    "snapped",
+]
 
 #: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
 NEARLY = 1e-8
@@ -37,8 +45,13 @@ def separates(cone: ConeRows, u: Floats) -> bool:
 
 def overlaps(cone: ConeRows, chosen: Places, a: Floats, rank: int, *, exact: bool) -> bool:
     """Return whether multipliers close to a cancel, on vectors of the rank of all."""
+    return full_rank(cone, chosen, a, exact=exact) == rank
+
+
+def full_rank(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> int | None:
+    """Return the rank of all vectors if some, on which multipliers close to a cancel, have it."""
     found = proved_cancelling(cone.take(chosen), a, exact=exact)
-    return found is not None and found.rank == rank and annihilates(cone, found.null)
+    return found.rank if found is not None and annihilates(cone, found.null) else None
 
 
 def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:

@@ -23,6 +23,8 @@ __all__ = ["Found", "search"]
 
 #: Newton's steps take matrices of at most so many columns, or rows.
 NEWTON = 1500
+#: So few numbers are written out first.
+TINY = 1 << 14
 #: More columns, and numbers, are first passed over by rows.
 COLUMNS, NUMBERS = 100, 1_000_000
 #: Passes that look for a hyperplane, before anything else and where there is nothing else.
@@ -63,7 +65,9 @@ def search(cone: SignedRows, none: float = NONE[0]) -> Found:
 
 
 def _settled(seen: SeenRows, none: float) -> Settled:
-    if seen.dimension <= NEWTON or seen.dimension <= seen.size:
+    if seen.size * seen.dimension <= TINY:
+        found = settle(WrittenRows(seen.take(np.arange(seen.size))), none)
+    elif seen.dimension <= NEWTON or seen.dimension <= seen.size:
         found = settle_many(seen, none)
     else:
         found = settle(WrittenRows(seen.kernel()), none)

@@ -11,7 +11,7 @@ from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proof_checks import cancels, overlaps, separates
+from separable.geometry.proof_checks import cancels, full_rank, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
 from separable.geometry.search import search
 from separable.geometry.verdict import Verdict
@@ -186,17 +186,10 @@ def _quasi(
 
 def _overlap(cone: SignedRows, settled: Settled) -> tuple[str, str, Proof | None]:
     rows, a = few_multipliers(cone, settled.a)
-    rank = _rank(cone.take(rows))
-    if not overlaps(cone, rows, a, rank, exact=False):
+    rank = full_rank(cone, rows, a, exact=False)
+    if rank is None:
         return "undecided", "the multipliers found do not provably cancel.", None
     return "overlap", "rows of both classes mix in every direction.", Overlap(rows, a, rank)
-
-
-def _rank(vectors: Floats) -> int:
-    from separable.geometry.dependencies import find_dependencies
-
-    found = find_dependencies(vectors)
-    return 0 if found is None else found.rank
 
 
 def _split(cone: SignedRows, u: Floats) -> tuple[Floats, float]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable._core import native
+from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 from separable.geometry.whole_numbers import lowest_bits
 
@@ -23,6 +25,10 @@ __all__ = ["SeenRows", "SignedRows"]
 BLOCK = 1 << 18
 #: Rows of so many numbers are kept in float64, as the search sees them.
 KEPT = 1 << 25
+#: Sparse rows of at most so many numbers are written out, if a column is shifted.
+WRITTEN = 1 << 24
+#: A column is shifted if its middle is so many times its range from 0.
+SHIFTED = 4.0
 
 
 class SignedRows:
@@ -237,6 +243,8 @@ class SeenRows(SignedRows):
 
     def __init__(self, cone: SignedRows) -> None:
         rows, intercept = cone.rows, cone.fit_intercept
+        if intercept and _is_shifted(rows):
+            rows = _written(rows)
         centre, scale, live = _column_view(rows, intercept)
         self._all = rows.n_features
         self._live = np.flatnonzero(live)
@@ -273,9 +281,30 @@ def _column_view(
         largest = np.maximum(np.abs(low), np.abs(high))
         return None, _inverse_powers(largest), largest > 0
     centre = 0.5 * low + 0.5 * high
-    centre[np.abs(centre) <= 4.0 * (0.5 * high - 0.5 * low)] = 0.0
+    centre[np.abs(centre) <= SHIFTED * (0.5 * high - 0.5 * low)] = 0.0
     largest = np.maximum(np.abs(low - centre), np.abs(high - centre))
     return centre, _inverse_powers(largest), low < high
+
+
+def _is_shifted(rows: Rows) -> bool:
+    """Return whether sparse rows have a column far from 0 for its size, and are few enough."""
+    if rows.indices is None or rows.n_rows * rows.n_features > WRITTEN:
+        return False
+    counts = np.bincount(rows.indices, minlength=rows.n_features)
+    high, low = np.full((2, rows.n_features), -np.inf)
+    np.maximum.at(high, rows.indices, rows.values)
+    np.maximum.at(low, rows.indices, -rows.values)
+    full = counts == rows.n_rows
+    middle = np.abs(high[full] - low[full])
+    return bool((middle > SHIFTED * (high[full] + low[full])).any())
+
+
+def _written(rows: Rows) -> Rows:
+    """Return sparse rows written out."""
+    values = np.zeros(rows.shape)
+    place = np.arange(rows.n_features, dtype=np.int64)
+    native.spread_columns(core_rows(rows), 0, rows.n_rows, place, values)
+    return Rows(values, rows.n_features)
 
 
 def _inverse_powers(largest: Floats) -> Floats:
