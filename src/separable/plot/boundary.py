@@ -201,7 +201,7 @@ class BoundaryDisplay(Display):
         handles += self._draw_lines(axes, line_kwargs or {}) + self._mark_support(axes)
         axes.set_xlim(*self.box[:, 0])
         axes.set_ylim(*self.box[:, 1])
-        describe(axes, self._title(), *(shortened(label, 60) for label in self.scene.view.labels))
+        describe(axes, self._title(), *(shortened(label, 80) for label in self.scene.view.labels))
         if legend:
             add_legend(axes, handles)
         return self

@@ -213,7 +213,7 @@ class Planes3dDisplay(Display):
         axes.locator_params(nbins=5)
         describe(axes, self._title())
         for side, label in zip("xyz", self.view.labels, strict=True):
-            words = textwrap.fill(shortened(label, 60), 30)
+            words = textwrap.fill(shortened(label, 80), 30)
             room = text_size(axes, 4 + 6 * (1 + words.count("\n"))) - 6 * is_narrow(axes)
             getattr(axes, f"set_{side}label")(words, fontsize=text_size(axes), labelpad=room)
         axes.tick_params(pad=0)
