@@ -72,3 +72,13 @@ def test_errors():
         MarginsDisplay.from_estimator(Ridge().fit(X, Y), X, Y)
     with pytest.raises(ValueError, match=r"label 2 .*no class of the model"):
         MarginsDisplay.from_estimator(svm, X, Y)
+
+
+def test_no_bin_has_rows_of_both_sides():
+    svm = LinearSVM().fit(X[50:, :2], Y[50:])
+    display = MarginsDisplay.from_estimator(svm, X[50:, :2], Y[50:])
+    edges = display.ax_.patches[-1].get_data().edges
+    assert (edges == 0.0).sum() == 1
+    below = sum(each[edges[:-1] < 0].sum() for each in heights(display))
+    assert below == (display.margins < 0).sum() > 0
+    assert sum(each.sum() for each in heights(display)) == 100

@@ -288,3 +288,16 @@ def test_a_number_of_folds_keeps_groups_together(cancer):
     board = compare({"lda": LDA()}, X, y, cv=4, groups=groups)
     expected = cross_val_score(LDA(), X, y, cv=GroupKFold(4), groups=groups)
     np.testing.assert_allclose(board.best.scores, expected)
+
+
+def test_accuracy_is_not_compared_with_r2(cancer):
+    X, y = cancer
+    given = {"ridge": Ridge(), "lda": LDA()}
+    with pytest.raises(ValueError, match=r"'lda' is scored by accuracy and 'ridge' by R2"):
+        compare(given, X, y)
+    assert len(compare(given, X, y, scoring="neg_mean_squared_error")) == 2
+
+
+def test_one_score_ranks(cancer):
+    with pytest.raises(ValueError, match=r"One score has to choose\. Got several: \['accuracy'"):
+        compare({"lda": LDA()}, *cancer, scoring=["accuracy", "f1"])

@@ -151,6 +151,7 @@ def test_less_is_better():
     [
         (np.ones((8, 1)), SIZES, "One repetition does not tell noise from a trend"),
         (law([10, 20, 40])[:, None] * [1, 1], [10, 20, 40], "3 sizes from the worst on"),
+        (np.full((1, 2), 0.5), [10], "1 size from the worst on does not tell"),
         (law([10, 12, 14, 16])[:, None] * [1, 1], [10, 12, 14, 16], "too close"),
     ],
 )
@@ -173,3 +174,18 @@ def test_errors():
         curve.forecast_at(6400, level=90)
     with pytest.raises(ValueError, match=r"numbers of rows above 0"):
         curve.curve_at([0])
+
+
+def test_scores_that_are_no_numbers_tell_nothing():
+    found = curve_of(np.full((8, 3), np.nan)).forecast
+    assert "no finite numbers" in found.verdict
+    assert np.isnan(found.mean).all()
+
+
+@pytest.mark.parametrize("sizes", [np.nan, np.inf, "many", 1e30, [[6400]], None])
+def test_sizes_that_are_no_numbers_of_rows(sizes):
+    curve = curve_of(noisy(np.random.default_rng(8)))
+    with pytest.raises(ValueError, match="sizes must be numbers of rows"):
+        curve.forecast_at(sizes)
+    with pytest.raises(ValueError, match="sizes must be numbers of rows"):
+        curve.curve_at(sizes)

@@ -66,3 +66,11 @@ def test_bad_groups():
         hold_out(X, y, groups=[7] * 6)
     with pytest.raises(ValueError, match="give groups, or stratify=True, not both"):
         hold_out(X, y, groups=[1, 1, 1, 2, 2, 2], stratify=True)
+    with pytest.raises(ValueError, match=r"one group a row, shape \(6,\)\. Got \(3, 2\)"):
+        hold_out(X, y, groups=np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("size", ["0.3", None, True])
+def test_sizes_that_are_no_shares(size):
+    with pytest.raises(ValueError, match="test_size must be a share above 0 and below 1"):
+        hold_out([[1], [2], [3]], [1, 2, 3], size)

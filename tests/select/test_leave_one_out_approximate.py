@@ -473,3 +473,8 @@ def test_the_result_as_text_and_dict():
     same = leave_one_out(LogisticRegression(), X, y, approximate=True, check=5)
     assert same.brute_force_error.rows.tolist() == plain["brute_force_error"]["rows"]
     assert leave_one_out(LogisticRegression(), X, y, check=5).brute_force_error is None
+
+
+def test_approximate_is_yes_or_no():
+    with pytest.raises(ValueError, match=r"approximate must be True, False or None\. Got 'yes'"):
+        leave_one_out(LogisticRegression(), [[0.0], [1.0]], [0, 1], approximate="yes")

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.model_selection import validation_curve as peer_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -113,3 +113,26 @@ def test_errors(cancer, changed, message):
     given = {"name": "C", "values": [0.1], **changed}
     with pytest.raises(ValueError, match=message):
         validation_curve(LogisticRegression(), X, y, **given)
+
+
+def test_a_number_of_folds_keeps_groups_together(cancer):
+    X, y = cancer
+    groups = np.arange(len(y)) // 7
+    found = validation_curve(Ridge(), X, y, name="alpha", values=[1.0], cv=4, groups=groups)
+    _, theirs = peer_curve(
+        Ridge(), X, y, param_name="alpha", param_range=[1.0], cv=GroupKFold(4), groups=groups
+    )
+    np.testing.assert_allclose(found.scores, theirs, rtol=1e-8)
+
+
+@pytest.mark.parametrize("values", ["abc", 1.0, None])
+def test_values_are_a_list(cancer, values):
+    with pytest.raises(ValueError, match="values must be a list of values of C"):
+        validation_curve(LogisticRegression(), *cancer, name="C", values=values)
+
+
+def test_one_score_chooses(cancer):
+    with pytest.raises(ValueError, match=r"One score has to choose\. Got several"):
+        validation_curve(
+            LogisticRegression(), *cancer, name="C", values=[1.0], scoring=["accuracy", "f1"]
+        )

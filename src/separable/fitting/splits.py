@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, check_cv
 
 from separable.model.parameters import Requirement
 
@@ -76,12 +76,14 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
     Parameters
     ----------
     cv : int, splitter or iterable of (train, test)
-        A number of folds is stratified for classifiers.
+        A number of folds is stratified for classifiers; with groups it keeps each of them together.
     estimator, X, y, groups
         As ``cross_validate`` has them.
     n_rows : int
         The number of rows of X.
     """
+    if groups is not None and isinstance(cv, Integral):
+        cv = GroupKFold(int(cv))
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     pairs = splitter.split(X, y, groups)
     splits = [_checked(train, test, n_rows, k) for k, (train, test) in enumerate(pairs)]

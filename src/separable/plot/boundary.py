@@ -28,6 +28,8 @@ __all__ = ["BoundaryDisplay"]
 GRID = 400
 #: Scores so little above the margin, relative to it, are on it.
 ON = 1e-3
+#: Labels of axes have so many characters at most, over several lines.
+LABEL_WIDTH = 80
 
 
 @dataclass(eq=False)
@@ -201,7 +203,11 @@ class BoundaryDisplay(Display):
         handles += self._draw_lines(axes, line_kwargs or {}) + self._mark_support(axes)
         axes.set_xlim(*self.box[:, 0])
         axes.set_ylim(*self.box[:, 1])
-        describe(axes, self._title(), *(shortened(label, 80) for label in self.scene.view.labels))
+        describe(
+            axes,
+            self._title(),
+            *(shortened(label, LABEL_WIDTH) for label in self.scene.view.labels),
+        )
         if legend:
             add_legend(axes, handles)
         return self

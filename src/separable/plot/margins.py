@@ -119,7 +119,8 @@ class MarginsDisplay(Display):
         ax : Axes, optional
             By default those of a new figure.
         bins : int, sequence of float or str, default "auto"
-            As of ``numpy.histogram_bin_edges``.
+            As of ``numpy.histogram_bin_edges``. A rule, such as "auto", says how wide bins are;
+            they are counted from 0, so that none has rows of both sides.
         **look
             For ``Axes.stairs``.
 
@@ -130,8 +131,10 @@ class MarginsDisplay(Display):
         axes = self._open(ax, size=(7.4, 4.4))
         known = self.margins[np.isfinite(self.margins)]  # without a boundary they are infinite
         edges = np.histogram_bin_edges(known, bins)
-        if len(edges) > MOST_BINS + 1 and isinstance(bins, str):
-            edges = np.histogram_bin_edges(known, MOST_BINS)
+        if isinstance(bins, str):
+            if len(edges) > MOST_BINS + 1:
+                edges = np.histogram_bin_edges(known, MOST_BINS)
+            edges = _from_zero(edges)
         handles = self._draw_histograms(axes, edges, look)
         zero = axes.axvline(0.0, color=DARK, linewidth=1.6, label="boundary")
         handles.append(zero)
@@ -173,3 +176,12 @@ class MarginsDisplay(Display):
         if len(self.classes) > 2:
             return "margin: score of the true class less the best other (below 0: wrong side)"
         return "margin: score towards the true class, y (w.x + b) (below 0: wrong side)"
+
+
+def _from_zero(edges: Floats) -> Floats:
+    """Return edges of bins as wide, of which one is at 0 where 0 is between them."""
+    width = float(edges[1] - edges[0])
+    if not edges[0] < 0.0 < edges[-1] or not width > 0.0:
+        return edges
+    whole: Floats = width * np.arange(np.floor(edges[0] / width), np.ceil(edges[-1] / width) + 1)
+    return whole

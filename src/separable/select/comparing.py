@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold
 
 from separable.fitting.choice import best_place
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["compare", "metric_of", "standings_of"]
+__all__ = ["check_one_score", "compare", "metric_of", "standings_of"]
 
 
 def compare(
@@ -104,6 +102,7 @@ def compare(
     >>> board.best.estimator.fit(X, y).C
     1
     """
+    check_one_score(scoring)
     scorer = metric_scorer(scoring, y)
     given = {
         "sample_weight": sample_weight,
@@ -115,6 +114,12 @@ def compare(
     standings = standings_of(estimators, X, y, cv=cv, scorer=scorer, **given)
     metric, greater_is_better = metric_of(scorer, standings[0].estimator)
     return Leaderboard.of(standings, metric, greater_is_better)
+
+
+def check_one_score(scoring: Any) -> None:
+    """Refuse several scores, where one has to decide."""
+    if isinstance(scoring, Mapping | list | tuple | set):
+        raise ValueError(f"One score has to choose. Got several: {scoring!r}. Give one of them.")
 
 
 def metric_of(scorer: Any, estimator: Any) -> tuple[str, bool]:
@@ -147,10 +152,10 @@ def standings_of(
             "compare takes a dict of estimators by name, such as {'lda': LDA()}, with at least one."
         )
     candidates = {str(name): _candidate(name, each) for name, each in estimators.items()}
+    if scorer is None:
+        _check_one_kind({name: estimator for name, (estimator, _) in candidates.items()})
     first = next(iter(candidates.values()))[0]
     problem, _ = read_problem(first, X, y, sample_weight, score_weight)
-    if groups is not None and isinstance(cv, Integral):
-        cv = GroupKFold(int(cv))
     splits = read_splits(cv, first, problem.X, problem.y, groups, problem.n_rows)
     given = {
         "X": problem.X,
@@ -168,6 +173,16 @@ def standings_of(
         scorers = {"score": scorer, "choice": chooser} if chooses else {"score": scorer}
         standings.append(_standing(name, estimator, grid, scorers, given))
     return standings
+
+
+def _check_one_kind(estimators: Mapping[str, Any]) -> None:
+    """Refuse classifiers beside regressors, whose own scores measure different things."""
+    kinds = {read_scoring(None, each)[0].name: name for name, each in estimators.items()}
+    if {"accuracy", "r2"} <= set(kinds):
+        raise ValueError(
+            f"{kinds['accuracy']!r} is scored by accuracy and {kinds['r2']!r} by R2, which cannot "
+            "be compared. Give learners of one kind, or a scoring that suits both."
+        )
 
 
 def _candidate(name: Any, given: Any) -> tuple[Any, Mapping[str, Any]]:

@@ -64,7 +64,7 @@ def cross_validate(
     sample_weight : array-like of shape (n,), optional
         For learning only: scores count every held-out row once, as in scikit-learn.
     groups : array-like of shape (n,), optional
-        For splitters of groups.
+        Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores; give ``sample_weight`` again for rows that stand for several.
         Folds count alike in the mean.

@@ -86,12 +86,15 @@ class Forecast:
 def reason_of(curve: Measured) -> str:
     """Say why a curve tells nothing of larger sizes; empty where it does."""
     sizes, repeats = curve.sizes, curve.values.shape[1]
+    if not np.isfinite(curve.values).all():
+        return "Some scores are no finite numbers, and tell nothing of more rows."
     if repeats < 2:
         return "One repetition does not tell noise from a trend: take repeats=5."
     if len(sizes) < FEWEST_SIZES:
         return (
-            f"{len(sizes)} size{'s' * (len(sizes) > 1)} from the worst on do not tell where the "
-            f"curve goes: take {FEWEST_SIZES} or more."
+            f"{len(sizes)} size{'s' * (len(sizes) > 1)} from the worst on "
+            f"{'do' if len(sizes) > 1 else 'does'} not tell where the curve goes: take "
+            f"{FEWEST_SIZES} or more."
         )
     if sizes[-1] < LEAST_RATIO * sizes[0]:
         return (

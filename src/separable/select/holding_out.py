@@ -62,7 +62,7 @@ def hold_out(
     >>> y_train, y_test
     ([1, 2, 4], [3, 5])
     """
-    if not 0 < test_size < 1:
+    if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
     X, y, n = paired(X, y)
     if groups is not None:
@@ -86,9 +86,12 @@ def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
         raise ValueError(
             "Classes and groups cannot both be kept: give groups, or stratify=True, not both."
         )
-    names, numbers = np.unique(np.asarray(groups).astype(str), return_inverse=True)
-    if len(numbers) != n_rows:
-        raise ValueError(f"groups has {len(numbers)} entries, X has {n_rows} rows.")
+    given = np.asarray(groups)
+    if given.ndim != 1:
+        raise ValueError(f"groups must name one group a row, shape ({n_rows},). Got {given.shape}.")
+    if len(given) != n_rows:
+        raise ValueError(f"groups has {len(given)} entries, X has {n_rows} rows.")
+    names, numbers = np.unique(given.astype(str), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
             f"All rows are of one group, {str(names[0])!r}, so none can be held out without those "

@@ -26,6 +26,8 @@ __all__ = ["LearningCurve"]
 
 #: The forecast is of so many times the rows of the largest size.
 AHEAD = (2, 4)
+#: Larger numbers of rows are none.
+MOST = 2.0**62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,15 +107,17 @@ class LearningCurve:
         -------
         Forecast
         """
-        asked = np.sort(np.atleast_1d(np.asarray(sizes)))
-        if asked.ndim != 1 or not len(asked) or asked[0] < self.sizes[-1]:
+        asked = np.sort(_numbers(sizes))
+        if not len(asked) or asked[0] < self.sizes[-1]:
             raise ValueError(
                 f"A forecast is of {self.sizes[-1]} rows or more, the most that were learned from. "
                 f"Got {sizes!r}; mean has what was measured, and curve_at what lies between."
             )
         if not 0 < level < 1:
             raise ValueError(f"level must be a share above 0 and below 1. Got {level!r}.")
-        return forecast_of(self._measured, asked.astype(np.intp), level, self.metric, self._sign)
+        return forecast_of(
+            self._measured, np.rint(asked).astype(np.intp), level, self.metric, self._sign
+        )
 
     def curve_at(self, sizes: Any) -> Floats:
         """Return the power law through the curve, a - b n^-c, at any sizes.
@@ -127,8 +131,8 @@ class LearningCurve:
         ndarray
             One number a size; NaN where the sizes measured tell no law.
         """
-        asked = np.atleast_1d(np.asarray(sizes, dtype=np.float64))
-        if asked.ndim != 1 or not (asked > 0).all():
+        asked = _numbers(sizes)
+        if not (asked > 0).all():
             raise ValueError(f"sizes must be numbers of rows above 0. Got {sizes!r}.")
         return self._sign * law_at(self._measured, asked)
 
@@ -172,10 +176,19 @@ class LearningCurve:
         ):
             table.append([str(size), how, *map(shown_number, figures)])
         times = f"{self.repeats} repetition{'s' * (self.repeats > 1)}"
-        told = [f"{self.learner}, {times}, {self.n_test} rows held out", lined_up(table)]
+        held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
+        told = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
         if self.baseline is not None:
             told.append(f"The best constant answer reaches {shown_number(self.baseline)}.")
         return "\n".join([*told, self.forecast.to_text()])
 
     def __repr__(self) -> str:
         return self.to_text()
+
+
+def _numbers(sizes: Any) -> Floats:
+    """Return numbers of rows as an array, checked."""
+    given = np.atleast_1d(np.asarray(sizes))
+    if given.ndim != 1 or given.dtype.kind not in "iuf" or not (np.abs(given) < MOST).all():
+        raise ValueError(f"sizes must be numbers of rows, one or a list of them. Got {sizes!r}.")
+    return given.astype(np.float64)

@@ -172,7 +172,8 @@ def _run(
                 found.append(score_fold(problem, split, fit, [units.scorer], weight))
             except Exception as error:
                 error.add_note(
-                    f"This was a fit to {size} rows, in repetition {number}, counted from 0."
+                    f"This was a fit to {size} rows, in repetition {number}, counted from 0. A "
+                    "row it names may be counted among these."
                 )
                 raise
     test_weight = None if weight is None else weight[made.test]

@@ -117,6 +117,8 @@ def leave_one_out(
     """
     _check_count("max_refits", max_refits)
     _check_count("check", check)
+    if approximate not in (None, True, False):
+        raise ValueError(f"approximate must be True, False or None. Got {approximate!r}.")
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     if weight is not None and not weight.any():
         raise ValueError("All rows have score_weight 0.")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
 
 from separable.fitting.answers import ask
 from separable.fitting.choice import standard_errors
@@ -17,7 +15,7 @@ from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scoring import read_scoring, score_rows
 from separable.fitting.splits import read_splits
 from separable.model.words import lined_up
-from separable.select.comparing import metric_of
+from separable.select.comparing import check_one_score, metric_of
 from separable.select.cross_validation import noting, read_problem
 from separable.select.fits import refit
 from separable.select.notices import Notices
@@ -200,16 +198,14 @@ def nested_cross_validate(
     ...
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
-    if isinstance(scoring, dict | list | tuple | set):
-        raise ValueError(f"One score has to choose. Got several: {scoring!r}.")
+    check_one_score(scoring)
     if grid is None:
         _refuse_given(type(estimator).__name__, inner_cv=inner_cv, select=select, n_jobs=n_jobs)
     scorer = metric_scorer(scoring, problem.y)
     if isinstance(scorer, MetricScorer):
         scorer.check(estimator)
-    outer, inner = (_grouped(each, groups) for each in (cv, inner_cv))
-    splits = read_splits(outer, estimator, problem.X, problem.y, groups, problem.n_rows)
-    work = _Work(problem, scorer, weight, grid, inner, select, groups, n_jobs)
+    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+    work = _Work(problem, scorer, weight, grid, inner_cv, select, groups, n_jobs)
     notices, found = Notices("outer fold"), []
     for k, split in enumerate(splits):
         with notices.of_fold(k), noting(k, len(splits)):
@@ -237,10 +233,6 @@ def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None)
                 f"Without a grid {owner} chooses for itself, and {name} says nothing to it. Set "
                 "its own parameters, or give a grid."
             )
-
-
-def _grouped(cv: Any, groups: Any) -> Any:
-    return GroupKFold(int(cv)) if groups is not None and isinstance(cv, Integral) else cv
 
 
 @dataclass(frozen=True)

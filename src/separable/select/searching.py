@@ -91,7 +91,7 @@ def search(
     sample_weight : array-like of shape (n,), optional
         For learning only: scores count every held-out row once.
     groups : array-like of shape (n,), optional
-        For splitters of groups.
+        Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores; ``GridSearchCV`` takes ``sample_weight`` for both.
     n_jobs : int or None, default None

@@ -10,7 +10,7 @@ import numpy as np
 from separable.fitting.choice import best_place, one_error_place, standard_errors
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.model.words import lined_up
-from separable.select.comparing import metric_of
+from separable.select.comparing import check_one_score, metric_of
 from separable.select.results import shown_number
 from separable.select.searching import penalties_of, search
 
@@ -166,7 +166,7 @@ def validation_curve(
     sample_weight : array-like of shape (n,), optional
         For learning only.
     groups : array-like of shape (n,), optional
-        For splitters of groups.
+        Rows of one group are held out together, by a number of folds and by splitters of groups.
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores.
     n_jobs : int or None, default None
@@ -194,9 +194,8 @@ def validation_curve(
     >>> found.best, found.one_se
     (0.001, 0.1)
     """
-    tried = list(values)
-    if not tried:
-        raise ValueError("values is empty. Give at least one value of the parameter.")
+    tried = _tried(name, values)
+    check_one_score(scoring)
     order = _simplicity(name, tried, simpler)
     scorer = metric_scorer(scoring, y)
     found = search(
@@ -237,6 +236,16 @@ def validation_curve(
         best_index=best,
         one_se_index=one_se,
     )
+
+
+def _tried(name: str, values: Any) -> list[Any]:
+    """Return the values of the parameter as a list."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(f"values must be a list of values of {name}. Got {values!r}.")
+    tried = list(values)
+    if not tried:
+        raise ValueError("values is empty. Give at least one value of the parameter.")
+    return tried
 
 
 def _simplicity(name: str, values: list[Any], simpler: str | None) -> Floats | None:
