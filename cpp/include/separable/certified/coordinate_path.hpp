@@ -99,7 +99,7 @@ class CoordinatePath {
 
    private:
     static constexpr std::size_t kFirstSet = 128;     // columns of the first working set
-    static constexpr double kInner = 0.6;             // of the gap asked for: that of working sets
+    static constexpr double kInner = 0.9;             // of the gap asked for: that of working sets
     static constexpr double kLoose = 0.1;             // of the gap: that of sets that have to grow
     static constexpr double kModel = 0.3;             // of the violation: where sweeps end
     static constexpr double kModelOfJumps = 0.03;     // the same for curvatures that jump
@@ -191,11 +191,7 @@ class CoordinatePath {
             }
         double gap = 0;
         for (const std::int64_t j : columns) gap += column_gap(j, -keep * slope_[at(j)]);
-        if (keep < 1) {
-            for (std::size_t i = 0; i < g_.size(); ++i) other_[i] = -keep * g_[i];
-            gap += loss_.gap(s_.data(), other_.data());
-        }
-        return gap;
+        return keep < 1 ? gap + loss_.gap(s_.data(), g_.data(), keep) : gap;
     }
 
     double column_gap(std::int64_t j, double pull) const {
