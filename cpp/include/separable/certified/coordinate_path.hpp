@@ -60,7 +60,7 @@ class CoordinatePath {
           poll_(std::move(poll)),
           model_(columns, fit_intercept),
           w_(l1.size()),
-          slopes_(columns, fit_intercept),
+          slopes_(columns, l1, fit_intercept),
           slope_(slopes_.slope),
           s_(static_cast<std::size_t>(columns.n_features)),
           g_(s_.size()),
@@ -159,12 +159,14 @@ class CoordinatePath {
     // Find the weights that are not 0, and with them all columns whose slope is at least a share of
     // their penalty; others are not looked at.
     void find_large(double share) {
-        slopes_.find(w_, penalty_.l1, share * penalty_.scale, large_);
+        slopes_.find(share * penalty_.scale, large_);
         support_.clear();
         for (std::size_t k = 0; k < large_.size(); ++k) {
             if (k + kAhead < large_.size()) x_.row(large_[k + kAhead]).prefetch();
             rest(slopes_.take(large_[k]));
-            if (w_[at(large_[k])] != 0) support_.push_back(large_[k]);
+            if (w_[at(large_[k])] == 0) continue;
+            support_.push_back(large_[k]);
+            slopes_.hold(large_[k]);  // for the next strength
         }
     }
 
@@ -227,8 +229,8 @@ class CoordinatePath {
     }
 
     void solve(double last_scale, double tol) {
+        for (const std::int64_t j : set_) in_set_[at(j)] = 0;
         set_.clear();
-        std::fill(in_set_.begin(), in_set_.end(), 0);
         double before = std::numeric_limits<double>::infinity(), lowest = before, tighter = 1;
         int idle = 0;
         std::size_t room = kFirstSet;
@@ -418,8 +420,8 @@ class CoordinatePath {
     }
 
     void write(PathWeights& path) const {
-        for (std::int64_t j = 0; j < x_.n_rows; ++j)
-            if (w_[at(j)] != 0) path.column.push_back(j), path.weight.push_back(w_[at(j)]);
+        for (const std::int64_t j : support_)
+            path.column.push_back(j), path.weight.push_back(w_[at(j)]);
         path.start.push_back(static_cast<std::int64_t>(path.column.size()));
         path.intercept.push_back(b_);
         path.gap.push_back(gap_);
