@@ -184,6 +184,21 @@ void score_all(const BoundRows& rows, ConstTable<T> w, Mutable<double, 2> scores
         rows.rows);
 }
 
+Numbers largest_scores(const BoundRows& rows, ConstTable<double> w,
+                       const std::optional<Const<double>>& factor, bool is_signed) {
+    check(static_cast<std::int64_t>(w.shape(0)) == rows.n_features, "weights do not fit the rows");
+    check(!factor || static_cast<std::int64_t>(factor->size()) == rows.n_rows,
+          "one factor a row is needed");
+    check_lanes(w);
+    nb::gil_scoped_release no_gil;
+    return std::visit(
+        [&](const auto& x) {
+            return largest_of(x, static_cast<std::int64_t>(w.shape(1)), w.data(),
+                              factor ? factor->data() : nullptr, is_signed, poll_signals);
+        },
+        rows.rows);
+}
+
 template <class T>
 std::tuple<Numbers, Numbers, Numbers> all_norms(ConstTable<T> w, ConstTable<double> v) {
     check(w.shape(0) == v.shape(0) && w.shape(1) == v.shape(1), "weights do not fit");
@@ -282,6 +297,10 @@ void bind_certified(nb::module_& m) {
           "Score the rows with the weights of many models; see certified/row_products.hpp.");
     m.def("score_rows", &score_all<double>, nb::arg("rows"), nb::arg("w").noconvert(),
           nb::arg("scores"));
+    m.def("largest_scores", &largest_scores, nb::arg("rows"), nb::arg("w"),
+          nb::arg("factor").none(), nb::arg("is_signed"),
+          "The largest score of any row, in size or with its sign, by model; see "
+          "certified/row_products.hpp.");
     m.def("lane_norms", &all_norms<float>, nb::arg("w").noconvert(), nb::arg("v"),
           "|w|^2, |v|^2 and |w - v|^2 of each lane.");
     m.def("lane_norms", &all_norms<double>, nb::arg("w").noconvert(), nb::arg("v"));

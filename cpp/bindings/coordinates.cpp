@@ -4,7 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -68,6 +71,27 @@ std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> descend_path(
             owned(std::move(path.gap)),    owned(std::move(path.sweeps))};
 }
 
+// Few weights among zeros, shape (k, d). Pages of it that hold no weight are never touched.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> spread_weights(Const<std::int64_t> start,
+                                                           Const<std::int64_t> column,
+                                                           Const<double> weight, std::size_t d) {
+    check(start.size() > 0 && column.size() == weight.size(), "one number a column is needed");
+    const std::size_t k = start.size() - 1;
+    auto* const table = static_cast<double*>(std::calloc(std::max<std::size_t>(1, k * d), 8));
+    if (table == nullptr) throw std::bad_alloc();
+    const nb::capsule owner(table, [](void* p) noexcept { std::free(p); });
+    const std::int64_t first = start.data()[0];
+    for (std::size_t lane = 0; lane < k; ++lane)
+        for (std::int64_t at = start.data()[lane]; at < start.data()[lane + 1]; ++at) {
+            const auto place = static_cast<std::size_t>(at - first);
+            check(at >= first && place < column.size(), "weights do not fit");
+            const auto j = static_cast<std::size_t>(column.data()[place]);
+            check(j < d, "no such column");
+            table[lane * d + j] = weight.data()[place];
+        }
+    return {table, {k, d}, owner};
+}
+
 template <class T>
 std::span<const T> table_of(const ConstTable<T>& table, std::size_t m, std::size_t k) {
     check(table.shape(0) == m && table.shape(1) == k, "a table has the wrong shape");
@@ -121,6 +145,10 @@ void bind_coordinates(nb::module_& m) {
           "Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. "
           "Returns where the weights of each strength start, their columns and values, "
           "intercepts, relative gaps as seen, and sweeps.");
+    m.def("spread_weights", &spread_weights, nb::arg("start"), nb::arg("column"), nb::arg("weight"),
+          nb::arg("n_columns"),
+          "A table of weights, one row a model, from those that are not 0, given as by "
+          "descend_path.");
     m.def("minimise_softmax_model", &minimise_softmax_model, nb::arg("columns"), nb::arg("chosen"),
           nb::arg("l1"), nb::arg("l2"), nb::arg("c"), nb::arg("p"), nb::arg("g"),
           nb::arg("fit_intercept"), nb::arg("may"), nb::arg("weights"), nb::arg("intercepts"),

@@ -284,7 +284,7 @@ class FoldLanes:
         columns = [0] if one.width == 1 else codes
         k = len(columns)
         return Judgement(
-            one.weights[:, columns] if self.keep_weights else np.empty((0, k)),
+            _lanes_of(one.weights, columns) if self.keep_weights else np.empty((0, k)),
             one.intercept[columns],
             one.scores[test][:, columns],
             one.certificates,
@@ -313,6 +313,11 @@ class FoldLanes:
                 "shuffle the rows."
             )
         return codes
+
+
+def _lanes_of(weights: NDArray[Any], columns: list[int]) -> NDArray[Any]:
+    """Return some columns: a copy, unless there is one that stands by itself in memory."""
+    return np.ascontiguousarray(weights) if weights.shape[1] == 1 else weights[:, columns]
 
 
 def _joined(parts: list[Fitted]) -> Fitted:

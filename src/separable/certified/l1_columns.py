@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ReadColumns"]
+__all__ = ["ReadColumns", "largest_pulls"]
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,33 @@ class ReadColumns:
         native.score_rows(self.core, r, sums)
         return sums if self.factor is None else sums * self.factor[:, None]
 
-    def scores(self, u: Floats, there: NDArray[np.intp]) -> Floats:
-        """Return Zu for u of shape (m, k), whole lines of lanes or one, of some columns."""
+    def largest_pulls(self, r: Floats, *, is_signed: bool) -> Floats:
+        """Return max_j |Z'r|_j, or max_j (Z'r)_j where signs count, of each lane; at least 0."""
+        if self.rows.is_sparse:
+            found = native.largest_scores(self.core, r, self.factor, is_signed)
+            return np.array(found)
+        return largest_pulls(self.along(r), is_signed=is_signed)
+
+    def take(self, there: NDArray[np.intp]) -> ReadColumns:
+        """Return some of the columns."""
+        factor = None if self.factor is None else self.factor[there]
+        return ReadColumns(self.rows.take(there), factor)
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu for u of shape (d, k), whole lines of lanes or one."""
         if not self.rows.is_sparse:
-            scores: Floats = np.ascontiguousarray(self.rows.values[there].T @ u)
+            scores: Floats = np.ascontiguousarray(self.rows.values.T @ u)
             return scores
-        w = u if self.factor is None else u * self.factor[there, None]
+        w = u if self.factor is None else u * self.factor[:, None]
         scores = aligned_zeros((self.rows.n_features, u.shape[1]), u.dtype)
-        if len(there) > 0:
-            native.add_rows(core_rows(self.rows.take(there)), in_lines(w), scores)
+        native.add_rows(self.core, in_lines(w), scores)
         return scores
+
+
+def largest_pulls(pull: Floats, *, is_signed: bool) -> Floats:
+    """Return the largest of pulls, shape (d, k), by lane: in size, or with its sign; at least 0."""
+    most: Floats = pull.max(axis=0, initial=0.0)
+    return most if is_signed else np.maximum(most, -pull.min(axis=0, initial=0.0))
 
 
 def _sparse(problem: Problem) -> ReadColumns:

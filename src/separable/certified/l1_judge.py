@@ -12,6 +12,7 @@ Without an l2 part t has to be 0: the dual point is scaled down until it is.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from separable._core import native
 from separable.certified.certificate import Certificate
 from separable.certified.judge import Judgement, feasible
+from separable.certified.l1_columns import largest_pulls
 from separable.certified.losses import SquaredError
 from separable.certified.problem import in_lines
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BELOW", "column_terms", "corner_and_curve", "judge_l1"]
+__all__ = ["BELOW", "SparseWeights", "column_terms", "corner_and_curve", "judge_l1"]
 
 #: Rounding must not leave a pull above the penalty.
 BELOW = 1.0 - 2.0**-51
@@ -49,11 +51,54 @@ def corner_and_curve(problem: Problem) -> tuple[float, float]:
     return ratio / math.sqrt(problem.value), 1.0 - ratio
 
 
+@dataclass(frozen=True)
+class SparseWeights:
+    """The weights of k models that are not 0, one model after the other.
+
+    Parameters
+    ----------
+    start : ndarray of int, shape (k + 1,)
+        Where the weights of each model start; they may count from any number.
+    column, weight : ndarray
+    n_columns : int
+
+    Examples
+    --------
+    >>> found = SparseWeights(np.array([0, 1, 3]), np.array([1, 1, 3]), np.ones(3), 4)
+    >>> found.dense().T
+    array([[0., 1., 0., 0.],
+           [0., 1., 0., 1.]])
+    >>> found.chosen()
+    (array([1, 3]), array([[1., 1.],
+           [0., 1.]]))
+    """
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int64]
+    weight: Floats
+    n_columns: int
+
+    def dense(self) -> Floats:
+        """Return all weights, shape (d, k), those of a model side by side in memory."""
+        table: Floats = native.spread_weights(
+            self.start, self.column, self.weight, self.n_columns
+        ).T
+        return table
+
+    def chosen(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the columns that have a weight in any model, and their weights, shape (m, k)."""
+        there, row = np.unique(self.column, return_inverse=True)
+        counts = np.diff(self.start)
+        u = np.zeros((len(there), len(counts)))
+        u[row, np.repeat(np.arange(len(counts)), counts)] = self.weight
+        return there, u
+
+
 def judge_l1(
     problem: Problem,
     lanes: Sequence[Lane],
     z: Floats | None,
-    weights: NDArray[Any],
+    weights: NDArray[Any] | SparseWeights,
     tol: float,
     columns: ReadColumns | None = None,
 ) -> Judgement:
@@ -66,7 +111,7 @@ def judge_l1(
     z : ndarray, shape (n, k), or None
         A dual point of each lane, with the sign of the target; made feasible here. None: the one
         of the slopes of the losses at the weights.
-    weights : ndarray, shape (d, k)
+    weights : ndarray, shape (d, k), or SparseWeights
         Of the problem's columns; where these may not be negative they are not.
     tol : float
         The relative gap asked for.
@@ -76,23 +121,36 @@ def judge_l1(
     k = len(lanes)
     corner, curve = corner_and_curve(problem)
     targets = problem.in_lanes(lanes)
-    weights = np.asarray(weights, dtype=np.float64)
-    there = np.flatnonzero(weights.any(axis=1))
-    u = in_lines(weights[there])
+    if isinstance(weights, SparseWeights):
+        there, u = weights.chosen()
+        weights = weights.dense()
+    else:
+        weights = np.asarray(weights, dtype=np.float64)
+        there = np.flatnonzero(weights.any(axis=1))
+        u = weights[there]
+    u = in_lines(u)
     by = columns if columns is not None and columns.is_exact else None
     read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
     if read is None:
-        scores = _scores(problem, weights) if by is None else by.scores(u, there)
+        chosen = None if by is None else by.take(there)
+        scores = _scores(problem, weights) if chosen is None else chosen.scores(u)
         if z is None:
             z = _slopes_against(problem, lanes, targets, scores)
         dual = feasible(problem, lanes, z)
-        pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+        if curve > 0 or by is None or chosen is None:
+            pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+        else:  # of other columns the largest pull says all
+            most = by.largest_pulls(dual, is_signed=problem.penalty.positive)[:k]
+            pull = chosen.along(dual)[:, :k]
     else:
         scores, dual, pull = read
     if curve == 0:
-        keep = _scales(problem, lanes, dual[:, :k], pull, corner)
+        if by is None:
+            most = largest_pulls(pull, is_signed=problem.penalty.positive)
+            pull = pull[there]
+        keep = _scales(problem, lanes, dual[:, :k], most, corner)
         dual[:, :k] *= keep
-        u, pull = u[:, :k], pull[there] * keep
+        u, pull = u[:, :k], pull * keep
     else:
         u = weights
     b, loss, value, gap = (
@@ -195,12 +253,12 @@ def _slopes_against(
 
 
 def _scales(
-    problem: Problem, lanes: Sequence[Lane], dual: Floats, pull: Floats, corner: float
+    problem: Problem, lanes: Sequence[Lane], dual: Floats, most: Floats, corner: float
 ) -> Floats:
-    """Return what to scale dual points with so that no pull exceeds the l1 penalty."""
-    most = pull.max(axis=0, initial=0.0)
-    if not problem.penalty.positive:
-        most = np.maximum(most, -pull.min(axis=0, initial=0.0))
+    """Return what to scale dual points with so that no pull exceeds the l1 penalty.
+
+    ``most`` are the largest pulls, by lane.
+    """
     best = np.ones(len(lanes))
     if problem.is_regression:  # the dual value is quadratic in the scale
         y = problem.targets(lanes[0])

@@ -12,7 +12,7 @@ import numpy as np
 from separable._core import native
 from separable.certified.judge import Judgement
 from separable.certified.l1_columns import ReadColumns
-from separable.certified.l1_judge import corner_and_curve, judge_l1
+from separable.certified.l1_judge import SparseWeights, corner_and_curve, judge_l1
 from separable.certified.sharing import End, shared_out
 from separable.certified.solve import FEW, SINGLE, TOL_FEW, TOL_MANY, Request, Solved
 from separable.fitting.threads import one_blas_thread
@@ -54,14 +54,15 @@ class _Path:
     gap: Floats
     sweeps: NDArray[np.int64]
 
-    def dense(self, some: slice, n_columns: int) -> Floats:
-        """Return the weights of some strengths, shape (d, k)."""
-        first, last, _ = some.indices(len(self.intercept))
-        weights = np.zeros((n_columns, last - first))
-        part = slice(self.start[first], self.start[last])
-        lane = np.repeat(np.arange(last - first), np.diff(self.start[first : last + 1]))
-        weights[self.column[part], lane] = self.weight[part]
-        return weights
+    def some(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
+        """Return the weights of some strengths, of the problem's columns."""
+        first, last, _ = lanes.indices(len(self.intercept))
+        start = self.start[first : last + 1]
+        part = slice(start[0], start[-1])
+        column, weight = self.column[part], self.weight[part]
+        if columns.factor is not None:
+            weight = weight / columns.factor[column]
+        return SparseWeights(start, column, weight, columns.rows.n_rows)
 
 
 @dataclass(frozen=True)
@@ -130,27 +131,30 @@ class L1Solver:
         aim = self._aim(len(mine))
         path = self._descend(mine, self._first_weights(start, chain[0]), aim, end)
         n, d = self.problem.rows.shape
-        width = max(LEAST_LANES, TABLES // (d + 3 * n))
+        pulls = d if self.problem.penalty.l1_ratio < 1 or not self._columns.rows.is_sparse else 0
+        width = max(LEAST_LANES, TABLES // (pulls + 3 * n))
         for first in range(0, len(chain), width):
             some = slice(first, first + width)
             sweeps = path.sweeps[some].copy()
-            judgement = self._judged(mine[some], path.dense(some, d), sweeps, aim, end)
+            weights = path.some(some, self._columns)
+            judgement = self._judged(mine[some], weights, sweeps, aim, end)
             engines = ["coordinates"] * len(sweeps)
             yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
 
     def _judged(
         self,
         lanes: list[Lane],
-        weights: Floats,
+        weights: SparseWeights,
         sweeps: NDArray[np.int64],
         aim: float,
         end: End,
     ) -> Judgement:
-        """Judge weights as they were read; those whose certificate misses are learned further.
+        """Judge weights; those whose certificate misses are learned further.
 
         ``sweeps`` are those made so far; more are added.
         """
         found = self._judge(lanes, weights)
+        last = found.weights
         for _ in range(TRIES):
             short = [
                 k
@@ -163,20 +167,22 @@ class L1Solver:
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in short:
                 left = self.request.max_iter - int(sweeps[k])
-                path = self._descend([lanes[k]], weights[:, k], aim, end, left)
+                path = self._descend([lanes[k]], self._as_read(last[:, k]), aim, end, left)
                 sweeps[k] += path.sweeps[0]
-                weights[:, k] = path.dense(slice(0, 1), len(weights))[:, 0]
-                one = self._judge([lanes[k]], weights[:, k : k + 1])
+                one = self._judge([lanes[k]], path.some(slice(0, 1), self._columns))
+                last[:, k] = one.weights[:, 0]
                 if one.is_better_than(parts[k]):
                     parts[k] = one
             found = Judgement.side_by_side(parts)
         return found
 
-    def _judge(self, lanes: list[Lane], weights: Floats) -> Judgement:
-        """Judge weights of columns as they are read."""
+    def _judge(self, lanes: list[Lane], weights: SparseWeights) -> Judgement:
+        return judge_l1(self.problem, lanes, None, weights, self.tol, self._columns)
+
+    def _as_read(self, u: Floats) -> Floats:
+        """Return the weights of columns as they are read."""
         factor = self._columns.factor
-        u = weights if factor is None else weights / factor[:, None]
-        return judge_l1(self.problem, lanes, None, u, self.tol, self._columns)
+        return u if factor is None else u * factor
 
     # ------------------------------------------------------------------ the engine
 
@@ -210,8 +216,7 @@ class L1Solver:
             weights = np.sign(pull) * np.maximum(np.abs(pull) - corner, 0.0) / curve
         if self.problem.penalty.positive:
             weights = np.maximum(weights, 0.0)
-        factor = self._columns.factor
-        return weights if factor is None else weights * factor
+        return self._as_read(weights)
 
     def _descend(
         self, lanes: list[Lane], start: Floats, aim: float, end: End, most: int | None = None

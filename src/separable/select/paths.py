@@ -231,12 +231,22 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
         type(learner).__name__,
         "C",
         strengths,
-        np.stack([weights.T for weights, _ in raw]),
+        _stacked([weights for weights, _ in raw]),
         np.stack([intercept for _, intercept in raw]),
         [one.fitted.judgement.certificates for one in learned],
         np.array([int(one.fitted.passes.max()) for one in learned]),
         learned[0].classes(material),
     )
+
+
+def _stacked(parts: list[Floats]) -> Floats:
+    """Return weights, shape (d, k) each, as one array (S, k, d): without a copy if they are one."""
+    table = parts[0].base
+    if table is not None and table.shape == (len(parts), len(parts[0])):
+        same = (np.shares_memory(*pair, max_work=1) for pair in zip(parts, table, strict=True))
+        if all(part.base is table for part in parts) and all(same):
+            return table[:, None, :]
+    return np.stack([part.T for part in parts])
 
 
 def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) -> Path:

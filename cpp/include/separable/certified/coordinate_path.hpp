@@ -60,7 +60,7 @@ class CoordinatePath {
           poll_(std::move(poll)),
           model_(columns, fit_intercept),
           w_(l1.size()),
-          slopes_(columns, fit_intercept),
+          slopes_(columns, l1, fit_intercept),
           slope_(slopes_.slope),
           s_(static_cast<std::size_t>(columns.n_features)),
           g_(s_.size()),
@@ -99,7 +99,7 @@ class CoordinatePath {
 
    private:
     static constexpr std::size_t kFirstSet = 128;     // columns of the first working set
-    static constexpr double kInner = 0.6;             // of the gap asked for: that of working sets
+    static constexpr double kInner = 0.9;             // of the gap asked for: that of working sets
     static constexpr double kLoose = 0.1;             // of the gap: that of sets that have to grow
     static constexpr double kModel = 0.3;             // of the violation: where sweeps end
     static constexpr double kModelOfJumps = 0.03;     // the same for curvatures that jump
@@ -159,12 +159,14 @@ class CoordinatePath {
     // Find the weights that are not 0, and with them all columns whose slope is at least a share of
     // their penalty; others are not looked at.
     void find_large(double share) {
-        slopes_.find(w_, penalty_.l1, share * penalty_.scale, large_);
+        slopes_.find(share * penalty_.scale, large_);
         support_.clear();
         for (std::size_t k = 0; k < large_.size(); ++k) {
             if (k + kAhead < large_.size()) x_.row(large_[k + kAhead]).prefetch();
             rest(slopes_.take(large_[k]));
-            if (w_[at(large_[k])] != 0) support_.push_back(large_[k]);
+            if (w_[at(large_[k])] == 0) continue;
+            support_.push_back(large_[k]);
+            slopes_.hold(large_[k]);  // for the next strength
         }
     }
 
@@ -191,11 +193,7 @@ class CoordinatePath {
             }
         double gap = 0;
         for (const std::int64_t j : columns) gap += column_gap(j, -keep * slope_[at(j)]);
-        if (keep < 1) {
-            for (std::size_t i = 0; i < g_.size(); ++i) other_[i] = -keep * g_[i];
-            gap += loss_.gap(s_.data(), other_.data());
-        }
-        return gap;
+        return keep < 1 ? gap + loss_.gap(s_.data(), g_.data(), keep) : gap;
     }
 
     double column_gap(std::int64_t j, double pull) const {
@@ -231,8 +229,8 @@ class CoordinatePath {
     }
 
     void solve(double last_scale, double tol) {
+        for (const std::int64_t j : set_) in_set_[at(j)] = 0;
         set_.clear();
-        std::fill(in_set_.begin(), in_set_.end(), 0);
         double before = std::numeric_limits<double>::infinity(), lowest = before, tighter = 1;
         int idle = 0;
         std::size_t room = kFirstSet;
@@ -422,8 +420,8 @@ class CoordinatePath {
     }
 
     void write(PathWeights& path) const {
-        for (std::int64_t j = 0; j < x_.n_rows; ++j)
-            if (w_[at(j)] != 0) path.column.push_back(j), path.weight.push_back(w_[at(j)]);
+        for (const std::int64_t j : support_)
+            path.column.push_back(j), path.weight.push_back(w_[at(j)]);
         path.start.push_back(static_cast<std::int64_t>(path.column.size()));
         path.intercept.push_back(b_);
         path.gap.push_back(gap_);

@@ -22,10 +22,12 @@ namespace separable {
 template <RowFormat F>
 class ColumnSlopes {
    public:
-    ColumnSlopes(const F& columns, bool is_centred)
+    ColumnSlopes(const F& columns, std::span<const double> l1, bool is_centred)
         : slope(static_cast<std::size_t>(columns.n_rows)),
           x_(columns),
-          norm_(slope.size()),
+          l1_(l1),
+          ratio_(slope.size()),
+          reach_(slope.size()),
           taken_at_(slope.size(), kNever),
           most_(std::clamp<std::size_t>(
               kNumbers / static_cast<std::size_t>(std::max<std::int64_t>(1, columns.n_features)), 2,
@@ -41,7 +43,7 @@ class ColumnSlopes {
                     sum += static_cast<double>(column.value(k));
                 square = std::max(square - sum * sum / n, kRounding * square);
             }
-            norm_[at(j)] = std::sqrt(square) * (1 + kRounding);
+            reach_[at(j)] = rounded_up(std::sqrt(square) * (1 + kRounding) / l1_[at(j)]);
         }
     }
 
@@ -57,19 +59,26 @@ class ColumnSlopes {
         for (std::size_t k = 0; k < kept_.size(); ++k) away_[k] = distance(kept_[k], g);
     }
 
-    // Find the columns with a weight, and those whose |slope| may be at share times their penalty.
-    // Without branches: which columns these are is hard to foretell.
-    void find(std::span<const double> w, std::span<const double> l1, double share,
-              std::vector<std::int64_t>& found) const {
-        found.resize(slope.size());
-        std::size_t count = 0;
-        for (std::size_t j = 0; j < slope.size(); ++j) {
-            const double most =
-                std::abs(slope[j]) + norm_[j] * away_[static_cast<std::size_t>(taken_at_[j])];
-            found[count] = static_cast<std::int64_t>(j);
-            count += static_cast<std::size_t>((w[j] != 0) | !(most < share * l1[j]));
+    // Find the columns that are held, and those whose |slope| may be at level times their penalty.
+    void find(double level, std::vector<std::int64_t>& found) const {
+        constexpr std::size_t kBlock = 64;  // few of these have any such column
+        const auto most = static_cast<float>(level * (1 - kSingle));
+        float away[kMost + 1];
+        for (std::size_t k = 0; k <= kMost; ++k) away[k] = rounded_up(away_[k]);
+        found.clear();
+        for (std::size_t first = 0; first < slope.size(); first += kBlock) {
+            const std::size_t n = std::min(kBlock, slope.size() - first);
+            const float *ratio = ratio_.data() + first, *reach = reach_.data() + first;
+            const std::int32_t* taken_at = taken_at_.data() + first;
+            std::int32_t is_large[kBlock], any = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                is_large[j] = !(ratio[j] + reach[j] * away[taken_at[j]] < most);
+                any |= is_large[j];
+            }
+            if (any == 0) continue;
+            for (std::size_t j = 0; j < n; ++j)
+                if (is_large[j] != 0) found.push_back(static_cast<std::int64_t>(first + j));
         }
-        found.resize(count);
     }
 
     // Take the slope again, if it is not the one of now. Returns the numbers read.
@@ -78,6 +87,7 @@ class ColumnSlopes {
         if (taken_at_[at(j)] == now) return 0;
         const auto column = x_.row(j);
         slope[at(j)] = dot(column, kept_[now_].data());
+        ratio_[at(j)] = rounded_up(std::abs(slope[at(j)]) / l1_[at(j)]);
         taken_at_[at(j)] = now;
         return column.size();
     }
@@ -85,14 +95,20 @@ class ColumnSlopes {
     // A slope was written that no kept slopes of rows belong to.
     void was_changed(std::int64_t j) { taken_at_[at(j)] = kNever; }
 
+    // A column that is found whatever its slope, until this is taken again.
+    void hold(std::int64_t j) { ratio_[at(j)] = std::numeric_limits<float>::infinity(); }
+
     std::vector<double> slope;
 
    private:
     static constexpr std::size_t kMost = 64, kNumbers = std::size_t{1} << 22;
     static constexpr std::int32_t kNever = kMost;
-    static constexpr double kRounding = 1e-12;
+    static constexpr double kRounding = 1e-12, kSingle = 1e-6;
 
     static std::size_t at(std::int64_t j) { return static_cast<std::size_t>(j); }
+
+    // Bounds need few digits, but their memory is read often.
+    static float rounded_up(double x) { return static_cast<float>(x * (1 + kSingle)); }
 
     static double distance(const std::vector<double>& a, const std::vector<double>& b) {
         double sum = 0;
@@ -106,7 +122,8 @@ class ColumnSlopes {
     }
 
     const F& x_;
-    std::vector<double> norm_;
+    std::span<const double> l1_;
+    std::vector<float> ratio_, reach_;  // |slope| and |x_j|, over the penalty
     std::vector<std::int32_t> taken_at_;
     std::size_t most_, now_ = 0, next_ = 0;
     std::vector<std::vector<double>> kept_;  // slopes of rows

@@ -3,6 +3,7 @@
 //
 //   add_rows     sums[j][l] += sum_i x_ij r[i][l]
 //   score_rows   scores[i][l] = sum_j x_ij w[j][l]
+//   largest_of   max_i |x_i.w[l]| f_i, or max_i x_i.w[l] f_i where signs count
 //   lane_norms   |w|^2, |v|^2 and |w - v|^2 of each lane
 //   add_outer    products[j][k] += sum_i c_i x_ij x_ik, each pair of a row's non-zeros once: what
 //                is at [j][k] and at [k][j] is to be added up (rows in order fill one triangle)
@@ -160,6 +161,43 @@ void score_rows(const F& x, std::int64_t lanes, const T* w, double* scores, Poll
     for (; first + 2 * P <= lanes; first += 2 * P)
         score_rows_of<2>(x, lanes, w + first, scores + first, poll);
     if (first < lanes) score_rows_of<1>(x, lanes, w + first, scores + first, poll);
+}
+
+// Rows first ... first + n - 1.
+template <class Value>
+Dense<Value> some_rows(const Dense<Value>& x, std::int64_t first, std::int64_t n) {
+    return {x.values_ + first * x.n_features, n, x.n_features};
+}
+
+template <class Value, class Index>
+Csr<Value, Index> some_rows(const Csr<Value, Index>& x, std::int64_t first, std::int64_t n) {
+    return {x.values_, x.index_, x.start_ + first, n, x.n_features};
+}
+
+// Of each lane; at least 0. A factor of null is 1.
+template <RowFormat F, class Poll>
+std::vector<double> largest_of(const F& x, std::int64_t lanes, const double* w,
+                               const double* factor, bool is_signed, Poll&& poll) {
+    constexpr std::int64_t kBlock = 512;
+    std::vector<double> largest(static_cast<std::size_t>(lanes));
+    std::vector<double> scores(static_cast<std::size_t>(kBlock * lanes));
+    double* const most = largest.data();
+    std::int64_t since = 0;
+    for (std::int64_t first = 0; first < x.n_rows; first += kBlock) {
+        const std::int64_t n = std::min(kBlock, x.n_rows - first);
+        const F some = some_rows(x, first, n);
+        score_rows(some, lanes, w, scores.data(), poll);
+        for (std::int64_t i = 0; i < n; ++i) {
+            const double* const mine = scores.data() + i * lanes;
+            const double by = factor == nullptr ? 1.0 : factor[first + i];
+            for (std::int64_t l = 0; l < lanes; ++l) {
+                const double size = by * (is_signed || mine[l] > 0 ? mine[l] : -mine[l]);
+                most[l] = size > most[l] ? size : most[l];
+            }
+        }
+        if ((since += some.n_values() * lanes) > kWorkBetweenPolls) poll(), since = 0;
+    }
+    return largest;
 }
 
 struct LaneNorms {
