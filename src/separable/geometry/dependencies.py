@@ -167,4 +167,4 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
 
 
 def _times(vector: Vector, powers: Vector) -> Vector:
-    return [number * power for number, power in zip(vector, powers, strict=True)]
+    return [n * power if n else n for n, power in zip(vector, powers, strict=True)]

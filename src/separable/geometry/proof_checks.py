@@ -97,14 +97,20 @@ def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
 def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:
     """Return the direction close to u that is orthogonal to the vectors of the boundary, exactly.
 
-    Floats can rarely be. Some coordinates are kept as they are, and the others follow from them.
+    Floats can rarely be. Some coordinates are kept as they are, and the others follow from them;
+    those that are 0 stay 0.
     """
     if len(boundary) == 0:
         return None
-    found = find_dependencies(cone.take(spanning(cone, boundary)))
+    support = np.flatnonzero(u)
+    found = find_dependencies(cone.take(spanning(cone, boundary))[:, support])
     if found is None:
         return None
-    return combined(found.null, found.pivots, [Fraction(float(number)) for number in u])
+    closer = [Fraction(0)] * len(u)
+    part = combined(found.null, found.pivots, [Fraction(float(number)) for number in u[support]])
+    for place, number in zip(support.tolist(), part, strict=True):
+        closer[place] = number
+    return closer
 
 
 def combined(

@@ -10,13 +10,15 @@ import numpy as np
 from separable.geometry.dual_passes import DualPasses
 from separable.geometry.facial_reduction import NONE, settle
 from separable.geometry.row_generation import settle_many
-from separable.geometry.signed_rows import SeenRows
+from separable.geometry.signed_rows import SeenRows, SignedRows
+from separable.geometry.single_columns import peel
+from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import by_passes, start_of
 from separable.geometry.written_rows import WrittenRows
 
 if TYPE_CHECKING:
+    from separable.geometry.cone_rows import Places
     from separable.geometry.facial_reduction import Settled
-    from separable.geometry.signed_rows import SignedRows
     from separable.geometry.widest_margin import Bracket
 
 __all__ = ["Found", "search"]
@@ -61,7 +63,24 @@ def search(cone: SignedRows, none: float = NONE[0]) -> Found:
         bracket = by_passes(cone, passes, bracket, 1.0 - 1e-9, FIRST if is_small else ONLY)
         if bracket.margin > 0 or not is_small:
             return Found(None, bracket, passes)
-    return Found(_settled(SeenRows(cone), none))
+    if n * d <= TINY:
+        return Found(_settled(SeenRows(cone), none))
+    peeled = peel(cone)
+    if not peeled.levels:
+        return Found(_settled(SeenRows(cone), none))
+    return Found(peeled.joined(cone, _rest(cone, peeled.left, none)))
+
+
+def _rest(cone: SignedRows, left: Places, none: float) -> Settled | None:
+    """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
+    if len(left) == 0:
+        return None
+    rest = SignedRows(cone.rows.take(left), cone.sign[left], cone.fit_intercept)
+    found = _settled(SeenRows(rest), none)
+    if found.u is None or not found.a.any():
+        return found
+    tidy = tidy_direction(rest, found.u, np.flatnonzero(found.boundary))
+    return found if tidy is None else replace(found, u=tidy[0])
 
 
 def _settled(seen: SeenRows, none: float) -> Settled:

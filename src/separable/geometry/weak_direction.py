@@ -9,6 +9,7 @@ import numpy as np
 
 from separable.geometry.dependencies import column_powers, find_dependencies
 from separable.geometry.orthogonal import spanning
+from separable.geometry.proof_checks import separates_weakly
 from separable.geometry.signs import exact_signs
 from separable.geometry.whole_numbers import cleared
 
@@ -39,18 +40,26 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     u, boundary : ndarray, ndarray of int
         None if no direction is found that is exactly 0 on the boundary and above 0 elsewhere.
     """
+    expected = np.ones(cone.size, dtype=np.int8)
+    expected[boundary] = 0
+    if _is_short(u) and separates_weakly(cone, u, boundary):
+        return u, boundary
     found = find_dependencies(cone.take(spanning(cone, boundary)))
     if found is None:
         return None
     null, factors = _sparse_parts(cone, found.null, u, boundary)
-    expected = np.ones(cone.size, dtype=np.int8)
-    expected[boundary] = 0
     for digits in DIGITS:
         exact = _sum(null, [_short(factor, digits) for factor in factors])
         floats, is_exact = _floats(exact)
         if np.array_equal(exact_signs(cone, floats if is_exact else exact), expected):
             return floats, boundary
     return None
+
+
+def _is_short(u: Floats) -> bool:
+    """Return whether coordinates but one, an intercept, have few digits: those found have not."""
+    digits = np.ldexp(np.frexp(u)[0], DIGITS[-2])
+    return np.count_nonzero(digits != np.rint(digits)) <= 1 < np.count_nonzero(u)
 
 
 def _sparse_parts(
@@ -67,7 +76,7 @@ def _sparse_parts(
     power = column_powers(vectors)
     order = [_of_size_one(vector, power) for vector in null]
     order.sort(key=lambda vector: sum(number != 0 for number in vector))
-    table = np.array([[float(number) for number in vector] for vector in order])
+    table = np.array([[float(number) if number else 0.0 for number in vector] for vector in order])
     parts = vectors @ table.T
     chosen: list[int] = []
     left = parts / np.where((size := np.abs(parts).max(axis=0)) > 0, size, 1.0)
@@ -84,11 +93,11 @@ def _sparse_parts(
 
 def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
     """Return a vector times the power of two that brings it to about 1, in scaled columns."""
-    sizes = [abs(number) / Fraction(float(p)) for number, p in zip(vector, power, strict=True)]
-    largest = max(sizes)
+    parts = [(number, p) for number, p in zip(vector, power, strict=True) if number]
+    largest = max(abs(number) / Fraction(float(p)) for number, p in parts)
     exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
     factor = Fraction(2) ** -exponent
-    return [number * factor for number in vector]
+    return [number * factor if number else number for number in vector]
 
 
 def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
