@@ -18,11 +18,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone_rows import ConeRows, Floats
+    from separable.geometry.cone_rows import ConeRows, Floats, Places
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
@@ -38,6 +38,8 @@ STALL = 1e-16
 NOTHING = 1e-14
 #: The longest step, of Newton's: a longer one would follow rounding where scores do not change.
 LONGEST = 64.0
+#: Vectors of so few numbers are solved for without products; what is flatter is left alone.
+TINY, FLAT = 1 << 14, 1e-13
 #: Systems of so few unknowns are solved in one call.
 DIRECT = 40
 #: Added to the matrix of a step, relative to its diagonal, so that it has a factor: the next where
@@ -82,6 +84,11 @@ class Face:
         """Return the sum of a_i z_i in coordinates of c."""
         sums = self.cone.sums(a)
         return sums if self.basis is None else self.basis.T @ sums
+
+    def vectors(self, chosen: Places) -> Floats:
+        """Return some vectors in coordinates of c."""
+        vectors = self.cone.take(chosen)
+        return vectors if self.basis is None else vectors @ self.basis
 
     def gram(self, chosen: Floats) -> Floats:
         """Return the sum of chosen_i z_i z_i' in coordinates of c."""
@@ -150,8 +157,8 @@ def find_least_violation(
         if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
         value = _value(scores)
-        for ridge in RIDGES:
-            after, scores_after = _stepped(face, c, scores, _solve(gram, slope, ridge))
+        for move in _moves(face, a, gram, slope):
+            after, scores_after = _stepped(face, c, scores, move)
             value_after = _value(scores_after)
             if value_after < value:
                 break
@@ -166,6 +173,18 @@ def find_least_violation(
     u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
     far = scores > NOTHING * face.cone.magnitudes(u)
     return LeastViolation(u, scores, a, bool(far.all()) or not a.any(), step)
+
+
+def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Floats]:
+    """Yield steps of Newton: by vectors, if few, which squares no condition, then by products."""
+    if face.cone.size * face.dimension <= TINY:
+        active = np.flatnonzero(a)
+        vectors = face.vectors(active)
+        size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+        size = np.where(size > 0, size, 1.0)
+        yield np.linalg.lstsq(vectors / size, a[active], rcond=FLAT)[0] / size
+    for ridge in RIDGES:
+        yield _solve(gram, slope, ridge)
 
 
 def _stepped(face: Face, c: Floats, scores: Floats, move: Floats) -> tuple[Floats, Floats]:
