@@ -55,13 +55,16 @@ sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emu
 	@$(run_emulated)
 
 system: ## Debian packages that tests can use (as root)
-	@if command -v qemu-x86_64 > /dev/null; then echo "system: qemu-user is there"; \
-	elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, qemu-user is skipped"; \
-	elif [ "$$(id -u)" != 0 ]; then echo "system: not root, qemu-user is skipped"; \
-	else apt-get update -qq > /dev/null 2>&1; \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-user \
-	    > /dev/null 2>&1 && echo "system: installed qemu-user" \
-	    || echo "system: apt-get could not install qemu-user, which is skipped"; fi
+	@for pair in qemu-x86_64:qemu-user node:nodejs; do \
+	  tool=$${pair%%:*}; package=$${pair##*:}; \
+	  if command -v $$tool > /dev/null; then echo "system: $$package is there"; \
+	  elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, $$package is skipped"; \
+	  elif [ "$$(id -u)" != 0 ]; then echo "system: not root, $$package is skipped"; \
+	  else [ -n "$$updated" ] || apt-get update -qq > /dev/null 2>&1; updated=yes; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$package \
+	      > /dev/null 2>&1 && echo "system: installed $$package" \
+	      || echo "system: apt-get could not install $$package, which is skipped"; fi; \
+	done
 
 stub: $(VENV)/installed ## write the type stub of the compiled core again
 	@$(PY) -m nanobind.stubgen -q -o $(STUB) \

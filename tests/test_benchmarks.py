@@ -135,7 +135,7 @@ def test_paths_of_the_lasso_are_raced_to_every_optimum(tiny, few_peers, capsys, 
     assert "optimum of 100 models, relative gap at most" in printed
     loosest, default = report["rows"]["lasso-tall"]
     assert max(loosest["excess"]) <= 1e-4
-    assert [each["line"]["target"] for each in (loosest, default)] == [5, None]
+    assert {each["line"]["target"] for each in (loosest, default)} == {5, None}  # of the quicker
     searches = report["rows"]["lasso-search"]
     assert [each["difference"] < 1e-3 for each in searches] == [True, True]
     assert sorted(each["line"]["target"] or 0 for each in searches) in ([0, 20], [5, 20])

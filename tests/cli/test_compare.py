@@ -29,7 +29,8 @@ def test_text(separable):
     lines = result.out.splitlines()
     assert lines[0] == "Compared by 5 folds of 344 rows, encoded once:"
     assert lines[1].split() == ["learner", "strength", "accuracy", "to", "the", "best", "time"]
-    assert [line.split()[0] for line in lines[2:]] == ["1", "2"]
+    assert [line.split()[0] for line in lines[2:4]] == ["1", "2"]
+    assert lines[4].startswith("  Worse by more than noise: ")
     assert max(map(len, lines)) <= 80
     assert list(Path().iterdir()) == []
 

@@ -30,6 +30,7 @@ RUNS = {
     "path": ("path", PENGUINS, *SPECIES, "--model", "logistic-regression"),
     "check": ("check", PENGUINS, *SPECIES),
     "inspect": ("inspect", "MODEL"),
+    "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
     "demo": ("demo",),
     "completion": ("completion", "bash"),
 }
@@ -46,6 +47,7 @@ USES = [
     ("explain", "MODEL", PENGUINS, "--row", "4", "--json"),
     RUNS["inspect"],
     (*RUNS["inspect"], "--json"),
+    RUNS["export"],
     RUNS["completion"],
 ]
 

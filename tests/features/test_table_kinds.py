@@ -131,6 +131,13 @@ def test_weekdays_against_the_calendar():
     np.testing.assert_allclose(matrix["day.year"], (year - year.mean()) / year.std(), atol=1e-12)
 
 
+def test_a_day_with_an_offset_and_no_time_is_no_date():
+    """Python reads its offset as a time of day."""
+    for text in ("2024-01-01+01:00", "2024-01-01-0130", "2024-01-01Z"):
+        with pytest.raises(TableError, match="is not a date such as"):
+            TableEncoder(date=["at"]).fit({"at": ["2024-01-01", text]})
+
+
 def test_what_is_no_date():
     encoder = TableEncoder().fit({"at": WHEN})
     with pytest.raises(CellError, match="row 1: 'soon' is not a date such as 2024-01-31"):

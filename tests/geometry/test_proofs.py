@@ -160,5 +160,5 @@ def test_rational_arithmetic_has_a_limit_and_says_so():
     verdict = separability(X, y)
     assert verdict.kind == "overlap"
     assert verdict.verify(X, y)
-    with pytest.raises(ValueError, match="rational arithmetic solves for them up to rank"):
+    with pytest.raises(NotImplementedError, match="rational arithmetic solves for them up to rank"):
         verdict.verify(X, y, exact=True)

@@ -245,3 +245,14 @@ def test_bad_options_are_refused():
         separability([[1.0], [2.0]], [0, 1], feature_names=["a", "b"])
     with pytest.raises(ValueError, match="precision"):
         separability([[1.0], [2.0]], [0, 1], precision=0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_stay_as_they_are(dtype):
+    data, indices = np.arange(1, 13, dtype=dtype), np.tile([3, 0, 2], 4).astype(np.int32)
+    X = sparse.csr_array((data, indices, np.arange(0, 13, 3)), shape=(4, 5))  # in no order
+    before = X.data.copy(), X.indices.copy(), X.indptr.copy()
+    found = separability(X, [0, 1, 1, 0])
+    found.verify(X, [0, 1, 1, 0], exact=True)
+    for now, then in zip((X.data, X.indices, X.indptr), before, strict=True):
+        np.testing.assert_array_equal(now, then)

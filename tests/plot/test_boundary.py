@@ -185,6 +185,15 @@ def test_a_boundary_outside_the_picture_is_told():
     assert any("outside the picture" in text for text in texts)
 
 
+@pytest.mark.parametrize(("w", "x"), [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e150), (1.0, 1e-150)])
+def test_numbers_whose_squares_are_too_large_or_small(w, x):
+    X = x * np.random.default_rng(0).normal(size=(20, 3))
+    model = LinearModel([[w, -w, 2 * w]], [0.0], [0, 1], "score")
+    display = BoundaryDisplay.from_estimator(model, X, margin=None)
+    points = display.points_in_space()
+    assert np.abs(points @ [1.0, -1.0, 2.0]).max() <= 1e-9 * np.abs(points).max()
+
+
 def test_a_hundred_classes():
     rng = np.random.default_rng(0)
     W = rng.normal(size=(100, 2))

@@ -51,7 +51,9 @@ def test_a_hundred_classes_have_no_numbers_and_few_names():
     display = ConfusionMatrixDisplay.from_predictions(y, np.roll(y, 1))
     assert written(display) == []
     assert len(display.ax_.get_xticks()) <= 25
-    assert written(display.plot(values=True))
+    few = ConfusionMatrixDisplay.from_predictions(y[:18], y[:18])
+    assert written(few) == []
+    assert len(written(few.plot(values=True))) == 18**2
 
 
 def test_labels_that_the_model_does_not_know_are_shown():
@@ -68,5 +70,7 @@ def test_errors():
         ConfusionMatrixDisplay.from_predictions([1, 2], [1])
     with pytest.raises(ValueError, match="labels has no 'b'"):
         ConfusionMatrixDisplay.from_predictions(["a", "b"], ["a", "a"], labels=["a"])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ConfusionMatrixDisplay.from_predictions([1.0, np.nan], [1.0, 1.0])
     with pytest.raises(ValueError, match="normalize must be 'true'"):
         ConfusionMatrixDisplay.from_predictions(["a"], ["a"], normalize="rows")

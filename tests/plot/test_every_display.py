@@ -14,14 +14,15 @@ from tests.plot.specimens import SPECIMENS
 from tests.plot.test_lecture_displays import SPECIMENS as LECTURES
 
 PROJECTION = {"Planes3dDisplay": "3d"}
-SIZES = {"new": None, "normal": (6.4, 4.8), "small": (3.4, 2.6)}
+SIZES = {"new": None, "small": (3.4, 2.6), "without a layout": (3.6, 2.8)}
 
 
 def drawn(name, size):
     """Draw a display on new axes of its own, or on axes of a size."""
     if size is None:
         return SPECIMENS[name](None)
-    figure = plt.figure(figsize=size, layout="constrained")
+    layout = "constrained" if size == SIZES["small"] else None
+    figure = plt.figure(figsize=size, layout=layout)
     return SPECIMENS[name](figure.add_subplot(projection=PROJECTION.get(name)))
 
 

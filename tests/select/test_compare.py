@@ -68,14 +68,15 @@ def test_differences_are_paired_by_fold(cancer):
 
 def test_differences_beyond_noise_by_the_corrected_test(cancer):
     X, y = cancer
-    given = {"a": LogisticRegression(C=0.1), "b": LinearSVM(C=0.05), "counts": MultinomialNB()}
-    board = compare(given, np.abs(X), y, cv=FOLDS)
-    best = cross_val_score(board.best.estimator, np.abs(X), y, cv=FOLDS)
+    folds = StratifiedKFold(5)
+    given = {"logistic": LogisticRegression(), "lda": LDA(), "averaged": AveragedPerceptron()}
+    board = compare(given, X, y, cv=folds)
+    best = cross_val_score(board.best.estimator, X, y, cv=folds)
     assert (board.best.differs, board.best.to_dict()["p_value"]) == (None, None)
     for other in board.rows[1:]:
-        apart = cross_val_score(other.estimator, np.abs(X), y, cv=FOLDS) - best
-        error = np.sqrt((1 / 4 + 1 / 3) * apart.var(ddof=1))  # Nadeau and Bengio, 4 folds
-        p = 2 * stats.t.sf(abs(apart.mean()) / error, 3)
+        apart = cross_val_score(other.estimator, X, y, cv=folds) - best
+        error = np.sqrt((1 / 5 + 1 / 4) * apart.var(ddof=1))  # Nadeau and Bengio, 5 folds
+        p = 2 * stats.t.sf(abs(apart.mean()) / error, 4)
         assert other.p_value == pytest.approx(p, rel=0.01)
         assert other.differs == (p < 0.05)
         assert other.to_dict()["differs"] is other.differs

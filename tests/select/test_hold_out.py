@@ -42,3 +42,27 @@ def test_too_few_rows():
         hold_out([[1], [2]], [1, 2], stratify=True)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         hold_out([[1], [2]], [1])
+
+
+def test_groups_stay_together():
+    rng = np.random.default_rng(0)
+    groups = rng.choice(["ann", "bob", "eve", "joe", "sue", "tom", "una", "vic"], 400)
+    X, y = np.arange(400.0)[:, None], np.arange(400)
+    parts = hold_out(X, y, groups=groups)
+    assert not set(groups[parts.y_train]) & set(groups[parts.y_test])
+    assert sorted([*parts.y_train, *parts.y_test]) == list(range(400))
+    assert 80 < len(parts.y_test) < 160
+    other = hold_out(X, y, groups=groups, random_state=3)
+    assert set(groups[other.y_test]) != set(groups[parts.y_test])
+    numbers = np.unique(groups, return_inverse=True)[1]
+    assert hold_out(X, y, groups=numbers).y_test.tolist() == parts.y_test.tolist()
+
+
+def test_bad_groups():
+    X, y = np.arange(6.0)[:, None], np.arange(6)
+    with pytest.raises(ValueError, match="groups has 3 entries, X has 6 rows"):
+        hold_out(X, y, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="All rows are of one group, '7'"):
+        hold_out(X, y, groups=[7] * 6)
+    with pytest.raises(ValueError, match="give groups, or stratify=True, not both"):
+        hold_out(X, y, groups=[1, 1, 1, 2, 2, 2], stratify=True)

@@ -17,7 +17,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC
 
 from separable import ElasticNet, Lasso, LinearSVM, LinearSVR, LogisticRegression
-from separable.certified import left_out
+from separable.certified import left_out, left_out_kinks
 from separable.select import leave_one_out
 
 HINGE = LinearSVM(loss="hinge")
@@ -96,7 +96,7 @@ def test_equals_brute_force(learner, how):
     off = np.abs(scores(found) - expected)
     sure = np.setdiff1d(np.arange(len(y)), found.estimated)
     assert off[sure].max(initial=0) < 2e-6
-    assert np.median(off) < 1e-4
+    assert np.median(off) < 1e-3
     assert off.max() < (0.03 if how == "scaled" else 5e-3)
     assert len(found.doubtful) == 0
 
@@ -115,8 +115,8 @@ def test_three_classes(multi_class, how):
     expected = without_each(learner, X, y, weight)
     found = leave_one_out(learner, X, y, sample_weight=weight, approximate=True)
     off = np.abs(found.decision_scores - expected).max(axis=1)
-    assert np.median(off) < 3e-4
-    assert off.max() < 0.02
+    assert np.median(off) < 2e-3
+    assert off.max() < 0.05
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
 
 
@@ -129,8 +129,8 @@ def test_balanced_classes(learner):
         learner.set_params(standardize=standardize)
         found = leave_one_out(learner, X, y, approximate=True)
         off = np.abs(found.decision_scores - without_each(learner, X, y))
-        assert np.median(off) < 3e-4
-        assert off.max() < 0.02
+        assert np.median(off) < 1e-3
+        assert off.max() < 0.03
 
 
 def test_equals_scikit_learn():
@@ -323,13 +323,8 @@ def test_more_columns_than_rows(learner, form, standardize):
     expected = without_each(learner, X, y)
     found = leave_one_out(learner, form(X), y, approximate=True)
     off = np.abs(scores(found) - expected)
-    assert (
-        off.max()
-        < (0.05 if standardize and learner is not REGRESSORS[0] else 2e-3) * expected.std()
-    )
-    assert found.approximate == (
-        isinstance(learner, LogisticRegression) or (standardize and hasattr(learner, "loss"))
-    )
+    assert off.max() < (0.05 if standardize else 2e-3) * expected.std()
+    assert found.approximate == isinstance(learner, LogisticRegression)
 
 
 def test_deviations_of_many_columns(monkeypatch):
@@ -403,6 +398,43 @@ def test_too_large(learner, monkeypatch):
     monkeypatch.setattr(left_out, "MOST", 3)
     with pytest.raises(ValueError, match=r"at most 3 rows or 3 weights.*Use cross_validate"):
         leave_one_out(learner, X, y, approximate=True)
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(), HINGE, SQUARED], ids=repr)
+def test_extreme_data(learner):
+    """Repeated rows and columns, huge columns, and one that a single row has."""
+    X, y = classes(n=30)
+    alone = np.column_stack([X, np.arange(30) == 5, X[:, 0], np.ones(30)])
+    huge = X * (1e4 if learner is SQUARED else 1e8)
+    for each, scaled in (
+        (np.vstack([X, X]), False),
+        (huge, False),
+        (alone, True),
+        (alone, False),
+    ):
+        t = np.tile(y, len(each) // 30)
+        learner = clone(learner).set_params(standardize=scaled)
+        found = leave_one_out(learner, each, t, approximate=True)
+        expected = leave_one_out(learner, each, t, approximate=False).decision_scores
+        assert np.abs(found.decision_scores - expected).max() < 2e-3 * np.abs(expected).max()
+
+
+def test_too_much_work(monkeypatch):
+    X, y = numbers(n=30)
+    monkeypatch.setattr(left_out, "WORK", 100)
+    with pytest.raises(ValueError, match=r"4 columns and \d weights through 30 rows.*cross_valid"):
+        leave_one_out(Lasso(0.01), X, y, approximate=True)
+
+
+def test_kinks_that_are_far_at_first(monkeypatch):
+    X, y = classes(n=80)
+    expected = leave_one_out(HINGE, X, y, approximate=True)
+    for first in (1, 10):
+        monkeypatch.setattr(left_out_kinks, "FIRST", first)
+        monkeypatch.setattr(left_out_kinks, "A_COLUMN", 0)
+        found = leave_one_out(HINGE, X, y, approximate=True)
+        np.testing.assert_allclose(found.decision_scores, expected.decision_scores, atol=1e-9)
+        assert found.n_refits == 0
 
 
 @pytest.mark.parametrize(

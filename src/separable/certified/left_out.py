@@ -39,6 +39,8 @@ __all__ = ["MOST", "LeftOut", "TooLargeError", "left_out"]
 CLOSE = 1e-12
 #: So many columns are taken as they are where their deviations change.
 FEW = 2000
+#: Products that say whether weights leave 0, at most.
+WORK = 2e11
 #: Numbers of weights that move, or rows, at most one of which may be larger.
 MOST = 5000
 
@@ -149,6 +151,11 @@ def _smooth(
     by_rows = smooth and penalised and _by_rows(n, d, changes)
     if (n if by_rows else d) > MOST:
         raise TooLargeError(_too_large(n, d))
+    if not smooth and float(n) * d * problem.rows.n_features > WORK:
+        raise TooLargeError(
+            f"Leave-one-out from one fit would follow {problem.rows.n_features} columns and {d} "
+            f"weights through {n} rows, which is too much work."
+        )
     fewer = problem if smooth else columns_alone(problem, free)
     mine = weights[free] if d else np.zeros(1)
     fit = SmoothFit(

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Deviations", "class_factors"]
 
+#: A squared deviation that is so small, for that with the row, is 0.
+CONSTANT = 1e-10
+
 
 @dataclass(frozen=True)
 class Changes:
@@ -108,6 +111,8 @@ class Deviations:
 
     def __init__(self, rows: LeftOutRows, changes: Changes) -> None:
         self._rows, self._changes = rows, changes
+        #: Rows without which a column is constant, and loses its weight; of those asked for.
+        self.lost = np.zeros(rows.n_rows, np.bool_)
         k = 1 if changes.factor is None else changes.factor.shape[1]
         d = rows.problem.rows.n_features
         self._totals = np.bincount(self._class(np.arange(rows.n_rows)), changes.weight, k)
@@ -136,4 +141,5 @@ class Deviations:
         square = (factor @ self._squares - mine * x * x) / total
         squared: Floats = np.maximum(square - mean * mean, 0.0)
         squared[:, self._squares.sum(axis=0) == 0] = 1.0  # constant columns, which have weight 0
+        self.lost[part] = (squared < CONSTANT).any(axis=1)
         return squared

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.left_out_changes import Deviations
-from separable.certified.left_out_rows import row_dots
+from separable.certified.left_out_rows import parts_of, row_dots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,9 +121,8 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     beta = np.clip(fit.dual[kinks.row], kinks.low, kinks.high)
     # of the two kinks of a row, one has the whole dual value and the other one stays at 0
     width = kinks.high - kinks.low
-    side = np.where(
-        beta >= kinks.high - END * width, -1, np.where(beta <= kinks.low + END * width, 1, 0)
-    )
+    close = END * np.minimum(width, np.abs(fit.dual).max(initial=0.0))
+    side = np.where(beta >= kinks.high - close, -1, np.where(beta <= kinks.low + close, 1, 0))
     gap = fit.scores[kinks.row] - kinks.at
     rough = float(
         np.max(np.where(side == 0, np.abs(gap), np.maximum(-side * gap, 0.0)), initial=0.0)
@@ -143,6 +142,8 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         moved[waiting], doubt[waiting] = move, left
         met = np.isinf(left) & (near < len(gap))
         waiting, near = waiting[met], MORE * near
+    if start.deviations is not None:
+        doubt[start.deviations.lost] = np.inf
     if rough > ROUGH:
         doubt += rough
     exact = fit.rows.has_columns or not fit.changes.is_standardized
@@ -203,6 +204,8 @@ class _Lanes:
         self._x = fit.rows.take(self._row)[:, :m]
         self._own = fit.rows.take(part)[:, :m]
         self._products = self._x @ self._x.T
+        # all of the equations in one unit, also where columns are huge
+        self._size = float(np.diagonal(self._products).max(initial=0.0)) or 1.0
         k = len(part)
         lost = self._row[None, :] == part[:, None]
         self.side = np.where(lost, 2, start.side[close])
@@ -285,7 +288,7 @@ class _Lanes:
     def _times(self, at: Places, hold: NDArray[np.bool_], pace: Floats, speed: Floats) -> Floats:
         """Return after how much of t each kink has its event."""
         side, gap, beta = self.side[at], self.gap[at], self.beta[at]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             comes = np.where(side * speed < 0, -gap / speed, np.inf)
             ends = np.where(pace > 0, self._high - beta, self._low - beta) / pace
         times = np.where(hold, np.where(pace != 0, ends, np.inf), comes)
@@ -305,45 +308,54 @@ class _Lanes:
         both = there[:, :, None] & there[:, None, :]
         inner = np.where(both, self._products[order[:, :, None], order[:, None, :]], 0.0)
         diagonal = np.arange(most)
-        inner[:, diagonal, diagonal] *= 1.0 + RIDGE
-        inner[:, diagonal, diagonal] += np.where(there, np.finfo(float).tiny, 1.0)
+        inner[:, diagonal, diagonal] += np.where(there, RIDGE * self._size, self._size)
         matrix[:, :most, :most] = inner
         right = np.zeros((len(at), size))
         right[:, :most] = np.where(there, -np.take_along_axis(self._pulled[at], order, axis=1), 0.0)
         if self._has_b:
-            matrix[:, most, :most] = matrix[:, :most, most] = there
-            matrix[:, most, most] = count == 0
-            right[:, most] = np.where(count == 0, 0.0, z)
+            matrix[:, most, :most] = matrix[:, :most, most] = self._size * there
+            matrix[:, most, most] = self._size * (count == 0)
+            right[:, most] = np.where(count == 0, 0.0, self._size * z)
         found = right
         if size:
             found = np.asarray(np.linalg.solve(matrix, right[:, :, None])[:, :, 0], np.float64)
         pace = np.zeros(hold.shape)
         pace[hold] = found[:, :most][there]
-        turn = found[:, most].copy() if self._has_b else np.zeros(len(at))
+        turn = self._size * found[:, most] if self._has_b else np.zeros(len(at))
         shift = np.where((count == 0) & self._has_b, -np.sign(z), 0.0)
         turn[shift != 0] = shift[shift != 0]
         return pace, turn, np.asarray(shift, np.float64)
 
     def end(self) -> tuple[Floats, Floats]:
         """Return how far the rows' own scores have moved, and how doubtful that is."""
-        fit = self._start.fit
         own = row_dots(self._own, self.u) + self.b
         stuck = (self.t < 1.0) & ~self.going
         doubt = np.where(stuck, 1.0, np.where(self.going, self._left, 0.0))
         if self._has_b:  # where no row holds, b may be any of a range
             doubt[~(self.side == 0).any(axis=1)] = 1.0
         doubt[~np.isfinite(own)] = np.inf
-        if len(self._close) == len(self._start.gap):
-            return own, doubt
-        far = np.ones(len(self._start.gap), np.bool_)
-        far[self._close] = False
-        gap = np.zeros((len(self._part), fit.rows.n_rows))
-        for some in fit.rows.each_part():
-            m = self.u.shape[1]
-            gap[:, some] = self.u @ fit.rows.take(some)[:, :m].T + self.b[:, None]
-        moved = self._start.gap[far] + gap[:, fit.kinks.row[far]]
-        wrong = self._start.side[far] * moved < 0
-        wrong &= fit.kinks.row[far][None, :] != self._part[:, None]
-        wrong |= (self._start.side[far] == 0)[None, :]
-        doubt[wrong.any(axis=1)] = np.inf
+        # rows that hold stand on their kinks, as far as digits go
+        apart = self.u @ self._x.T + self.b[:, None] + self._start.gap[self._close]
+        apart = np.abs(np.where(self.side == 0, apart, 0.0)).max(axis=1, initial=0.0)
+        doubt = np.maximum(doubt, np.where(apart > ROUGH, apart, 0.0))
+        doubt[self._met_far()] = np.inf
         return own, doubt
+
+    def _met_far(self) -> NDArray[np.bool_]:
+        """Say which lanes have come to a kink that is not near."""
+        fit, start = self._start.fit, self._start
+        met = np.zeros(len(self._part), np.bool_)
+        far = np.ones(len(start.gap), np.bool_)
+        far[self._close] = False
+        if not far.any():
+            return met
+        n, m = fit.rows.n_rows, self.u.shape[1]
+        for some in parts_of(np.arange(n), max(fit.rows.size, len(self._part))):
+            moved = self.u @ fit.rows.take(some)[:, :m].T + self.b[:, None]
+            for first in range(0, len(far), n):  # kinks come in the order of the rows
+                at = some + first
+                side = start.side[at]
+                wrong = (side * (start.gap[at] + moved) < 0) | (side == 0)
+                wrong &= far[at] & (some != self._part[:, None])
+                met |= wrong.any(axis=1)
+        return met

@@ -87,7 +87,7 @@ def left_out_multinomial(fit: JointFit) -> tuple[Floats, Floats]:
         length[part] = np.sqrt(np.maximum(np.einsum("ik,ik->i", v, _times(h, v)), 0.0))
     reach = length * np.sqrt(widest.max())
     doubt = np.where(reach > FAR, reach, 0.0)
-    doubt[(own > ALONE) | ~np.isfinite(reach)] = np.inf
+    doubt[(own > ALONE) | pulls.lost | ~np.isfinite(reach)] = np.inf
     return fit.scores + moved, doubt
 
 
@@ -144,6 +144,12 @@ class _Pulls:
             sums = [changes.sums_by_class(rows, slope[:, a]) for a in range(k)]
             self._by_class = np.stack(sums, axis=1)
         self._deviations = Deviations(rows, changes) if changes.is_standardized else None
+
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Rows without which a column is constant."""
+        none = np.zeros(self._fit.rows.n_rows, np.bool_)
+        return none if self._deviations is None else self._deviations.lost
 
     def __call__(self, part: Places) -> Floats:
         """Return those of some rows, (B, K, m)."""

@@ -128,7 +128,7 @@ def left_out_smooth(
         doubt[far] += reach[far]
         for part in parts_of(chosen, fit.rows.size):
             moved[part], doubt[part] = steps.more(part, check)
-    doubt[alone | ~np.isfinite(doubt)] = np.inf
+    doubt[alone | steps.lost | ~np.isfinite(doubt)] = np.inf
     return fit.s + moved, doubt
 
 
@@ -176,6 +176,12 @@ class Steps:
             if not unsettled.any():
                 break
         return x, delta, h, unsettled
+
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Rows without which a column is constant."""
+        none = np.zeros(self._fit.rows.n_rows, np.bool_)
+        return none if self._deviations is None else self._deviations.lost
 
     def length(self, delta: Floats) -> Floats:
         """Return |delta|_A."""

@@ -34,6 +34,7 @@ COMMANDS = {
     "path": "separable.cli.path:path",
     "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
+    "export": "separable.cli.export:export",
     "demo": "separable.cli.demo:demo",
     "completion": "separable.cli.completion:completion",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from separable.data.split import stratified_split
+from separable.data.split import group_split, stratified_split
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, 
     if problem.times is not None:
         return _last_in_time(problem.times, test_size)
     if problem.groups is not None:
-        return _whole_groups(problem.groups, test_size, seed)
+        return group_split(problem.groups, test_size, seed)
     return problem.target.split(test_size, seed)
 
 
@@ -59,21 +59,6 @@ def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
     starts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # where a later time begins
     cut = ordered[starts[np.abs(starts - first).argmin()]]
     return np.flatnonzero(times < cut), np.flatnonzero(times >= cut)
-
-
-def _whole_groups(groups: NDArray[np.int64], test_size: float, seed: int) -> tuple[Rows, Rows]:
-    """Hold out random groups with about the share of rows asked for, one at least stays."""
-    if test_size == 0:
-        return np.arange(len(groups)), np.arange(0)
-    sizes = np.bincount(groups)
-    order = np.random.default_rng(seed).permutation(len(sizes))
-    filled = np.cumsum(sizes[order])
-    wanted = test_size * len(groups)
-    count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
-    held = np.zeros(len(sizes), np.bool_)
-    held[order[:count]] = True
-    is_test = held[groups]
-    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
 
 def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:

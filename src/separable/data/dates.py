@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _DATE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
 _WORDS = {
     **dict.fromkeys(("true", "yes", "t", "y", "1"), 1.0),

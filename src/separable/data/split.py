@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["random_split", "stratified_split"]
+__all__ = ["group_split", "random_split", "stratified_split"]
 
 
 def random_split(
@@ -63,3 +63,36 @@ def stratified_split(
     held = np.minimum(np.floor(counts * test_size + 0.5), counts - 1)
     is_test = place < np.repeat(held, counts)
     return np.sort(by_class[~is_test]), np.sort(by_class[is_test])
+
+
+def group_split(
+    groups: NDArray[np.int64], test_size: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose groups to hold out at random, with about the share of rows asked for.
+
+    At least one group stays in training, and one is held out.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,)
+        The number of each row's group, two at least, counted from 0.
+    test_size : float
+        The share of the rows to hold out, 0 <= test_size < 1; 0: none.
+    seed : int
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        Rows, ascending.
+    """
+    if test_size == 0:
+        return np.arange(len(groups)), np.arange(0)
+    sizes = np.bincount(groups)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    filled = np.cumsum(sizes[order])
+    wanted = test_size * len(groups)
+    count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
+    held = np.zeros(len(sizes), np.bool_)
+    held[order[:count]] = True
+    is_test = held[groups]
+    return np.flatnonzero(~is_test), np.flatnonzero(is_test)

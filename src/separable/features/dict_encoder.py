@@ -172,6 +172,17 @@ class DictEncoder(Transformer):
         """The number out of each name."""
         return self._fitted()._vocabulary
 
+    def places(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
+        """Return the number out of each feature that is a number, and of each text of the others.
+
+        Returns
+        -------
+        numbers : dict of feature to int
+        levels : dict of feature to dict of str to int
+        """
+        self._fitted()
+        return self._number_places, self._level_places
+
     @property
     def sources(self) -> Sequence[str]:
         """For each number out, the feature it came from."""

@@ -197,6 +197,11 @@ class OneHotEncoder(Transformer):
         return self._levels
 
     @property
+    def column_levels(self) -> list[ColumnLevels]:
+        """The levels of each column with the numbers out that they become."""
+        return self._fitted()
+
+    @property
     def categories_(self) -> list[NDArray[Any]]:
         """The levels of each column."""
         return [each.levels for each in self._fitted()]

@@ -163,7 +163,7 @@ class PolynomialEncoder(Transformer):
 
     def _sources(self) -> tuple[str, ...]:
         names = names_of_columns(self)
-        products = ("*".join(names[j] for j in dict.fromkeys(each)) for each in self._products())
+        products = ("*".join(names[j] for j in dict.fromkeys(each)) for each in self.products())
         return ("1", *products) if self.include_bias else tuple(products)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -181,13 +181,14 @@ class PolynomialEncoder(Transformer):
         self._fitted()
         names = names_of_columns(self, input_features)
         out = ["1"] if self.include_bias else []
-        for factors in self._products():
+        for factors in self.products():
             counts = Counter(factors)
             parts = (names[j] if n == 1 else f"{names[j]}^{n}" for j, n in counts.items())
             out.append("*".join(parts))
         return np.array(out, dtype=object)
 
-    def _products(self) -> Iterator[tuple[int, ...]]:
+    def products(self) -> Iterator[tuple[int, ...]]:
+        """Give the columns that are multiplied for each number out, behind that of ones."""
         least, highest = self._degrees()
         make = combinations if self.interaction_only else combinations_with_replacement
         for degree in range(least, highest + 1):
@@ -198,7 +199,7 @@ class PolynomialEncoder(Transformer):
         """How often each column is a factor of each number out."""
         self._fitted()
         powers = np.zeros((self.n_output_features_, self.n_features_in_), np.int64)
-        for place, factors in enumerate(self._products(), start=bool(self.include_bias)):
+        for place, factors in enumerate(self.products(), start=bool(self.include_bias)):
             np.add.at(powers[place], list(factors), 1)
         return powers
 

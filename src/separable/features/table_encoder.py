@@ -352,6 +352,11 @@ class TableEncoder(Transformer):
         }
 
     @property
+    def column_encoders(self) -> tuple[ColumnEncoder, ...]:
+        """How each column in use is encoded, in the order of the numbers out."""
+        return self._fitted()
+
+    @property
     def text_encoders(self) -> dict[str, TextEncoder]:
         """The encoders of the columns of free text, by column."""
         return {each.name: each.encoder for each in self._fitted() if isinstance(each, TextColumn)}

@@ -314,6 +314,11 @@ class TextEncoder(Transformer):
         return self._names
 
     @property
+    def plan(self) -> TextPlan:
+        """What is done with a text: the parameters, as they were when fitting started."""
+        return self._fitted().plan
+
+    @property
     def sources(self) -> Sequence[str]:
         """For each number out, the raw column it came from: ``"text"``."""
         return RepeatedText("text", self._settled().n_features)

@@ -119,6 +119,11 @@ class TextPlan:
         return self.tokenizer is not None or self.token_pattern not in _NATIVE_PATTERNS
 
     @property
+    def shortest(self) -> int | None:
+        """The characters that a word has to have; None for a pattern of the user."""
+        return _NATIVE_PATTERNS.get(self.token_pattern or "")
+
+    @property
     def _prepare(self) -> Callable[[str], str] | None:
         """What Python does to a text before the core gets it."""
         if self.preprocessor is None and not self.strip_accents:
@@ -143,7 +148,7 @@ class TextPlan:
     def _core_options(self) -> tuple[str, bool, int, int, int, list[str]]:
         if self.takes_tokens:
             return "tokens", False, 1, 1, 1, []
-        shortest = _NATIVE_PATTERNS[self.token_pattern or ""] if self.analyzer == "word" else 1
+        shortest = (self.shortest or 1) if self.analyzer == "word" else 1
         return (
             self.analyzer,
             self._core_lowers,

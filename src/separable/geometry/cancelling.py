@@ -71,7 +71,7 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
         return None
     if exact and found.rank > MOST_SOLVED:
-        raise ValueError(
+        raise NotImplementedError(
             f"The proof has multipliers on rows of rank {found.rank}; rational arithmetic solves "
             f"for them up to rank {MOST_SOLVED}. verify(X, y) without exact=True bounds rounding "
             "instead, which is a proof too."

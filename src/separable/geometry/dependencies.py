@@ -75,8 +75,8 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     """
     size = vectors.shape[1]
     if not vectors.any():
-        units = np.eye(size, dtype=np.intp).tolist()
-        return Dependencies(np.zeros(0, np.intp), [[Fraction(n) for n in unit] for unit in units])
+        units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
+        return Dependencies(np.zeros(0, np.intp), units)
     power = column_powers(vectors)
     scaled = vectors * power
     triangle, order, rank = _pivoted(scaled)

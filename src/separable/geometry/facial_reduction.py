@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats
 
-__all__ = ["Settled", "settle"]
+__all__ = ["NONE", "Settled", "settle"]
 
-#: Of the largest: a multiplier below is 0.
-NONE = 1e-10
+#: Of the largest: a multiplier below is 0. The first share that leads to a proof is right.
+NONE = (1e-10, 1e-6)
 #: Of the largest eigenvalue of the products of vectors: one below belongs to a direction left.
 FLAT = 1e-13
 
@@ -57,8 +57,8 @@ class Settled:
     first: Floats
 
 
-def settle(cone: ConeRows) -> Settled:
-    """Reduce the directions until the rest is clear."""
+def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
+    """Reduce the directions until the rest is clear; multipliers below a share ``none`` are 0."""
     face = Face(cone)
     a = np.zeros(cone.size)
     boundary = np.zeros(cone.size, bool)
@@ -67,7 +67,7 @@ def settle(cone: ConeRows) -> Settled:
         found = find_least_violation(face)
         if found.separates:
             return Settled(found.u, a, boundary, first)
-        a = _joined(cone, a, found.a)
+        a = _joined(cone, a, found.a, none)
         first = first if first.any() else a
         before = boundary.sum()
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
@@ -76,9 +76,9 @@ def settle(cone: ConeRows) -> Settled:
         face = Face(cone, basis, ~boundary)
 
 
-def _joined(cone: ConeRows, before: Floats, found: Floats) -> Floats:
+def _joined(cone: ConeRows, before: Floats, found: Floats, none: float) -> Floats:
     """Return multipliers of both sets of vectors that cancel, and not only in directions left."""
-    found = np.where(found > NONE * found.max(), found, 0.0)
+    found = np.where(found > none * found.max(), found, 0.0)
     found = found / found.max()
     if before.any():
         change = _cancel(cone, before, cone.sums(found))

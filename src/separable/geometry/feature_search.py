@@ -1,11 +1,11 @@
 """A small set of columns that makes classes separable, no member of which can be dropped.
 
 What separates with some columns separates with more, so questions can be halved: of columns in any
-order, the shortest beginning that is enough is found with few verdicts. The order is by weights that
-separate, each column then scaled by its own weight, which turns the smallest |w| into a small number
-of columns (as in reweighted l1: Candes, Wakin and Boyd 2008). At the end each member that is left is
-dropped once, and comes back where the verdict needs it; what was needed once is needed from then on,
-so one round is enough.
+order, the shortest beginning that is enough is found with few verdicts. The order is by weights
+that separate, each column then scaled by its own weight, which turns the smallest |w| into a small
+number of columns (as in reweighted l1: Candes, Wakin and Boyd 2008). At the end each member that is
+left is dropped once, and comes back where the verdict needs it; what was needed once is needed from
+then on, so one round is enough.
 """
 
 from __future__ import annotations

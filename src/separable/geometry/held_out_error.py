@@ -1,7 +1,8 @@
 """The error on rows held out of a light classifier: ridge regression on the classes.
 
-It stands beside verdicts, which are about the rows they were given alone. Each class is a target that
-is 1 for its rows and 0 for others, columns are brought to one scale, and the largest answer decides.
+It stands beside verdicts, which are about the rows they were given alone. Each class is a target
+that is 1 for its rows and 0 for others, columns are brought to one scale, and the largest answer
+decides.
 """
 
 from __future__ import annotations

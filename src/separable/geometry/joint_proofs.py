@@ -1,7 +1,7 @@
 """The proofs of a verdict on three classes and more together.
 
-The first class has weights of 0: only differences of classes count. A vector is named by a row and a
-class that is not its own, both by their places.
+The first class has weights of 0: only differences of classes count. A vector is named by a row and
+a class that is not its own, both by their places.
 """
 
 from __future__ import annotations

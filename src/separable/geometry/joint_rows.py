@@ -1,10 +1,10 @@
 """Rows of K classes together as the vectors of a cone.
 
 Weights u_k separate the classes together if (u_y - u_k).(x_i, 1) > 0 for every row, y its class,
-and every other class k: what the multinomial model asks. Equal changes of all classes change none of
-these, so the first class has the weights 0, and u holds those of the others, one after the other.
-The vectors of a row, one for each class that is not its own, are then (e_y - e_k) (x) (x_i, 1) with e_0 = 0. They are never written out as a
-whole.
+and every other class k: what the multinomial model asks. Equal changes of all classes change none
+of these, so the first class has the weights 0, and u holds those of the others, one after the
+other. The vectors of a row, one for each class that is not its own, are then (e_y - e_k) (x) (x_i,
+1) with e_0 = 0. They are never written out as a whole.
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ class JointVerdict(Verdict):
         data = read_labelled(X, y)
         if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
             return False
+        if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
+            return False
         cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
             return self._proves(cone, data, exact)
@@ -201,7 +203,7 @@ def _proves_margin(
     """Return whether margins and bound are those of the weights and of the rows named."""
     margins = _margins(cone, cone.packed(proof.weights, proof.intercept), proof.weights)
     near = np.allclose(margins, proof.margins, rtol=SLACK, atol=SLACK * margins.max())
-    if not near or proof.margin > margins.min() * (1.0 + SLACK):
+    if not near or not abs(proof.margin - margins.min()) <= SLACK * margins.min():
         return False
     if len(proof.support) == 0:
         return proof.margin_bound == np.inf

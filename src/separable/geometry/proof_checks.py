@@ -34,6 +34,8 @@ __all__ = [
 
 #: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
 NEARLY = 1e-8
+#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+CLOSE = 1e-6
 
 
 def separates(cone: ConeRows, u: Floats) -> bool:
@@ -81,7 +83,15 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
     if far[boundary].any():
         return False
     closer = snapped(cone, u, boundary)
-    return closer is not None and np.array_equal(exact_signs(cone, closer), expected)
+    if closer is None or not _are_close(cone, u, closer):
+        return False
+    return np.array_equal(exact_signs(cone, closer), expected)
+
+
+def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
+    """Return whether two directions give all vectors the same scores, up to rounding."""
+    apart = [float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
 
 
 def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:

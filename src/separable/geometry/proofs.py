@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from separable.geometry.labelled_rows import LabelledRows
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -18,7 +20,27 @@ __all__ = ["Overlap", "Proof", "QuasiSeparation", "Separation"]
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What all proofs have in common."""
+    """What all proofs have in common.
+
+    Attributes
+    ----------
+    kind : str
+        Of the verdict that it proves.
+    """
+
+    kind: ClassVar[str]
+
+    def may_be_of(self, data: LabelledRows) -> bool:
+        """Return whether numbers are finite, rows are among the data's, each with a multiplier."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        arrays = [value for value in named.values() if isinstance(value, np.ndarray)]
+        finite = all(np.isfinite(array).all() for array in arrays)
+        finite &= bool(np.isfinite(named.get("intercept", 0.0)).all())
+        places = [array for array in arrays if array.dtype.kind in "iu"]
+        n = data.rows.n_rows
+        if len(named.get("rows", named.get("support", ()))) != len(named["multipliers"]):
+            return False
+        return bool(finite and all(((array >= 0) & (array < n)).all() for array in places))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
@@ -53,6 +75,8 @@ class Separation(Proof):
         length of the mean of y x.
     """
 
+    kind = "separable"
+
     weights: Floats
     intercept: float
     margins: Floats
@@ -78,6 +102,8 @@ class QuasiSeparation(Proof):
         Rows of the boundary and a > 0 with sum a y (x, 1) = 0, up to rounding.
     """
 
+    kind = "quasi-separable"
+
     weights: Floats
     intercept: float
     boundary: Places
@@ -97,6 +123,8 @@ class Overlap(Proof):
     rank : int
         That of these rows (x, 1), and of all.
     """
+
+    kind = "overlap"
 
     rows: Places
     multipliers: Floats

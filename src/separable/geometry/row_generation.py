@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.facial_reduction import Settled, settle
+from separable.geometry.facial_reduction import NONE, Settled, settle
 from separable.geometry.orthogonal import find_orthogonal
 from separable.geometry.written_rows import WrittenRows
 
@@ -27,20 +27,20 @@ ADDED, TIMES_ADDED = 200, 2
 CLEAR = 1e-9
 
 
-def settle_many(cone: ConeRows) -> Settled:
-    """Settle vectors of any number by some of them."""
+def settle_many(cone: ConeRows, none: float = NONE[0]) -> Settled:
+    """Settle vectors of any number by some of them; see `settle`."""
     size = max(SAMPLE, TIMES * cone.dimension)
     if cone.size <= 3 * size:
-        return settle(cone)
+        return settle(cone, none)
     random = np.random.default_rng(0)
     some = random.choice(cone.size, size, replace=False)
     while len(some) < cone.size // 2:
-        part = settle(WrittenRows(cone.take(some)))
+        part = settle(WrittenRows(cone.take(some)), none)
         found, wrong = _look(cone, part, some)
         if len(wrong) == 0:
             return found
         some = np.append(some, _worst(wrong, some, cone.dimension, random))
-    return settle(cone)
+    return settle(cone, none)
 
 
 def _look(cone: ConeRows, part: Settled, some: Places) -> tuple[Settled, Places]:

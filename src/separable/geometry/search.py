@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.geometry.dual_passes import DualPasses
-from separable.geometry.facial_reduction import settle
+from separable.geometry.facial_reduction import NONE, settle
 from separable.geometry.row_generation import settle_many
 from separable.geometry.signed_rows import SeenRows
 from separable.geometry.widest_margin import by_passes, start_of
@@ -49,8 +49,8 @@ class Found:
     passes: DualPasses | None = None
 
 
-def search(cone: SignedRows) -> Found:
-    """Look for a hyperplane, a weak direction or multipliers."""
+def search(cone: SignedRows, none: float = NONE[0]) -> Found:
+    """Look for a hyperplane, a weak direction or multipliers; see `settle`."""
     n, d = cone.size, cone.dimension
     is_small = min(n, d) <= NEWTON
     passes = bracket = None
@@ -61,16 +61,16 @@ def search(cone: SignedRows) -> Found:
         bracket = by_passes(cone, passes, bracket, 1.0 - 1e-9, FIRST if is_small else ONLY)
         if bracket.margin > 0 or not is_small:
             return Found(None, bracket, passes)
-    return Found(_settled(SeenRows(cone)))
+    return Found(_settled(SeenRows(cone), none))
 
 
-def _settled(seen: SeenRows) -> Settled:
+def _settled(seen: SeenRows, none: float) -> Settled:
     if seen.size * seen.dimension <= TINY:
-        found = settle(WrittenRows(seen.take(np.arange(seen.size))))
+        found = settle(WrittenRows(seen.take(np.arange(seen.size))), none)
     elif seen.dimension <= NEWTON or seen.dimension <= seen.size:
-        found = settle_many(seen)
+        found = settle_many(seen, none)
     else:
-        found = settle(WrittenRows(seen.kernel()))
+        found = settle(WrittenRows(seen.kernel()), none)
         if found.u is not None:
             found = replace(found, u=seen.sums(found.u))
     return found if found.u is None else replace(found, u=seen.raw(found.u))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["separability"]
 
 MULTI_CLASS = ("joint", "pairs", "ovr")
+#: The most numbers that are searched a second time, if the first search leads to no proof.
+AGAIN = 1_000_000
 
 
 def separability(
@@ -109,7 +112,11 @@ def separability(
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    kind, reason, proof = _decide(cone, search(cone), precision, data)
+    for none in NONE:
+        found = search(cone, none)
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None or cone.size * cone.dimension > AGAIN:
+            break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 

@@ -81,7 +81,8 @@ class SignedRows:
 
     @cached_property
     def _sparse(self) -> Any:
-        return self.rows.astype(np.dtype(np.float64)).to_matrix()
+        # a copy of the indices, too: SciPy sorts them in place when it takes absolute values
+        return self.rows.astype(np.dtype(np.float64)).to_matrix().copy()
 
     @cached_property
     def _kept(self) -> NDArray[np.float64] | None:

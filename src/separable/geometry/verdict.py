@@ -87,7 +87,12 @@ class Verdict:
         data = read_labelled(X, y)
         if data.rows.shape != self.shape or not np.array_equal(data.classes, self.classes):
             return False
-        return self._holds(data.signed(self.fit_intercept), exact)
+        if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
+            return False
+        try:
+            return self._holds(data.signed(self.fit_intercept), exact)
+        except (ValueError, IndexError):  # arrays of other lengths
+            return False
 
     def _holds(self, cone: SignedRows, exact: bool) -> bool:
         proof = self.proof
@@ -97,7 +102,8 @@ class Verdict:
         if isinstance(proof, QuasiSeparation):
             u = self._packed(proof.weights, proof.intercept)
             return (
-                bool(np.isin(proof.rows, proof.boundary).all())
+                len(proof.columns) == np.count_nonzero(proof.weights)
+                and bool(np.isin(proof.rows, proof.boundary).all())
                 and separates_weakly(cone, u, proof.boundary)
                 and cancels(cone, proof.rows, proof.multipliers, exact=exact)
             )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.geometry.labelled_rows import LabelledRows
+from separable.geometry.part_verdicts import PairVerdict, RestVerdict
 from separable.model.words import label_value, table
 
 if TYPE_CHECKING:
@@ -50,16 +51,7 @@ class Verdicts(Mapping[Any, Any]):
 
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
         """Check all proofs against data; see `Verdict.verify`."""
-        rows, labels = _matrix(X), np.asarray(y)
-        for key, verdict in self.verdicts.items():
-            if self.multi_class == "pairs":
-                mine = np.isin(labels, np.array(key))
-                given = rows[np.flatnonzero(mine)], labels[mine]
-            else:
-                given = rows, labels == key
-            if not verdict.verify(*given, exact=exact):
-                return False
-        return True
+        return all(verdict.verify(X, y, exact=exact) for verdict in self.verdicts.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
@@ -89,28 +81,24 @@ class Verdicts(Mapping[Any, Any]):
         return self.to_text()
 
 
-def _matrix(X: Any) -> Any:
-    from separable.data.rows import as_rows
-
-    return as_rows(X).to_matrix()
-
-
 def ask_pairs(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about every pair of classes."""
-    found = {}
+    found: dict[Any, Verdict] = {}
     for a, b in combinations(range(len(data.classes)), 2):
         rows = np.flatnonzero((data.label == a) | (data.label == b))
         label = (data.label[rows] == b).astype(np.intp)
         part = LabelledRows(data.rows.take(rows), label, data.classes[[a, b]], data.names)
-        found[label_value(data.classes[a]), label_value(data.classes[b])] = ask(part)
+        key = label_value(data.classes[a]), label_value(data.classes[b])
+        found[key] = PairVerdict(**vars(ask(part)))
     return Verdicts(found, "pairs")
 
 
 def ask_each(data: LabelledRows, ask: Callable[[LabelledRows], Verdict]) -> Verdicts:
     """Ask about each class against the rest."""
-    found = {}
+    found: dict[Any, Verdict] = {}
     for k, name in enumerate(data.classes):
         label = (data.label == k).astype(np.intp)
         part = LabelledRows(data.rows, label, np.array([False, True]), data.names)
-        found[label_value(name)] = ask(part)
+        key = label_value(name)
+        found[key] = RestVerdict(**vars(ask(part)), label=key)
     return Verdicts(found, "ovr")

@@ -125,7 +125,7 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
     bound = np.inf if not a.any() else _mean(cone, a)[1]
     return bool(
         near.all()
-        and proof.margin <= margin + slack.max()
+        and abs(proof.margin - margin) <= slack.max()
         and bound <= proof.margin_bound * (1.0 + 1e-12)
     )
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.plot.boundary_scene import Scene, pair_of, scene_of
+from separable.plot.class_points import marker_area, scatter_classes
 from separable.plot.clipping import borders, box_around, line_in_box, regions
 from separable.plot.display import Display
 from separable.plot.fitted import best_of, class_codes, is_pipeline
-from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened, text_size
+from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BoundaryDisplay", "class_handles", "scatter_classes"]
+__all__ = ["BoundaryDisplay"]
 
 #: Points of a side of the grid on which curved boundaries are followed.
 GRID = 400
 #: Scores so little above the margin, relative to it, are on it.
 ON = 1e-3
-#: Classes that a legend names.
-NAMED = 12
 
 
 @dataclass(eq=False)
@@ -202,7 +201,7 @@ class BoundaryDisplay(Display):
         handles += self._draw_lines(axes, line_kwargs or {}) + self._mark_support(axes)
         axes.set_xlim(*self.box[:, 0])
         axes.set_ylim(*self.box[:, 1])
-        describe(axes, self._title(), *(shortened(label, 60) for label in self.scene.view.labels))
+        describe(axes, self._title(), *(shortened(label, 80) for label in self.scene.view.labels))
         if legend:
             add_legend(axes, handles)
         return self
@@ -314,7 +313,7 @@ class BoundaryDisplay(Display):
         if not self.support.any():
             return []
         count = int(np.count_nonzero(self.support))
-        side = 3.2 * _size(ax, len(self.points))
+        side = 3.2 * marker_area(ax, len(self.points))
         ring = ax.scatter(
             *self.points[self.support].T,
             s=side,
@@ -338,51 +337,6 @@ class BoundaryDisplay(Display):
             return what
         n = len(self.points)
         return f"{what}; {self.wrong} of {n} row{'s' * (n != 1)} on the wrong side"
-
-
-def _size(ax: Any, n: int) -> float:
-    """Return the area of the markers of n rows, in square points."""
-    full = np.clip(26.0 * np.sqrt(300.0 / max(n, 1)), 3.0, 30.0)
-    return float(full * text_size(ax, 1.0) ** 2)
-
-
-def scatter_classes(
-    ax: Any,
-    points: Floats,
-    codes: NDArray[np.int32] | None,
-    classes: NDArray[Any],
-    scatter_kwargs: dict[str, Any],
-) -> list[Any]:
-    """Draw rows, each class with its colour and marker; return what a legend shows of them."""
-    n = len(points)
-    look = {
-        "s": _size(ax, n),
-        "alpha": 0.9 if n <= 1000 else 0.5,
-        "linewidths": 0.4 if n <= 1000 else 0.0,
-        "edgecolors": "white",
-        "rasterized": n > 2000,
-        "zorder": 2,
-        **scatter_kwargs,
-    }
-    if codes is None:
-        return [ax.scatter(*points.T, **{"color": GREY, "label": f"rows ({n})", **look})]
-    drawn = []
-    for k, label in enumerate(classes.tolist()):
-        of_class = points[codes == k]
-        if len(of_class):
-            style = {**class_style(k), "label": f"{shortened(label)} ({len(of_class)})", **look}
-            drawn.append(ax.scatter(*of_class.T, **style))
-    return class_handles(drawn)
-
-
-def class_handles(drawn: list[Any]) -> list[Any]:
-    """Return what a legend shows of classes: of many the first ones, and how many more."""
-    if len(drawn) <= NAMED:
-        return drawn
-    from matplotlib.lines import Line2D
-
-    more = Line2D([], [], linestyle="none", label=f"and {len(drawn) - NAMED} more classes")
-    return [*drawn[:NAMED], more]
 
 
 def _classes_of(estimator: Any, scene: Scene) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from separable.model.inputs import model_rows
 from separable.model.linear_model import LinearModel
 from separable.model.words import label_value
 from separable.plot.fitted import best_of, is_pipeline, linear_model, name_of, names_of_columns
-from separable.plot.view import View, columns_view, differences_view, normal_view
+from separable.plot.view import View, columns_view, differences_view, length, normal_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,13 +115,14 @@ def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Sce
             "there is no boundary to draw."
         )
     view = _view_of(model, X, matrix, weights, intercept)
-    flat = weights @ np.linalg.pinv(view.basis)
-    level = weights @ view.centre + intercept - flat @ view.coordinates(view.centre[None])[0]
     points = view.coordinates(matrix)
+    if model.n_features > 2 and len(weights) == 1:  # the first coordinate is the score over |w|
+        flat, level = np.array([[length(weights[0]), 0.0]]), np.zeros(1)
+    else:
+        flat = weights @ np.linalg.pinv(view.basis)
+        level = weights @ view.centre + intercept - flat @ view.coordinates(view.centre[None])[0]
     if model.n_features == 1:
         points[:, 1] = np.arange(len(points))
-    elif model.n_features > 2 and len(weights) == 1:
-        flat, level = np.array([[float(np.linalg.norm(weights)), 0.0]]), np.zeros(1)  # exactly
 
     def score(z: Floats) -> Floats:
         found: Floats = z @ flat.T + level

@@ -122,14 +122,15 @@ class ConfusionMatrixDisplay(Display):
         -------
         ConfusionMatrixDisplay
         """
-        from separable.fitting.targets import check_sample_weight
+        from separable.fitting.targets import check_labels, check_sample_weight
 
-        truth, answers = np.asarray(y), np.asarray(predicted)
-        if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+        shapes = np.shape(y), np.shape(predicted)
+        if len(shapes[0]) != 1 or shapes[0] != shapes[1] or not shapes[0][0]:
             raise ValueError(
                 "y and predicted must be one label a row, of at least one row. Got shapes "
-                f"{truth.shape} and {answers.shape}."
+                f"{shapes[0]} and {shapes[1]}."
             )
+        truth, answers = (check_labels(each, len(each), cls.__name__) for each in (y, predicted))
         every = np.union1d(truth, answers)
         known = every if labels is None else np.asarray(labels)
         strange = np.setdiff1d(every, known)
@@ -203,6 +204,8 @@ class ConfusionMatrixDisplay(Display):
         bar.set_label("share of the rows of the class", fontsize=size)
         bar.ax.tick_params(labelsize=size)
         bar.outline.set_visible(False)
+        if axes.figure.get_layout_engine() is None:
+            _make_room(axes, bar.ax)
         return self
 
     def _write(self, axes: Any, shares: Floats, normalize: str | None) -> None:
@@ -225,6 +228,18 @@ class ConfusionMatrixDisplay(Display):
         axes.set_xticks(every, names, fontsize=size, **turned)
         axes.set_yticks(every, names, fontsize=size)
         axes.tick_params(length=0)
+
+
+def _make_room(axes: Any, bar: Any) -> None:
+    """Move axes and the bar beside them so that all their words are in the figure."""
+    whole = axes.figure.figure.bbox
+    left, low = (max(0.0, 3 - each) for each in axes.get_tightbbox().min)
+    right = max(0.0, bar.get_tightbbox().x1 - whole.x1 + 3)
+    for each, wide in ((axes, left + right), (bar, 0.0)):
+        place = each.get_position()
+        x = place.x0 + (left if each is axes else -right) / whole.width
+        y, high = place.y0 + low / whole.height, place.height - low / whole.height
+        each.set_position((x, y, place.width - wide / whole.width, high))
 
 
 def _shares(confusion: NDArray[Any], of: str) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from separable.geometry import margins
-from separable.plot.boundary import class_handles
+from separable.plot.class_points import class_handles
 from separable.plot.display import Display
 from separable.plot.fitted import best_of, class_codes, is_pipeline, linear_model
 from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened

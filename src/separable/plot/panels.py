@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["describe_panel", "legend_of_panels", "panels_for", "place_of"]
+
+#: Width of a panel, in inches, from which on text has its full size; and the least share of it.
+FULL_WIDTH, LEAST = 1.9, 0.6
+#: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
+ROOM, CHARACTER = 0.8, 0.52
 
 
 def place_of(ax: Axes) -> Any:
@@ -73,10 +79,14 @@ def panels_for(
 
 def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     """Write what a panel shows above it and along its axes; once for those of one scale."""
-    ax.set_title(title, fontsize=10, loc="left")
-    ax.set_xlabel(x, fontsize=9.5)
-    ax.set_ylabel(y, fontsize=9.5)
-    ax.tick_params(labelsize=8.5)
+    inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
+    share = min(1.0, max(LEAST, inches / FULL_WIDTH))
+    room = max(12, int(ROOM * inches * 72 / (CHARACTER * 10 * share)))
+    lines = [textwrap.fill(line, room) if share < 1 else line for line in title.split("\n")]
+    ax.set_title("\n".join(lines), fontsize=10 * share, loc="left")
+    ax.set_xlabel(x, fontsize=9.5 * share)
+    ax.set_ylabel(y, fontsize=9.5 * share)
+    ax.tick_params(labelsize=8.5 * share)
     ax.spines[["top", "right"]].set_visible(False)
     if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
         ax.label_outer()

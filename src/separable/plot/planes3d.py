@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from separable.model.inputs import model_rows
-from separable.plot.boundary import scatter_classes
 from separable.plot.boundary_scene import pair_of, scores_of_pair
+from separable.plot.class_points import scatter_classes
 from separable.plot.clipping import box_around, plane_in_box
 from separable.plot.display import Display
 from separable.plot.fitted import class_codes, linear_model, names_of_columns
@@ -23,7 +23,7 @@ from separable.plot.style import (
     shortened,
     text_size,
 )
-from separable.plot.view import View, columns_view, normal_view
+from separable.plot.view import View, columns_view, length, normal_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,7 @@ class Planes3dDisplay(Display):
             view = columns_view(names_of_columns(X, model, 3))
         else:
             view = normal_view(matrix, w, b, model.feature_names, 3)
-            w, b = np.array([float(np.linalg.norm(w)), 0.0, 0.0]), 0.0
+            w, b = np.array([length(w), 0.0, 0.0]), 0.0
         points = view.coordinates(matrix)
         made = cls(model.learner, shown, view, points, codes, w, b, margin)
         return made.plot(ax, **look)
@@ -213,12 +213,14 @@ class Planes3dDisplay(Display):
         axes.locator_params(nbins=5)
         describe(axes, self._title())
         for side, label in zip("xyz", self.view.labels, strict=True):
-            words = textwrap.fill(shortened(label, 60), 30)
+            words = textwrap.fill(shortened(label, 80), 30)
             room = text_size(axes, 4 + 6 * (1 + words.count("\n"))) - 6 * is_narrow(axes)
             getattr(axes, f"set_{side}label")(words, fontsize=text_size(axes), labelpad=room)
         axes.tick_params(pad=0)
         if legend:
             corner = None if is_narrow(axes) else "upper left"  # which the cube leaves empty
+            if corner is None:  # only drawing says how far labels of three axes reach down
+                axes.figure.figure.draw_without_rendering()
             add_legend(axes, handles, loc=corner)
         return self
 

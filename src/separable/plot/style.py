@@ -130,7 +130,7 @@ def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -
     if y is not None:
         room = LOW * height if is_narrow(ax) else height
         ax.set_ylabel(_lines(y, room, small), fontsize=small)
-    if len(ax.figure.figure.axes) == 1 and ax.figure.get_layout_engine() is not None:
+    if len(ax.figure.figure.axes) == 1:
         width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
     if x is not None:
         ax.set_xlabel(_lines(x, width, small), fontsize=small)
@@ -197,8 +197,8 @@ def _beside(ax: Axes) -> float:
 
 
 def _below(ax: Axes) -> float:
-    """Return how far ticks and label reach below the axes, in inches."""
-    found = ax.xaxis.get_tightbbox(None)
+    """Return how far ticks and labels reach below the axes, in inches."""
+    found = ax.get_tightbbox()
     if found is None:
         return 0.0
     return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)

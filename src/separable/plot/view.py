@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["View", "columns_view", "differences_view", "normal_view"]
+__all__ = ["View", "columns_view", "differences_view", "length", "normal_view"]
 
 #: What is left of the spread below this share of all is rounding.
 NOTHING = 1e-12
@@ -78,10 +78,8 @@ def normal_view(X: Any, w: Floats, b: float, names: Sequence[str] | None, k: int
         Of the columns.
     k : int, default 2
     """
-    largest = np.abs(w).max()
-    scaled = w / largest
-    length = float(np.linalg.norm(scaled))
-    unit = scaled / length
+    size = length(w)
+    unit = w / size
     centre = _mean(X)
     basis = [unit]
     labels = ["distance to the boundary, (w.x + b) / |w|"]
@@ -90,8 +88,14 @@ def normal_view(X: Any, w: Floats, b: float, names: Sequence[str] | None, k: int
         basis.append(direction)
         labels.append(_spread_label(direction, names, step))
     offset = np.zeros(k)
-    offset[0] = b / largest / length
+    offset[0] = b / size
     return View(np.array(basis), offset, centre, tuple(labels))
+
+
+def length(w: Floats) -> float:
+    """Return |w|, also of numbers whose squares are too large or too small."""
+    largest = float(np.abs(w).max())
+    return largest * float(np.linalg.norm(w / largest)) if largest > 0 else 0.0
 
 
 def differences_view(X: Any, weights: Floats) -> View:
@@ -124,16 +128,16 @@ def _largest_spread(X: Any, centre: Floats, taken: Floats) -> Floats:
 
     def spread(v: Floats) -> Floats:
         u = free(v.ravel())
-        along = X @ u - centre @ u
-        return free(np.asarray(along @ X) - along.sum() * centre)
+        along = (X @ u - centre @ u) / scale
+        return free(np.asarray(along @ X) / scale - along.sum() * (centre / scale))
 
     d = len(centre)
     start = free(np.random.default_rng(0).standard_normal(d))
-    if d <= len(taken) + 1:  # one direction is left
+    scale = max(float(np.abs(X @ start).max()), abs(float(centre @ start)))
+    if d <= len(taken) + 1 or scale == 0:  # one direction is left, or rows do not tell
         return _unit(start, taken)
     reached = spread(start)
-    scale = np.linalg.norm(np.asarray(X @ start)) ** 2 + (centre @ start) ** 2 * X.shape[0]
-    if np.linalg.norm(reached) <= NOTHING * max(scale, np.finfo(float).tiny):
+    if np.linalg.norm(reached) <= NOTHING * X.shape[0]:
         return _unit(start, taken)
     unit = 1 / np.linalg.norm(reached)
     operator = LinearOperator((d, d), matvec=lambda v: spread(v) * unit, dtype=np.float64)

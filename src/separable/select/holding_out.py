@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from separable.data.split import random_split, stratified_split
+from separable.data.split import group_split, random_split, stratified_split
 from separable.fitting.indexing import paired, take
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["HoldOut", "hold_out"]
 
@@ -22,9 +25,17 @@ class HoldOut(NamedTuple):
 
 
 def hold_out(
-    X: Any, y: Any, test_size: float = 0.3, *, stratify: bool = False, random_state: int = 0
+    X: Any,
+    y: Any,
+    test_size: float = 0.3,
+    *,
+    stratify: bool = False,
+    groups: Any = None,
+    random_state: int = 0,
 ) -> HoldOut:
     """Hold out a random part of the rows.
+
+    The parts are disjoint: a row that was learned from says nothing about rows that were not.
 
     Parameters
     ----------
@@ -34,6 +45,9 @@ def hold_out(
         The share to hold out, 0 < test_size < 1.
     stratify : bool, default False
         Hold out the same share of each class. One row of each class stays in training.
+    groups : array-like of shape (n,), optional
+        Rows of one group, such as those of one patient, are held out together or not at all; the
+        share is met as closely as a random order of the groups allows.
     random_state : int, default 0
 
     Returns
@@ -51,7 +65,9 @@ def hold_out(
     if not 0 < test_size < 1:
         raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
     X, y, n = paired(X, y)
-    if stratify:
+    if groups is not None:
+        train, test = group_split(_numbered(groups, n, stratify=stratify), test_size, random_state)
+    elif stratify:
         train, test = stratified_split(np.asarray(y), test_size, random_state)
     else:
         train, test = random_split(n, test_size, random_state)
@@ -62,3 +78,20 @@ def hold_out(
             "leave_one_out."
         )
     return HoldOut(take(X, train), take(X, test), take(y, train), take(y, test))
+
+
+def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
+    """Return the number of each row's group."""
+    if stratify:
+        raise ValueError(
+            "Classes and groups cannot both be kept: give groups, or stratify=True, not both."
+        )
+    names, numbers = np.unique(np.asarray(groups).astype(str), return_inverse=True)
+    if len(numbers) != n_rows:
+        raise ValueError(f"groups has {len(numbers)} entries, X has {n_rows} rows.")
+    if len(names) < 2:
+        raise ValueError(
+            f"All rows are of one group, {str(names[0])!r}, so none can be held out without those "
+            "that train. Leave groups out."
+        )
+    return numbers.astype(np.int64)

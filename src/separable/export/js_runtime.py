@@ -1,0 +1,480 @@
+"""The functions of an exported JavaScript file, by what a model needs of them."""
+
+__all__ = ["MAIN", "PARTS", "PROBABILITIES", "SELF_TEST"]
+
+_MISSING = r"""
+  function fail(name, value, problem) {
+    const shown = typeof value === "bigint" ? String(value) : JSON.stringify(value);
+    throw new Error(`Column ${JSON.stringify(name)}: ${String(shown).slice(0, 80)} ${problem}`);
+  }
+
+  function isMissing(value) {
+    const number = value instanceof Date ? value.getTime() : value;
+    return number === null || number === undefined || Number.isNaN(number);
+  }
+"""
+
+_TEXT_OF = r"""
+  // A number as Python writes it; whole numbers without a decimal point.
+  function numberText(x) {
+    if (Number.isInteger(x) && Math.abs(x) < 2 ** 53) return String(x === 0 ? 0 : x);
+    if (!Number.isFinite(x)) return x > 0 ? "inf" : "-inf";
+    const [mantissa, exponent] = x.toExponential().split("e");
+    const power = Number(exponent);
+    const sign = x < 0 ? "-" : "";
+    const digits = mantissa.replace("-", "").replace(".", "");
+    if (power >= -4 && power < 16) {
+      if (power < 0) return `${sign}0.${"0".repeat(-power - 1)}${digits}`;
+      if (digits.length <= power + 1) return `${sign}${digits.padEnd(power + 1, "0")}.0`;
+      return `${sign}${digits.slice(0, power + 1)}.${digits.slice(power + 1)}`;
+    }
+    const tail = digits.length > 1 ? `.${digits.slice(1)}` : "";
+    const size = String(Math.abs(power)).padStart(2, "0");
+    return `${sign}${digits[0]}${tail}e${power < 0 ? "-" : "+"}${size}`;
+  }
+
+  function textOf(name, value) {
+    if (typeof value === "string") return value;
+    if (typeof value === "boolean") return value ? "True" : "False";
+    if (typeof value === "number" || typeof value === "bigint") return numberText(Number(value));
+    return fail(name, value, "is neither a text nor a number.");
+  }
+"""
+
+_FLOAT = r"""
+  const NUMBER = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$/i;
+
+  function numberOf(name, value) {
+    let number = NaN;
+    if (typeof value === "string") {
+      if (!NUMBER.test(value)) fail(name, value, "is not a number.");
+      number = /n/i.test(value) ? Infinity : Number(value);
+    } else if (["number", "bigint", "boolean"].includes(typeof value)) {
+      number = Number(value);
+    } else {
+      fail(name, value, "is not a number.");
+    }
+    if (!Number.isFinite(number)) fail(name, String(value), "is infinite, or too large for float64.");
+    return number;
+  }
+"""
+
+_NUMBER = r"""
+  function number(step, value, cells) {
+    if (isMissing(value)) return put(cells, step.missing, 1);
+    const scaled = (numberOf(step.name, value) - step.mean) / step.scale;
+    if (!Number.isFinite(scaled) && step.value !== null)
+      fail(step.name, value, "is too far from the training values.");
+    return put(cells, step.value, scaled);
+  }
+"""
+
+_CATEGORY = r"""
+  function category(step, value, cells) {
+    if (isMissing(value)) {
+      if (step.refuses_missing) fail(step.name, null, "is missing, as it never was in training.");
+      return put(cells, step.missing, 1);
+    }
+    const typed = step.typed && typeof value !== "string";
+    const levels = typed ? step.numbers : step.levels;
+    const level = typed ? Number(value) : textOf(step.name, value);
+    if (levels.has(level)) return put(cells, levels.get(level), 1);
+    if (step.refuses) fail(step.name, value, "is a level that the training data did not have.");
+    return put(cells, step.unseen, 1);
+  }
+"""
+
+_BOOLEAN = r"""
+  const SPACES = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*";
+  const TRUE = new RegExp(`^${SPACES}(?:true|yes|t|y|1)${SPACES}$`, "i");
+  const FALSE = new RegExp(`^${SPACES}(?:false|no|f|n|0)${SPACES}$`, "i");
+
+  function boolean(step, value, cells) {
+    if (isMissing(value)) return put(cells, step.missing, 1);
+    const word = textOf(step.name, value);
+    if (TRUE.test(word)) return put(cells, step.true, 1);
+    return FALSE.test(word) || fail(step.name, value, "is neither true nor false.");
+  }
+"""
+
+_DATE = r"""
+  const ISO = new RegExp(
+    "^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?" +
+      "(?:(Z)|([+-])(\\d\\d):?(\\d\\d))?)?$"
+  );
+
+  // Days since 1970-01-01 of a day of the Gregorian calendar, and back (Howard Hinnant's way).
+  function daysOf(year, month, day) {
+    const y = month <= 2 ? year - 1 : year;
+    const era = Math.floor(y / 400);
+    const yearOfEra = y - era * 400;
+    const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+    const leaps = Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100);
+    return era * 146097 + yearOfEra * 365 + leaps + dayOfYear - 719468;
+  }
+
+  function dayOf(days) {
+    const z = days + 719468;
+    const era = Math.floor(z / 146097);
+    const dayOfEra = z - era * 146097;
+    const yearOfEra = Math.floor(
+      (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) / 365
+    );
+    const start = 365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100);
+    const dayOfYear = dayOfEra - start;
+    const m = Math.floor((5 * dayOfYear + 2) / 153);
+    const month = m < 10 ? m + 3 : m - 9;
+    const day = dayOfYear - Math.floor((153 * m + 2) / 5) + 1;
+    return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
+  }
+
+  function date(step, value, cells) {
+    if (isMissing(value)) return put(cells, step.missing, 1);
+    const invalid = () => fail(step.name, value, "is not a date.");
+    const text = value instanceof Date ? value.toISOString() : value;
+    const parts = typeof text === "string" ? ISO.exec(text) : null;
+    if (parts === null) invalid();
+    const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((i) => Number(parts[i] || 0));
+    let days = daysOf(year, month, day);
+    const back = dayOf(days);
+    const real = year >= 1 && month >= 1 && month <= 12 && day >= 1 && back.month === month;
+    if (!real || hour > 23 || minute > 59 || second > 59) invalid();
+    let seconds = hour * 3600 + minute * 60 + second;
+    if (parts[9]) {
+      const shift = Number(parts[10]) * 3600 + Number(parts[11]) * 60;
+      if (shift >= 86400) invalid();
+      seconds += parts[9] === "+" ? -shift : shift;
+    }
+    days += Math.floor(seconds / 86400);
+    seconds -= Math.floor(seconds / 86400) * 86400;
+    const found = dayOf(days);
+    if (found.year < 1 || found.year > 9999) invalid();
+    const fraction = Number(`${parts[7] || ""}000000`.slice(0, 6)) / 1e6;
+    const numbers = [days + (seconds + fraction) / 86400, found.year, found.day];
+    step.numbers.forEach((each, i) => each && put(cells, each[2], (numbers[i] - each[0]) / each[1]));
+    const weekday = (((days + 3) % 7) + 7) % 7;
+    const cycles = [found.month - 1, weekday, Math.floor(seconds / 3600)];
+    step.cycles.forEach((pairs, i) => pairs.forEach(([part, place]) => part === cycles[i] && put(cells, place, 1)));
+    return undefined;
+  }
+"""
+
+_TEXT = r"""
+  // Python's characters: runs of those of words and of white space, and lower case.
+  function member(ranges) {
+    return (point) => {
+      let low = 0;
+      let high = ranges.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (ranges[middle] <= point) low = middle + 1;
+        else high = middle;
+      }
+      return low % 2 === 1;
+    };
+  }
+  const isWord = member(ALPHABET.word);
+  const isSpace = member(ALPHABET.space);
+  const isCombining = member(ALPHABET.combining);
+  const LOWER = new Map();
+  for (let i = 0; i < ALPHABET.lower.length; i += 4) {
+    const [first, last, step, shift] = ALPHABET.lower.slice(i, i + 4);
+    for (let point = first; point <= last; point += step)
+      LOWER.set(String.fromCodePoint(point), String.fromCodePoint(point + shift));
+  }
+  const CASED = /^\p{Cased}$/u;
+  const IGNORED = /^\p{Case_Ignorable}$/u;
+
+  // Whether a capital sigma ends a word: a letter before it, none behind.
+  function endsWord(letters, at) {
+    let i = at - 1;
+    while (i >= 0 && IGNORED.test(letters[i])) i -= 1;
+    if (i < 0 || !CASED.test(letters[i])) return false;
+    i = at + 1;
+    while (i < letters.length && IGNORED.test(letters[i])) i += 1;
+    return i >= letters.length || !CASED.test(letters[i]);
+  }
+
+  function lowered(letters) {
+    const out = letters.map((letter, at) => {
+      if (letter === "\u03a3") return endsWord(letters, at) ? "\u03c2" : "\u03c3";
+      return letter === "\u0130" ? "i\u0307" : LOWER.get(letter) || letter;
+    });
+    return Array.from(out.join(""));
+  }
+
+  function prepared(rules, text) {
+    let letters = Array.from(text);
+    if (rules.lowercase) letters = lowered(letters);
+    if (rules.strip_accents === null) return letters;
+    letters = Array.from(letters.join("").normalize("NFKD"));
+    const dropped = rules.strip_accents === "ascii" ? (point) => point > 127 : isCombining;
+    return letters.filter((letter) => !dropped(letter.codePointAt(0)));
+  }
+
+  // Runs of letters for which `inside` holds.
+  function runs(letters, inside) {
+    const out = [];
+    let run = [];
+    for (const letter of letters) {
+      if (inside(letter.codePointAt(0))) run.push(letter);
+      else if (run.length) {
+        out.push(run);
+        run = [];
+      }
+    }
+    if (run.length) out.push(run);
+    return out;
+  }
+
+  function grams(parts, low, high, space) {
+    const out = [];
+    for (let n = low; n <= Math.min(high, parts.length); n += 1)
+      for (let i = 0; i + n <= parts.length; i += 1) out.push(parts.slice(i, i + n).join(space));
+    return out;
+  }
+
+  function terms(rules, text) {
+    const letters = prepared(rules, text);
+    const [low, high] = rules.ngram_range;
+    if (rules.analyzer === "char_wb") {
+      const words = runs(letters, (point) => !isSpace(point)).map((word) => [" ", ...word, " "]);
+      return words.flatMap((word) => (word.length < low ? [word.join("")] : grams(word, low, high, "")));
+    }
+    if (rules.analyzer === "char") {
+      const kept = [];
+      letters.forEach((letter, i) => {
+        const space = isSpace(letter.codePointAt(0));
+        const before = i > 0 && isSpace(letters[i - 1].codePointAt(0));
+        if (space && before) kept[kept.length - 1] = " ";
+        else kept.push(letter);
+      });
+      return grams(kept, low, high, "");
+    }
+    const words = runs(letters, isWord).filter((word) => word.length >= rules.shortest);
+    const tokens = words.map((word) => word.join("")).filter((word) => !rules.stop_words.has(word));
+    return grams(tokens, low, high, " ");
+  }
+
+  // MurmurHash3 of 32 bits, seed 0, as a signed number.
+  function hash(term) {
+    const data = new TextEncoder().encode(term);
+    const scramble = (k) => {
+      const x = Math.imul(k, 0xcc9e2d51);
+      return Math.imul((x << 15) | (x >>> 17), 0x1b873593);
+    };
+    let h = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const left = Math.min(4, data.length - at);
+      let k = 0;
+      for (let i = 0; i < left; i += 1) k |= data[at + i] << (8 * i);
+      h ^= scramble(k);
+      if (left === 4) h = (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
+    }
+    h ^= data.length;
+    h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+    h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+    return (h ^ (h >>> 16)) | 0;
+  }
+
+  function textCells(step, text, cells) {
+    if (/[\ud800-\udfff]/u.test(text)) throw new Error("The text holds half of a surrogate pair.");
+    const counts = new Map();
+    for (const term of terms(step, text)) {
+      let place = step.terms.get(term);
+      let one = 1;
+      if (step.hashed !== null) {
+        const h = hash(term);
+        place = Math.abs(h) % step.hashed;
+        one = h < 0 && step.alternate_sign ? -1 : 1;
+      }
+      if (place !== undefined) counts.set(place, (counts.get(place) || 0) + one);
+    }
+    const values = new Map();
+    for (const [place, count] of counts) {
+      let value = step.binary ? 1 : count;
+      if (step.sublinear) value = Math.log(value) + 1;
+      values.set(place, step.idf === null ? value : value * step.idf[place]);
+    }
+    let length = 0;
+    for (const value of values.values()) {
+      if (step.norm === "l1") length += Math.abs(value);
+      if (step.norm === "l2") length += value * value;
+    }
+    if (step.norm === "l2") length = Math.sqrt(length);
+    for (const [place, value] of values) put(cells, step.first + place, value / (length || 1));
+  }
+
+  function text(step, value, cells) {
+    if (step.name === null) {
+      if (typeof value !== "string") throw new Error("Expected a text.");
+      return textCells(step, value, cells);
+    }
+    if (isMissing(value)) return put(cells, step.missing, 1);
+    return textCells(step, textOf(step.name, value), cells);
+  }
+"""
+
+_NUMBERS = r"""
+  function numbers(step, row, cells) {
+    const values = row.map((value, i) => {
+      if (isMissing(value)) fail(COLUMNS[i], null, "is missing, and the model takes nothing but numbers.");
+      return numberOf(COLUMNS[i], value);
+    });
+    if (step.products === null) values.forEach((value, place) => put(cells, place, value));
+    else
+      step.products.forEach((factors, place) =>
+        put(cells, place, factors.reduce((product, factor) => product * values[factor], 1))
+      );
+  }
+"""
+
+_RECORD = r"""
+  function record(step, row, cells) {
+    const level = (key, text) => step.levels.has(key) && put(cells, step.levels.get(key).get(text), 1);
+    for (const [key, value] of row instanceof Map ? row : Object.entries(row)) {
+      if (typeof value === "string") level(key, value);
+      else if (Array.isArray(value) || value instanceof Set) {
+        for (const each of value) {
+          if (typeof each !== "string") fail(key, each, "is not a text, as all of a list must be.");
+          level(key, each);
+        }
+      } else if (!isMissing(value)) put(cells, step.numbers.get(key), numberOf(key, value));
+    }
+  }
+"""
+
+#: What each kind of step needs, in the order in which it is written.
+PARTS = {
+    "missing": (_MISSING, {"number", "category", "boolean", "date", "text", "numbers", "record"}),
+    "text of": (_TEXT_OF, {"category", "boolean", "text"}),
+    "float": (_FLOAT, {"number", "numbers", "record"}),
+    "number": (_NUMBER, {"number"}),
+    "category": (_CATEGORY, {"category"}),
+    "boolean": (_BOOLEAN, {"boolean"}),
+    "date": (_DATE, {"date"}),
+    "text": (_TEXT, {"text"}),
+    "numbers": (_NUMBERS, {"numbers"}),
+    "record": (_RECORD, {"record"}),
+}
+
+MAIN = r"""
+  function put(cells, place, value) {
+    if (typeof place === "number" && place >= 0) cells.set(place, (cells.get(place) || 0) + value);
+  }
+
+  // The values of a row in the order of COLUMNS.
+  function rowOf(row) {
+    if (Array.isArray(row)) {
+      if (row.length !== COLUMNS.length) throw new Error(`Expected ${COLUMNS.length} values.`);
+      return row;
+    }
+    if (row === null || typeof row !== "object")
+      throw new Error("Expected an object, a Map or an array in the order of COLUMNS.");
+    return COLUMNS.map((name) => {
+      const there = row instanceof Map ? row.has(name) : Object.prototype.hasOwnProperty.call(row, name);
+      if (!there) throw new Error(`The row lacks the column ${JSON.stringify(name)}.`);
+      return row instanceof Map ? row.get(name) : row[name];
+    });
+  }
+
+  // The numbers that the weights are for: a Map of place to value.
+  function encode(row) {
+    const cells = new Map();
+    if (MODEL.takes === "columns") {
+      const values = rowOf(row);
+      MODEL.steps.forEach((step, i) => STEPS[step.kind](step, values[i], cells));
+    } else {
+      const [step] = MODEL.steps;
+      STEPS[step.kind](step, MODEL.takes === "numbers" ? rowOf(row) : row, cells);
+    }
+    return cells;
+  }
+
+  // The scores of a row: w.x + b, one for two classes, one a class for more.
+  function scores(row) {
+    const totals = MODEL.base.slice();
+    for (const [place, value] of encode(row)) {
+      if (!Number.isFinite(value)) throw new Error("A value is too large for float64.");
+      const counted = MODEL.threshold === null ? value : (value > MODEL.threshold) - (MODEL.threshold < 0);
+      const weights = WEIGHTS.get(place);
+      if (weights) weights.forEach((weight, k) => (totals[k] += weight * counted));
+    }
+    if (!totals.every(Number.isFinite)) throw new Error("The score is too large for float64.");
+    return totals;
+  }
+
+  // The class of a row, or in regression its number, or an array of numbers.
+  function predict(row) {
+    const values = scores(row);
+    if (CLASSES === null) return values.length === 1 ? values[0] : values;
+    if (CLASSES.length === 2) return CLASSES[values[0] > 0 ? 1 : 0];
+    let best = 0;
+    values.forEach((value, k) => {
+      if (value > values[best]) best = k;
+    });
+    return CLASSES[best];
+  }
+"""
+
+PROBABILITIES = r"""
+  function softmax(values) {
+    const top = values.reduce((a, b) => Math.max(a, b));
+    const shares = values.map((value) => Math.exp(value - top));
+    const sum = shares.reduce((a, b) => a + b, 0);
+    return shares.map((share) => share / sum);
+  }
+
+  // The probability of each of CLASSES.
+  function probabilities(row) {
+    let values = scores(row);
+    if (MODEL.calibration !== null)
+      values = values.map((value, k) => MODEL.calibration[k][0] * value + MODEL.calibration[k][1]);
+    if (CLASSES.length === 1) return [1];
+    if (CLASSES.length === 2) {
+      const small = Math.exp(-Math.abs(values[0]));
+      const [less, more] = [small / (1 + small), 1 / (1 + small)];
+      return values[0] >= 0 ? [less, more] : [more, less];
+    }
+    if (MODEL.probabilities === "logistic")
+      values = values.map((s) => Math.min(s, 0) - Math.log1p(Math.exp(-Math.abs(s))));
+    return softmax(values);
+  }
+"""
+
+SELF_TEST = r"""
+  // What differs from what the model said when it was exported: nothing, it is hoped.
+  function selfTest() {
+    const wrong = [];
+    TESTS.forEach((test, number) => {
+      const row = MODEL.takes === "record" ? new Map(test.row) : test.row;
+      const say = (what, found, expected) =>
+        wrong.push(`row ${number}: ${what} is ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
+      scores(row).forEach((score, k) => {
+        if (!(Math.abs(score - test.scores[k]) <= PRECISION * test.sizes[k])) say("the score", score, test.scores[k]);
+      });
+      const said = predict(row);
+      if (CLASSES !== null && said !== test.prediction) say("the prediction", said, test.prediction);
+      if (test.probabilities !== null)
+        api.probabilities(row).forEach((share, k) => {
+          const allowed = 1e-9 * (1 + test.sizes.reduce((a, b) => Math.max(a, b)));
+          if (!(Math.abs(share - test.probabilities[k]) <= allowed)) say("a probability", share, test.probabilities[k]);
+        });
+    });
+    return wrong;
+  }
+"""
+
+END = r"""  return api;
+})();
+
+if (typeof module !== "undefined" && typeof require !== "undefined") {
+  module.exports = separableModel;
+  if (require.main === module) {
+    const problems = separableModel.selfTest();
+    problems.forEach((problem) => console.log(problem));
+    console.log(`${separableModel.TESTS.length} test rows: ${problems.length ? "FAILED" : "all as expected"}`);
+    process.exitCode = problems.length ? 1 : 0;
+  }
+}
+"""

@@ -1,0 +1,72 @@
+"""Nodes of an ONNX graph, one call each, in float64."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["Nodes", "onnx_module"]
+
+
+def onnx_module(name: str) -> Any:
+    """Return a module of the package onnx, or say how it is installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(
+            "Exporting to ONNX needs the package onnx: pip install 'separable[onnx]'"
+        ) from None
+
+
+class Nodes:
+    """The nodes and constants of a graph. Values are known by their names."""
+
+    def __init__(self) -> None:
+        self._helper = onnx_module("onnx.helper")
+        self._arrays = onnx_module("onnx.numpy_helper")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def __call__(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(self._helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
+
+    def named(self, name: str, value: str) -> None:
+        """Give a value the name of an output."""
+        self.nodes.append(self._helper.make_node("Identity", [value], [name]))
+
+    def numbers(self, values: ArrayLike) -> str:
+        """Add a constant of float64."""
+        return self._constant(np.asarray(values, dtype=np.float64))
+
+    def integers(self, values: ArrayLike) -> str:
+        """Add a constant of int64."""
+        return self._constant(np.asarray(values, dtype=np.int64))
+
+    def labels(self, labels: Sequence[Any]) -> str:
+        """Add a constant of classes, of whatever type they have."""
+        array = np.array(labels)
+        return self._constant(array.astype(object) if array.dtype.kind == "U" else array)
+
+    def as_number(self, value: str) -> str:
+        """Turn booleans into 0 and 1."""
+        return self("Cast", value, to=self.type_of(np.dtype(np.float64)))
+
+    def type_of(self, dtype: np.dtype[Any]) -> int:
+        """Return ONNX's number of a type."""
+        kind = object if dtype.kind in "OU" else dtype
+        return int(self._helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+    def _constant(self, array: np.ndarray[Any, Any]) -> str:
+        name = f"k{len(self.constants)}"
+        self.constants.append(self._arrays.from_array(array, name))
+        return name

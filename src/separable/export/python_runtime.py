@@ -1,0 +1,387 @@
+"""The functions of an exported Python file, by what a model needs of them."""
+
+__all__ = ["MAIN", "PARTS", "PROBABILITIES"]
+
+_MISSING = '''
+def _is_missing(value):
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
+def _text(name, value):
+    """Return a value as the text of a level: whole numbers without a decimal point."""
+    if isinstance(value, str):
+        return value
+    if type(value).__name__ in ("bool", "bool_", "numpy.bool"):
+        return str(bool(value))
+    if hasattr(value, "__float__"):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    raise ValueError("Column %r: %.80r is neither a text nor a number." % (name, value))
+'''
+
+_FLOAT = '''
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE
+)
+
+
+def _float(name, value):
+    """Return a finite number, also from its text."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value) is None:
+        raise ValueError("Column %r: %.80r is not a number." % (name, value))
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    except (TypeError, ValueError):
+        raise ValueError("Column %r: %.80r is not a number." % (name, value)) from None
+    if math.isinf(number):
+        raise ValueError("Column %r: infinity, or a number too large for float64." % (name,))
+    return number
+'''
+
+_NUMBER = """
+def _number(step, value, cells):
+    if _is_missing(value):
+        _put(cells, step["missing"], 1.0)
+        return
+    number = (_float(step["name"], value) - step["mean"]) / step["scale"]
+    if math.isinf(number) and step["value"] is not None:
+        raise ValueError("Column %r: %r is too far from the training values." % (step["name"], value))
+    _put(cells, step["value"], number)
+"""
+
+_CATEGORY = """
+def _category(step, value, cells):
+    if _is_missing(value):
+        if step["refuses_missing"]:
+            raise ValueError("Column %r: a missing value, which training did not have." % (step["name"],))
+        _put(cells, step["missing"], 1.0)
+        return
+    if step["typed"] and not isinstance(value, str):
+        place = step["numbers"].get(_typed(value), step["unseen"])
+        known = _typed(value) in step["numbers"]
+    else:
+        text = _text(step["name"], value)
+        place, known = step["levels"].get(text, step["unseen"]), text in step["levels"]
+    if not known and step["refuses"]:
+        raise ValueError(
+            "Column %r: %.80r is a level that the training data did not have." % (step["name"], value)
+        )
+    _put(cells, place, 1.0)
+
+
+def _typed(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+"""
+
+_BOOLEAN = """
+_WORDS = {"true": 1, "yes": 1, "t": 1, "y": 1, "1": 1, "false": 0, "no": 0, "f": 0, "n": 0, "0": 0}
+
+
+def _boolean(step, value, cells):
+    if _is_missing(value):
+        _put(cells, step["missing"], 1.0)
+        return
+    word = _WORDS.get(_text(step["name"], value).strip().lower())
+    if word is None:
+        raise ValueError("Column %r: %.80r is neither true nor false." % (step["name"], value))
+    if word:
+        _put(cells, step["true"], 1.0)
+"""
+
+_DATE = '''
+_ISO = re.compile(
+    r"(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?"
+    r"(?:(Z)|([+-])(\\d\\d):?(\\d\\d))?)?",
+    re.ASCII,
+)
+_DAY = 86400000000  # microseconds
+
+
+def _microseconds(name, value):
+    """Return the microseconds since 1970-01-01 of a date or its text."""
+    try:
+        if isinstance(value, str):
+            parts = _ISO.fullmatch(value)
+            if parts is None:
+                raise ValueError
+            year, month, day, hour, minute, second, fraction, _, sign, hours, minutes = parts.groups()
+            value = datetime.datetime(
+                int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
+                int(((fraction or "") + "000000")[:6]),
+            )
+            if sign is not None:
+                shift = datetime.timedelta(hours=int(hours), minutes=int(minutes))
+                if shift >= datetime.timedelta(days=1):
+                    raise ValueError
+                value = value - shift if sign == "+" else value + shift
+        elif isinstance(value, datetime.datetime):
+            value = value.replace(tzinfo=None)
+        elif isinstance(value, datetime.date):
+            value = datetime.datetime(value.year, value.month, value.day)
+        else:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError("Column %r: %.80r is not a date." % (name, value)) from None
+    return value, (value - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
+
+
+def _date(step, value, cells):
+    if _is_missing(value):
+        _put(cells, step["missing"], 1.0)
+        return
+    date, moment = _microseconds(step["name"], value)
+    for number, part in zip(step["numbers"], (moment / _DAY, date.year, date.day)):
+        if number is not None:
+            mean, scale, place = number
+            _put(cells, place, (part - mean) / scale)
+    for cycle, part in zip(step["cycles"], (date.month - 1, date.weekday(), date.hour)):
+        _put(cells, dict(cycle).get(part), 1.0)
+'''
+
+_TEXT = '''
+def _prepared(rules, text):
+    """Return a text in lower case and without accents, as far as that is asked for."""
+    if rules["lowercase"]:
+        text = text.lower()
+    if rules["strip_accents"] is None or text.isascii():
+        return text
+    text = unicodedata.normalize("NFKD", text)
+    if rules["strip_accents"] == "ascii":
+        return text.encode("ascii", "ignore").decode("ascii")
+    return "".join(c for c in text if not unicodedata.combining(c))
+
+
+def _terms(rules, text):
+    """Return the words, characters or n-grams of a text."""
+    text = _prepared(rules, text)
+    low, high = rules["ngram_range"]
+    if rules["analyzer"] == "char_wb":
+        return [gram for word in text.split() for gram in _inside(" %s " % word, low, high)]
+    if rules["analyzer"] == "char":
+        parts, space = re.sub(r"\\s\\s+", " ", text), ""
+    else:
+        parts, space = [t for t in re.findall(rules["pattern"], text) if t not in rules["stop_words"]], " "
+    return [
+        space.join(parts[i : i + n])
+        for n in range(low, min(high, len(parts)) + 1)
+        for i in range(len(parts) - n + 1)
+    ]
+
+
+def _inside(word, low, high):
+    if len(word) < low:
+        return [word]
+    return [word[i : i + n] for n in range(low, min(high, len(word)) + 1) for i in range(len(word) - n + 1)]
+
+
+def _hash(term):
+    """Return MurmurHash3 of 32 bits, seed 0, as a signed number."""
+    data, mask = term.encode(), 0xFFFFFFFF
+    h = 0
+    for at in range(0, len(data), 4):
+        k = int.from_bytes(data[at : at + 4], "little") * 0xCC9E2D51 & mask
+        h ^= (k << 15 | k >> 17) * 0x1B873593 & mask
+        if at + 4 <= len(data):
+            h = (h << 13 | h >> 19) * 5 + 0xE6546B64 & mask
+    h ^= len(data)
+    h = (h ^ h >> 16) * 0x85EBCA6B & mask
+    h = (h ^ h >> 13) * 0xC2B2AE35 & mask
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+def _text_cells(step, text, cells):
+    text.encode()  # refuses half of a surrogate pair
+    counts = {}
+    for term in _terms(step, text):
+        if step["hashed"] is None:
+            place, one = step["terms"].get(term), 1
+        else:
+            h = _hash(term)
+            place, one = abs(h) % step["hashed"], -1 if h < 0 and step["alternate_sign"] else 1
+        if place is not None:
+            counts[place] = counts.get(place, 0) + one
+    values = {}
+    for place, count in counts.items():
+        value = 1.0 if step["binary"] else float(count)
+        if step["sublinear"]:
+            value = math.log(value) + 1.0
+        values[place] = value if step["idf"] is None else value * step["idf"][place]
+    length = 0.0
+    if step["norm"] == "l1":
+        length = math.fsum(map(abs, values.values()))
+    elif step["norm"] == "l2":
+        length = math.sqrt(math.fsum(value * value for value in values.values()))
+    for place, value in values.items():
+        _put(cells, step["first"] + place, value / (length or 1.0))
+
+
+def _text_column(step, value, cells):
+    if step["name"] is None:
+        if not isinstance(value, str):
+            raise ValueError("Expected a text, got %.80r." % (value,))
+        _text_cells(step, value, cells)
+    elif _is_missing(value):
+        _put(cells, step["missing"], 1.0)
+    else:
+        _text_cells(step, _text(step["name"], value), cells)
+'''
+
+_NUMBERS = """
+def _numbers(step, row, cells):
+    values = []
+    for name, value in zip(COLUMNS, row):
+        if _is_missing(value):
+            raise ValueError("Column %r is missing, and the model takes nothing but numbers." % (name,))
+        values.append(_float(name, value))
+    if step["products"] is None:
+        cells.update(enumerate(values))
+        return
+    for place, factors in enumerate(step["products"]):
+        product = 1.0
+        for factor in factors:
+            product *= values[factor]
+        cells[place] = product
+"""
+
+_RECORD = """
+def _record(step, row, cells):
+    for key, value in row.items():
+        key = str(key)
+        if isinstance(value, str):
+            _put(cells, step["levels"].get(key, {}).get(value), 1.0)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            for text in value:
+                if not isinstance(text, str):
+                    raise ValueError("Feature %r: %.80r is not a text, as all of a list must be." % (key, text))
+                _put(cells, step["levels"].get(key, {}).get(text), 1.0)
+        elif not _is_missing(value):
+            _put(cells, step["numbers"].get(key), _float(key, value))
+"""
+
+#: What each kind of step needs, in the order in which it is written.
+PARTS = {
+    "missing": (_MISSING, {"number", "category", "boolean", "date", "text", "numbers", "record"}),
+    "float": (_FLOAT, {"number", "numbers", "record"}),
+    "number": (_NUMBER, {"number"}),
+    "category": (_CATEGORY, {"category"}),
+    "boolean": (_BOOLEAN, {"boolean"}),
+    "date": (_DATE, {"date"}),
+    "text": (_TEXT, {"text"}),
+    "numbers": (_NUMBERS, {"numbers"}),
+    "record": (_RECORD, {"record"}),
+}
+
+PROBABILITIES = '''
+def _softmax(scores):
+    top = max(scores)
+    shares = [math.exp(score - top) for score in scores]
+    return [share / math.fsum(shares) for share in shares]
+
+
+def probabilities(row):
+    """Return the probability of each of CLASSES."""
+    values = scores(row)
+    if MODEL["calibration"] is not None:
+        values = [slope * s + offset for s, (slope, offset) in zip(values, MODEL["calibration"])]
+    if len(CLASSES) == 1:
+        return [1.0]
+    if len(CLASSES) == 2:
+        small = math.exp(-abs(values[0]))
+        less, more = small / (1.0 + small), 1.0 / (1.0 + small)
+        return [less, more] if values[0] >= 0 else [more, less]
+    if MODEL["probabilities"] == "logistic":
+        values = [min(s, 0.0) - math.log1p(math.exp(-abs(s))) for s in values]
+    return _softmax(values)
+'''
+
+MAIN = '''
+def _put(cells, place, value):
+    if place is not None and place >= 0:
+        cells[place] = cells.get(place, 0.0) + value
+
+
+def _row(row):
+    """Return the values of a row in the order of COLUMNS."""
+    if hasattr(row, "keys"):
+        for name in COLUMNS:
+            if name not in row.keys():
+                raise ValueError("The row lacks the column %r." % (name,))
+        return [row[name] for name in COLUMNS]
+    if isinstance(row, str) or len(row) != len(COLUMNS):
+        raise ValueError("Expected a dict, or %d values in the order of COLUMNS." % len(COLUMNS))
+    return list(row)
+
+
+def encode(row):
+    """Return the numbers that the weights are for: a dict of place to value."""
+    cells = {}
+    if MODEL["takes"] == "columns":
+        for step, value in zip(MODEL["steps"], _row(row)):
+            _STEPS[step["kind"]](step, value, cells)
+    else:
+        step = MODEL["steps"][0]
+        _STEPS[step["kind"]](step, _row(row) if MODEL["takes"] == "numbers" else row, cells)
+    return cells
+
+
+def scores(row):
+    """Return the scores of a row: w.x + b, one for two classes, one a class for more."""
+    totals = list(MODEL["base"])
+    threshold = MODEL["threshold"]
+    for place, value in sorted(encode(row).items()):
+        if math.isinf(value) or value != value:
+            raise ValueError("A value is too large for float64.")
+        if threshold is not None:
+            value = float(value > threshold) - float(0.0 > threshold)
+        for k, weight in enumerate(_WEIGHTS.get(place, ())):
+            totals[k] += weight * value
+    if any(math.isinf(total) or total != total for total in totals):
+        raise ValueError("The score is too large for float64.")
+    return totals
+
+
+def predict(row):
+    """Return the class of a row, or in regression its number, or a list of numbers."""
+    values = scores(row)
+    if CLASSES is None:
+        return values[0] if len(values) == 1 else values
+    if len(CLASSES) == 2:
+        return CLASSES[values[0] > 0]
+    return CLASSES[values.index(max(values))]
+'''
+
+SELF_TEST = '''
+def self_test():
+    """Return what differs from what the model said when it was exported: nothing, it is hoped."""
+    wrong = []
+    for number, test in enumerate(TESTS):
+        row = dict(test["row"]) if MODEL["takes"] == "record" else test["row"]
+        found, said = scores(row), predict(row)
+        for score, expected, size in zip(found, test["scores"], test["sizes"]):
+            if not abs(score - expected) <= PRECISION * size:
+                wrong.append("row %d: the score is %r, not %r" % (number, score, expected))
+        if CLASSES is not None and said != test["prediction"]:
+            wrong.append("row %d: the prediction is %r, not %r" % (number, said, test["prediction"]))
+        if test["probabilities"] is not None:
+            for share, expected in zip(probabilities(row), test["probabilities"]):
+                if not abs(share - expected) <= 1e-9 * (1.0 + max(test["sizes"])):
+                    wrong.append("row %d: a probability is %r, not %r" % (number, share, expected))
+    return wrong
+
+
+if __name__ == "__main__":
+    problems = self_test()
+    for problem in problems:
+        print(problem)
+    print("%d test rows: %s" % (len(TESTS), "FAILED" if problems else "all as expected"))
+    raise SystemExit(1 if problems else 0)
+'''

@@ -1,0 +1,23 @@
+"""L16: separable data is not a separable problem: what separates may predict, or not."""
+
+import numpy as np
+
+from separable.geometry import separability, suggest_features
+
+
+def test_features_that_separate_random_labels_predict_nothing():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(50, 6)), rng.integers(0, 2, 50)
+    assert separability(X, y).separable is False
+    found = suggest_features(X, y, degree=3, cv=3)
+    assert found.separable
+    assert found.error > 0.3
+    assert "This is overfitting." in found.reason
+
+
+def test_features_that_are_behind_the_classes_predict():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(120, 2))
+    found = suggest_features(X, (X**2).sum(axis=1) > 1.2)
+    assert found.features == ("x0^2", "x1^2")
+    assert found.error < 0.2 < found.error_before
