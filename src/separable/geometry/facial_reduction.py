@@ -69,8 +69,9 @@ def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
             return Settled(found.u, a, boundary, first)
         a = _joined(cone, a, found.a, none)
         first = first if first.any() else a
+        before = boundary.sum()
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
-        if boundary.all():
+        if boundary.all() or boundary.sum() <= before:  # the second is rounding
             return Settled(None, a, boundary, first)
         face = Face(cone, basis, ~boundary)
 

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone_rows import ConeRows, Floats
+    from separable.geometry.cone_rows import ConeRows, Floats, Places
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
@@ -36,10 +36,15 @@ CLEAR = 1e-3
 STALL = 1e-16
 #: Of the largest: an entry of a diagonal that is smaller is rounding.
 NOTHING = 1e-14
+#: The longest step, of Newton's: a longer one would follow rounding where scores do not change.
+LONGEST = 64.0
+#: Vectors of so few numbers are solved for without products; what is flatter is left alone.
+TINY, FLAT = 1 << 14, 1e-13
 #: Systems of so few unknowns are solved in one call.
 DIRECT = 40
-#: Added to the matrix of a step, relative to its diagonal, so that it has a factor.
-RIDGE = 1e-14
+#: Added to the matrix of a step, relative to its diagonal, so that it has a factor: the next where
+#: rounding leaves a step that does not lessen f.
+RIDGES = (1e-14, 1e-12, 1e-10)
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,11 @@ class Face:
         sums = self.cone.sums(a)
         return sums if self.basis is None else self.basis.T @ sums
 
+    def vectors(self, chosen: Places) -> Floats:
+        """Return some vectors in coordinates of c."""
+        vectors = self.cone.take(chosen)
+        return vectors if self.basis is None else vectors @ self.basis
+
     def gram(self, chosen: Floats) -> Floats:
         """Return the sum of chosen_i z_i z_i' in coordinates of c."""
         gram = self.cone.gram(chosen)
@@ -98,7 +108,7 @@ class LeastViolation:
     a : ndarray, shape (m,)
         max(0, 1 - z_i.u).
     separates : bool
-        Whether all scores are above 0, as floats see it.
+        Whether all scores are above 0 by more than rounding.
     steps : int
     """
 
@@ -146,13 +156,13 @@ def find_least_violation(
         gram = face.gram(active)
         if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
             break
-        move = _solve(gram, slope)
-        along = face.scores(move)
-        along[np.isinf(along)] = 0.0  # vectors that take no part
-        after = c + _search_along(scores, along) * move
-        scores_after = face.scores(after)
-        value, value_after = _value(scores), _value(scores_after)
-        if value_after >= value:  # what is left is rounding
+        value = _value(scores)
+        for move in _moves(face, a, gram, slope):
+            after, scores_after = _stepped(face, c, scores, move)
+            value_after = _value(scores_after)
+            if value_after < value:
+                break
+        else:  # what is left is rounding
             break
         c, scores = after, scores_after
         if scores.min() > CLEAR:
@@ -160,8 +170,29 @@ def find_least_violation(
         stalled = stalled + 1 if value - value_after <= STALL * value else 0
         if stalled == 2:
             break
-    a = np.maximum(0.0, 1.0 - scores)
-    return LeastViolation(face.direction(c), scores, a, bool((scores > 0).all()), step)
+    u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
+    far = scores > NOTHING * face.cone.magnitudes(u)
+    return LeastViolation(u, scores, a, bool(far.all()) or not a.any(), step)
+
+
+def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Floats]:
+    """Yield steps of Newton: by vectors, if few, which squares no condition, then by products."""
+    if face.cone.size * face.dimension <= TINY:
+        active = np.flatnonzero(a)
+        vectors = face.vectors(active)
+        size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+        size = np.where(size > 0, size, 1.0)
+        yield np.linalg.lstsq(vectors / size, a[active], rcond=FLAT)[0] / size
+    for ridge in RIDGES:
+        yield _solve(gram, slope, ridge)
+
+
+def _stepped(face: Face, c: Floats, scores: Floats, move: Floats) -> tuple[Floats, Floats]:
+    """Return where a step leads, of the best length, and the scores there."""
+    along = face.scores(move)
+    along[np.isinf(along)] = 0.0  # vectors that take no part
+    after = c + _search_along(scores, along) * move
+    return after, face.scores(after)
 
 
 def _value(scores: Floats) -> float:
@@ -176,19 +207,19 @@ def _sizes(gram: Floats) -> Floats:
     return np.sqrt(np.where(some, diagonal, 1.0))
 
 
-def _solve(gram: Floats, slope: Floats) -> Floats:
+def _solve(gram: Floats, slope: Floats, ridge: float) -> Floats:
     """Return the step of Newton, if need be among several."""
     size = _sizes(gram)
     scaled = gram / size / size[:, None]
-    scaled[np.diag_indices(len(scaled))] += RIDGE * len(scaled)
     target = slope / size
+    scaled[np.diag_indices(len(scaled))] += ridge * len(scaled)
     try:
         if len(target) <= DIRECT:
             return np.linalg.solve(scaled, target) / size
         solved: Floats = cho_solve(cho_factor(scaled), target) / size
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
-        values = np.where(values > 1e-13 * values[-1], values, np.inf)
+        values = np.where(values > ridge * len(scaled) * values[-1], values, np.inf)
         solved = (vectors @ ((vectors.T @ target) / values)) / size
     return solved
 
@@ -213,7 +244,7 @@ def _search_along(scores: Floats, along: Floats) -> float:
             after = t - slope / curve
             if not low < after < high:
                 after = 2.0 * t if high == np.inf else 0.5 * (low + high)
-            if abs(after - t) <= 1e-15 * t:
-                return after
-            t = after
+            if abs(after - t) <= 1e-15 * t or (t == LONGEST and after > t):
+                return min(after, LONGEST)
+            t = min(after, LONGEST)
     return t
