@@ -22,7 +22,7 @@ MOMENT_LEARNERS = [
 ] + [RidgeCV]
 
 
-def counts(n=48, classes=3):
+def counts(n=24, classes=3):
     rng = np.random.default_rng(0)
     label = rng.permutation(np.arange(n) % classes)
     return rng.poisson(1 + 3 * np.eye(classes, 5)[label]).astype(float), label
