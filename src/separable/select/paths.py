@@ -243,7 +243,7 @@ def _stacked(parts: list[Floats]) -> Floats:
     """Return weights, shape (d, k) each, as one array (S, k, d): without a copy if they are one."""
     table = parts[0].base
     if table is not None and table.shape == (len(parts), len(parts[0])):
-        same = (np.shares_memory(*pair, max_work=1) for pair in zip(parts, table, strict=True))
+        same = (np.may_share_memory(*pair) for pair in zip(parts, table, strict=True))
         if all(part.base is table for part in parts) and all(same):
             return table[:, None, :]
     return np.stack([part.T for part in parts])

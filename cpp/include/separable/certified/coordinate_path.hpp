@@ -98,7 +98,7 @@ class CoordinatePath {
     bool is_stopped() const { return is_stopped_; }
 
    private:
-    static constexpr std::size_t kFirstSet = 128;     // columns of the first working set
+    static constexpr std::size_t kFirstSet = 512;     // columns of the first working set
     static constexpr double kInner = 0.9;             // of the gap asked for: that of working sets
     static constexpr double kLoose = 0.1;             // of the gap: that of sets that have to grow
     static constexpr double kModel = 0.3;             // of the violation: where sweeps end
