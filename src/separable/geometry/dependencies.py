@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from separable.geometry.cone_rows import Floats, Places
 
     Vector = list[Fraction]
+    Parts = dict[int, Fraction]
 
 __all__ = ["Dependencies", "column_powers", "find_dependencies", "independent_rows"]
 
@@ -86,8 +87,7 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
         return None
     guess = _guess(triangle, order, rank, size)
     if guess is not None and all(_is_null(scaled, vector) for vector in guess):
-        powers: Vector = [Fraction(float(number)) for number in power]
-        null = [_times(vector, powers) for vector in guess]
+        null = [_written(vector, power) for vector in guess]
         return Dependencies(np.sort(order[:rank]), null)
     return _eliminated(vectors, scaled, rank)
 
@@ -99,37 +99,43 @@ def _pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
     return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
 
 
-def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Vector] | None:
-    """Return null vectors with small denominators."""
+def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Parts] | None:
+    """Return null vectors with small denominators, without their zeros."""
     depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     vectors = []
     for place in range(size - rank):
         found = _small_fractions(depends[:, place])
         if found is None:
             return None
-        vector = [Fraction(0)] * size
-        vector[order[rank + place]] = Fraction(-1)
-        for at, number in zip(order[:rank], found, strict=True):
-            vector[at] = number
+        vector = {int(order[at]): number for at, number in found.items()}
+        vector[int(order[rank + place])] = Fraction(-1)
         vectors.append(vector)
     return vectors
 
 
-def _small_fractions(numbers: Floats) -> Vector | None:
+def _small_fractions(numbers: Floats) -> Parts | None:
     """Return fractions with small denominators that are as good as the numbers, if there are."""
-    fractions = [Fraction(0)] * len(numbers)
-    for place in np.flatnonzero(np.abs(numbers) > CLOSE):
+    fractions: Parts = {}
+    for place in np.flatnonzero(np.abs(numbers) > CLOSE).tolist():
         number = float(numbers[place])
         fractions[place] = Fraction(number).limit_denominator(DENOMINATOR)
         if abs(float(fractions[place]) - number) > CLOSE * max(1.0, abs(number)):
             return None
-    return fractions
+    return {place: number for place, number in fractions.items() if number}
 
 
-def _is_null(scaled: Floats, vector: Sequence[Fraction]) -> bool:
+def _written(vector: Parts, power: Floats) -> Vector:
+    """Return a vector with its zeros, for columns without their powers."""
+    whole = [Fraction(0)] * len(power)
+    for place, number in vector.items():
+        whole[place] = number * Fraction(float(power[place]))
+    return whole
+
+
+def _is_null(scaled: Floats, vector: Parts) -> bool:
     """Return whether vectors have no part in a direction, exactly."""
-    support = np.array([j for j, number in enumerate(vector) if number], dtype=np.intp)
-    factor = np.array(cleared([vector[j] for j in support]), dtype=np.float64)
+    support = np.array(sorted(vector), dtype=np.intp)
+    factor = np.array(cleared([vector[j] for j in support.tolist()]), dtype=np.float64)
     part = scaled[:, support]
     bits = (lowest_bits(part) + lowest_bits(factor[None])).min()
     largest = (np.abs(part) @ np.abs(factor)).max(initial=0.0)
@@ -138,7 +144,9 @@ def _is_null(scaled: Floats, vector: Sequence[Fraction]) -> bool:
     if part.size > CHECKED:
         return False
     wholes, exponents = whole_columns(part)
-    exact = [vector[j] * Fraction(2) ** int(e) for j, e in zip(support, exponents, strict=True)]
+    exact = [
+        vector[j] * Fraction(2) ** int(e) for j, e in zip(support.tolist(), exponents, strict=True)
+    ]
     return not _products(wholes, exact).any()
 
 
@@ -167,4 +175,4 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
 
 
 def _times(vector: Vector, powers: Vector) -> Vector:
-    return [n * power if n else n for n, power in zip(vector, powers, strict=True)]
+    return [number * power for number, power in zip(vector, powers, strict=True)]

@@ -40,7 +40,7 @@ CLOSE = 1e-6
 
 def separates(cone: ConeRows, u: Floats) -> bool:
     """Return whether z_i.u > 0 for all vectors."""
-    return bool((exact_signs(cone, u) == 1).all())
+    return bool(np.isfinite(u).all() and (exact_signs(cone, u) == 1).all())
 
 
 def overlaps(cone: ConeRows, chosen: Places, a: Floats, rank: int, *, exact: bool) -> bool:

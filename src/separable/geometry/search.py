@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.data.rows import Rows
 from separable.geometry.dual_passes import DualPasses
 from separable.geometry.facial_reduction import NONE, settle
 from separable.geometry.row_generation import settle_many
@@ -75,12 +76,30 @@ def _rest(cone: SignedRows, left: Places, none: float) -> Settled | None:
     """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
     if len(left) == 0:
         return None
-    rest = SignedRows(cone.rows.take(left), cone.sign[left], cone.fit_intercept)
+    rows, columns = _varying(cone.rows.take(left), cone.fit_intercept)
+    rest = SignedRows(rows, cone.sign[left], cone.fit_intercept)
     found = _settled(SeenRows(rest), none)
-    if found.u is None or not found.a.any():
+    if found.u is None:
         return found
-    tidy = tidy_direction(rest, found.u, np.flatnonzero(found.boundary))
-    return found if tidy is None else replace(found, u=tidy[0])
+    tidy = None
+    if found.a.any():
+        tidy = tidy_direction(rest, found.u, np.flatnonzero(found.boundary))
+    u = np.zeros(cone.dimension)
+    u[columns] = found.u if tidy is None else tidy[0]
+    return replace(found, u=u)
+
+
+def _varying(rows: Rows, fit_intercept: bool) -> tuple[Rows, Places]:
+    """Return rows without constant columns, if dense, and the coordinates left."""
+    columns = np.arange(rows.n_features)
+    if not rows.is_sparse:
+        low, high = rows.values.min(axis=0), rows.values.max(axis=0)
+        live = low < high if fit_intercept else (low != 0) | (high != 0)
+        if live.any() and not live.all():
+            columns = np.flatnonzero(live)
+            rows = Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
+            return rows, np.append(columns, len(live)) if fit_intercept else columns
+    return rows, np.arange(rows.n_features + fit_intercept)
 
 
 def _settled(seen: SeenRows, none: float) -> Settled:

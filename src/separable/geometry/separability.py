@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from separable.geometry.search import search
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_direction
-from separable.geometry.widest_margin import start_of, widest_margin
+from separable.geometry.widest_margin import exact_margins, start_of, widest_margin
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -91,11 +92,7 @@ def separability(
             "The 'multi_class' parameter of separability must be one of 'joint', 'pairs' and "
             f"'ovr'. Got {multi_class!r} instead."
         )
-    if not 0.0 < precision < 1.0:
-        raise ParameterError(
-            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
-            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
-        )
+    _check(fit_intercept, precision)
     data = read_labelled(X, y, feature_names)
     if len(data.classes) < 2:
         raise ValueError(
@@ -110,11 +107,26 @@ def separability(
     return ask_pairs(data, ask) if multi_class == "pairs" else ask_each(data, ask)
 
 
+def _check(fit_intercept: Any, precision: Any) -> None:
+    """Refuse values that mean nothing."""
+    if not isinstance(precision, Real) or not 0.0 < float(precision) < 1.0:
+        raise ParameterError(
+            f"The 'precision' parameter of separability must be above 0 and below 1. Got "
+            f"{precision!r} instead: 1e-3 asks for a margin within a thousandth of the largest."
+        )
+    if not isinstance(fit_intercept, bool | np.bool_):
+        raise ParameterError(
+            "The 'fit_intercept' parameter of separability must be True or False. Got "
+            f"{fit_intercept!r} instead."
+        )
+
+
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
     for none in NONE:
-        found = search(cone, none)
-        kind, reason, proof = _decide(cone, found, precision, data)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+            found = search(cone, none)
+            kind, reason, proof = _decide(cone, found, precision, data)
         if proof is not None or found.settled is None or cone.size * cone.dimension > AGAIN:
             break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
@@ -153,6 +165,8 @@ def _separated(
     found = next((each for each in (best, start) if separates(cone, each.u)), None)
     if found is None:
         return "undecided", "the hyperplane found is too close to some rows for floats.", None
+    if found.margin <= 0:  # by less than rounding
+        found = exact_margins(cone, found)
     support = np.flatnonzero(best.a)
     w, b = _split(cone, found.u)
     proof = Separation(w, b, found.margins, found.margin, best.bound, support, best.a[support])

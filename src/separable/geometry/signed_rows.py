@@ -29,6 +29,8 @@ KEPT = 1 << 25
 WRITTEN = 1 << 24
 #: A column is shifted if its middle is so many times its range from 0.
 SHIFTED = 4.0
+#: No weight is above 2 to this power.
+LARGEST = 1000
 
 
 class SignedRows:
@@ -224,9 +226,12 @@ class SignedRows:
         return np.append(bits, 0) if self.fit_intercept else bits
 
     def raw(self, u: Floats) -> Floats:
-        """Return the u of columns as they came."""
+        """Return the u of columns as they came, or a part of it that does not overflow."""
         w, b = self._split(u)
-        w = w if self.scale is None else w * self.scale
+        if self.scale is not None:
+            beyond = int((np.frexp(w)[1] + np.frexp(self.scale)[1]).max(initial=0)) - LARGEST
+            w, b = (np.ldexp(w, -beyond), float(np.ldexp(b, -beyond))) if beyond > 0 else (w, b)
+            w = w * self.scale
         if not self.fit_intercept:
             return w
         return np.append(w, b if self.centre is None else b - self.centre @ w)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats, Places
 
-__all__ = ["UNKNOWN", "exact_signs", "rounding"]
+__all__ = ["UNKNOWN", "exact_scores", "exact_signs", "rounding"]
 
 #: The sign of a vector that would take too long to work out.
 UNKNOWN = 2
@@ -80,6 +80,27 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
             fractions = [Fraction(float(number)) for number in seen]
         _work_out(cone, fractions, support, unsure, signs)
     return signs
+
+
+def exact_scores(cone: ConeRows, u: Floats, chosen: Places) -> Floats:
+    """Return z_i.u of some vectors, few, rounded once.
+
+    Examples
+    --------
+    >>> from separable.data.rows import as_rows
+    >>> from separable.geometry.signed_rows import SignedRows
+    >>> cone = SignedRows(as_rows([[0.1, 0.2]]), np.array([1.0]), True)
+    >>> exact_scores(cone, np.array([1.0, 1.0, -0.1 - 0.2]), np.array([0])).tolist()
+    [-2.7755575615628914e-17]
+    """
+    support = np.flatnonzero(u)
+    factors = [Fraction(float(number)) for number in u[support]]
+    vectors = cone.take(chosen)[:, support]
+    sums = (
+        sum((Fraction(x) * f for x, f in zip(row, factors, strict=True) if x), Fraction(0))
+        for row in vectors.tolist()
+    )
+    return np.array([float(number) for number in sums])
 
 
 def _rounded(fractions: Sequence[Fraction]) -> Floats:

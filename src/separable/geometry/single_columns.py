@@ -121,10 +121,16 @@ def _level(cone: SignedRows, left: Places) -> Level | None:
         return None
     cleared = left[_differs(cone.rows.take(left), columns, at)]
     u = np.zeros(cone.dimension)
-    u[columns] = side * np.exp2(-np.floor(np.log2(size[chosen])))
+    u[columns] = side * _inverse_powers(size[chosen])
     if cone.fit_intercept:
         u[-1] = -(u[columns] @ at)
     return Level(u, cleared)
+
+
+def _inverse_powers(size: Floats) -> Floats:
+    """Return powers of two that bring sizes to about 1; not so large that sums overflow."""
+    powers: Floats = np.ldexp(1.0, np.clip(1 - np.frexp(size)[1], -1000, 1000))
+    return powers
 
 
 def _weak(
@@ -156,10 +162,10 @@ def _weak(
     up, down = low >= high_other, high <= low_other
     largest, least = np.maximum(high, high_other), np.minimum(low, low_other)
     flat = (up & down) if cone.fit_intercept else (largest == least)
-    flat |= ~np.isfinite(largest - least)
     at = np.where(up, at_up, at_down)
-    side = np.where(flat, 0.0, up.astype(np.float64) - down)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
+        flat |= ~np.isfinite(largest - least)
+        side = np.where(flat, 0.0, up.astype(np.float64) - down)
         size = np.where(side != 0, np.maximum(largest - at, at - least), 1.0)
     return up | down, side, at, size
 
@@ -173,11 +179,11 @@ def _ranges(rows: Rows, chosen: Places, columns: Places) -> tuple[Floats, Floats
         every = len(columns) == rows.n_features
         part = rows.values[chosen] if every else rows.values[np.ix_(chosen, columns)]
         return part.min(axis=0).astype(np.float64), part.max(axis=0).astype(np.float64)
-    part = rows.take(chosen)
-    assert part.indices is not None
-    np.minimum.at(low, part.indices, part.values)
-    np.maximum.at(high, part.indices, part.values)
-    partly = np.bincount(part.indices, minlength=len(columns)) < len(chosen)
+    some = rows.take(chosen)
+    assert some.indices is not None
+    np.minimum.at(low, some.indices, some.values)
+    np.maximum.at(high, some.indices, some.values)
+    partly = np.bincount(some.indices, minlength=len(columns)) < len(chosen)
     low[partly], high[partly] = np.minimum(low[partly], 0.0), np.maximum(high[partly], 0.0)
     return low, high
 

@@ -90,7 +90,8 @@ class Verdict:
         if self.proof is None or self.proof.kind != self.kind or not self.proof.may_be_of(data):
             return False
         try:
-            return self._holds(data.signed(self.fit_intercept), exact)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+                return self._holds(data.signed(self.fit_intercept), exact)
         except (ValueError, IndexError):  # arrays of other lengths
             return False
 

@@ -59,7 +59,7 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
 def _is_short(u: Floats) -> bool:
     """Return whether coordinates but one, an intercept, have few digits: those found have not."""
     digits = np.ldexp(np.frexp(u)[0], DIGITS[-2])
-    return np.count_nonzero(digits != np.rint(digits)) <= 1 < np.count_nonzero(u)
+    return bool(np.count_nonzero(digits != np.rint(digits)) <= 1 < np.count_nonzero(u))
 
 
 def _sparse_parts(

@@ -10,14 +10,14 @@ Without an intercept the bound is |sum_i a_i y_i x_i|, for a >= 0 whose sum is 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import nnls
 
 from separable.geometry.dual_passes import DualPasses
-from separable.geometry.signs import rounding
+from separable.geometry.signs import exact_scores, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from separable.geometry.proofs import Separation
     from separable.geometry.signed_rows import SignedRows
 
-__all__ = ["Bracket", "bracket_of", "by_passes", "proves_margin", "start_of", "widest_margin"]
+__all__ = [
+    "Bracket",
+    "bracket_of",
+    "by_passes",
+    "exact_margins",
+    "proves_margin",
+    "start_of",
+    "widest_margin",
+]
 
 #: Shifts of the origin.
 SHIFTS = 8
@@ -40,6 +48,8 @@ ROUNDS = 20
 BIAS = 10.0
 #: Passes between looks, the least in all, and the most numbers that passes read.
 PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
+#: Squares of numbers between 2^-FAR and 2^FAR, and sums of them, are floats.
+FAR = 400
 
 
 @dataclass(frozen=True)
@@ -74,10 +84,28 @@ class Bracket:
         return Bracket(wide.u, wide.margins, wide.margin, tight.bound, tight.a)
 
 
+def exact_margins(cone: SignedRows, found: Bracket) -> Bracket:
+    """Return weights that separate with margins worked out where floats do not show them."""
+    w = found.u[:-1] if cone.fit_intercept else found.u
+    lost = rounding(cone.terms, cone.magnitudes(found.u))
+    unsure = np.flatnonzero(cone.scores(found.u) <= lost + lost.max())
+    margins = found.margins.copy()
+    margins[unsure] = exact_scores(cone, found.u, unsure) / (_length(w) or 1.0)
+    return replace(found, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
+
+
+def _length(w: Floats) -> float:
+    """Return |w|, without overflow of squares."""
+    power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
+    if abs(power) <= FAR:
+        return float(np.linalg.norm(w))
+    return float(np.ldexp(np.linalg.norm(np.ldexp(w, -power)), power))
+
+
 def _margins(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
     """Return margins of all rows, and the smallest, rounded down."""
     w = u[:-1] if cone.fit_intercept else u
-    length = float(np.linalg.norm(w)) or 1.0
+    length = _length(w) or 1.0
     scores = cone.scores(u)
     sure = scores - rounding(cone.terms, cone.magnitudes(u))
     return scores / length, float(sure.min() / length * (1.0 - 1e-14 * np.sign(sure.min())))
@@ -95,7 +123,7 @@ def _mean(cone: SignedRows, a: Floats) -> tuple[Floats, float]:
         a = a / a.sum()
     w = cone.sums(a)[: cone.rows.n_features]
     lost = rounding(cone.size + 4, cone.sizes(a))[: cone.rows.n_features]
-    bound = float(np.linalg.norm(w) + np.linalg.norm(lost)) * (1.0 + 1e-14)
+    bound = (_length(w) + _length(lost)) * (1.0 + 1e-14)
     return w, bound / 2.0 if cone.fit_intercept else bound
 
 
@@ -103,6 +131,9 @@ def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
     """Return what multipliers prove, and weights that go with them, if none are given."""
     mean, bound = _mean(cone, a)
     w = mean if w is None else w
+    power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
+    if abs(power) > FAR:  # of the size of rows: products with them would overflow, or vanish
+        w = np.ldexp(w, int(np.clip(-2 * power, -1000, 1000)))
     u = w
     if cone.fit_intercept:
         scores = cone.sign * cone.scores(np.append(w, 0.0))
@@ -120,7 +151,7 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
     a[proof.support] = proof.multipliers
     if not (np.isfinite(a) & (a >= 0)).all() or len(proof.margins) != len(margins):
         return False
-    slack = rounding(8 * cone.terms, cone.magnitudes(u)) / (np.linalg.norm(proof.weights) or 1.0)
+    slack = rounding(8 * cone.terms, cone.magnitudes(u)) / (_length(proof.weights) or 1.0)
     near = np.abs(proof.margins - margins) <= slack
     bound = np.inf if not a.any() else _mean(cone, a)[1]
     return bool(
@@ -201,7 +232,8 @@ def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> 
 
 def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Floats]:
     """Yield multipliers: non-negative least squares, with the origin moved to the boundary."""
-    rows, ones = vectors * sign[:, None], np.ones((len(vectors), 1))
+    power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
+    rows, ones = np.ldexp(vectors, -power) * sign[:, None], np.ones((len(vectors), 1))
     positive = sign > 0
     if fit_intercept and (positive.all() or not positive.any()):
         return
