@@ -48,3 +48,26 @@ def test_shapes_are_checked(rows):
         native.add_squares(core, np.ones(12), np.zeros(7))
     with pytest.raises(ValueError, match="weights, scores and sums do not fit the rows"):
         native.add_curved(core, np.ones(13), np.ones(7), 0.0, np.empty(13), np.zeros(8))
+
+
+@pytest.mark.parametrize("is_signed", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_the_largest_score_of_any_row(rows, scaled, is_signed):
+    X, core = rows
+    rng = np.random.default_rng(2)
+    factor = rng.normal(size=13) ** 2 if scaled else None
+    w = np.zeros((7, 8))
+    w[:, :3] = rng.normal(size=(7, 3))
+    scores = X @ w * (1.0 if factor is None else factor[:, None])
+    expected = scores.max(axis=0) if is_signed else np.abs(scores).max(axis=0)
+    found = native.largest_scores(core, w, factor, is_signed)
+    np.testing.assert_allclose(found, np.maximum(expected, 0.0), atol=1e-12)
+
+
+def test_weights_that_do_not_fit_are_refused():
+    start, column = np.array([4, 5, 7]), np.array([1, 0, 2])
+    table = native.spread_weights(start, column, np.arange(1.0, 4.0), 3)
+    assert table.tolist() == [[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]]
+    for bad, d in ((start, 2), (np.array([4, 5, 8]), 3)):
+        with pytest.raises(ValueError, match="no such column|do not fit"):
+            native.spread_weights(bad, column, np.ones(3), d)

@@ -95,7 +95,8 @@ class QuasiSeparation(Proof):
     weights : ndarray, shape (d,)
     intercept : float
     boundary : ndarray of int
-        The rows with w.x + b = 0: no direction that separates weakly does better with any of them.
+        The rows with w.x + b = 0. The search found no direction that separates
+        weakly with fewer of them; what is proved is that none leaves all of ``rows``.
     columns : tuple of str or int
         Those with a weight.
     rows, multipliers : ndarray of int, ndarray

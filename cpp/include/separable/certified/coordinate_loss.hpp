@@ -2,7 +2,8 @@
 //
 //   total    sum_i c_i loss(y_i, s_i)
 //   slopes   g_i and h_i: c_i times the first and the second derivative by the score
-//   gap      sum_i of what row i adds to the gap of scores s and the dual point -keep g, 0 <= keep < 1
+//   gap      sum_i of what row i adds to the gap of scores s and the dual point -keep g, for 0 <=
+//            keep < 1
 #pragma once
 
 #include <cmath>
