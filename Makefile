@@ -55,7 +55,7 @@ sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emu
 	@$(run_emulated)
 
 system: ## Debian packages that tests can use (as root)
-	@for pair in qemu-x86_64:qemu-user node:nodejs; do \
+	@for pair in qemu-x86_64:qemu-user node:nodejs chromium:chromium; do \
 	  tool=$${pair%%:*}; package=$${pair##*:}; \
 	  if command -v $$tool > /dev/null; then echo "system: $$package is there"; \
 	  elif ! command -v apt-get > /dev/null; then echo "system: no apt-get, $$package is skipped"; \
