@@ -69,5 +69,5 @@ def test_weights_that_do_not_fit_are_refused():
     table = native.spread_weights(start, column, np.arange(1.0, 4.0), 3)
     assert table.tolist() == [[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]]
     for bad, d in ((start, 2), (np.array([4, 5, 8]), 3)):
-        with pytest.raises(ValueError, match="no such column|do not fit"):
+        with pytest.raises(ValueError, match=r"no such column|do not fit"):
             native.spread_weights(bad, column, np.ones(3), d)
