@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.highlight import in_colour, legend, telling_texts
+from separable.cli.highlight import in_colour, legend, shown_text
 from separable.cli.output import counted
 from separable.model.explanation_text import headline, scores_line, total
+from separable.model.telling_texts import telling_texts
 from separable.model.words import number, shown, signed, table
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ExplainedRow:
         lines = [f"Words: {legend(self.explanation, terms, colour=colour)}"]
         for each in texts:
             name = "" if len(self.raw) == 1 else f"{shown(each.column)}: "
-            lines.append(f"{name}{each.shown(colour=colour)}")
+            lines.append(f"{name}{shown_text(each, colour=colour)}")
         return lines
 
     def _lines(self, terms: Terms) -> list[tuple[str, ...]]:
