@@ -9,7 +9,7 @@ from separable.cli.highlight import in_colour, legend, shown_text
 from separable.cli.output import counted
 from separable.model.explanation_text import headline, scores_line, total
 from separable.model.telling_texts import telling_texts
-from separable.model.words import number, shown, signed, table
+from separable.model.words import cell_text, number, shown, signed, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,13 +92,4 @@ class ExplainedRow:
         assert term.source is not None
         if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
             return ""
-        return _shown_value(self.raw[term.source])
-
-
-def _shown_value(value: object) -> str:
-    """Return a value of the table as text, numbers with all their digits."""
-    from separable.data.columns import number_text
-
-    if value is None:
-        return "(missing)"
-    return shown(number_text(value) if isinstance(value, float) else value)
+        return cell_text(self.raw[term.source])

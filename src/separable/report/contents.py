@@ -75,9 +75,9 @@ class Data:
     Parameters
     ----------
     name : str
-        Of the file, without its folder.
-    rows : int
-        Those with a target.
+        Of the file, without its folder; empty where that is not known.
+    rows : int or None
+        Those with a target; None where that is not known.
     columns : tuple of Column
     target : str
     task : {"classification", "regression"}
@@ -90,7 +90,7 @@ class Data:
     """
 
     name: str
-    rows: int
+    rows: int | None
     columns: tuple[Column, ...]
     target: str
     task: Literal["classification", "regression"]
