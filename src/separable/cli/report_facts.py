@@ -78,7 +78,9 @@ def strengths_of(comparison: Comparison) -> StrengthCurve | Absent:
     return strength_curve(taken, comparison.judge.metric.name, comparison.judge.chooses, better)
 
 
-def raw_values(table: pa.Table, columns: Iterable[str]) -> Callable[[int], Mapping[str, Any]]:
-    """Return what gives the raw values of a row by its place."""
-    names = list(columns)
-    return lambda place: {name: table[name][place].as_py() for name in names}
+def raw_values(
+    table: pa.Table, columns: Iterable[str], renamed: Mapping[str, str] | None = None
+) -> Callable[[int], Mapping[str, Any]]:
+    """Return what gives the raw values of a row by its place; some columns under other names."""
+    names = {(renamed or {}).get(name, name): name for name in columns}
+    return lambda place: {name: table[column][place].as_py() for name, column in names.items()}

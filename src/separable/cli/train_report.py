@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.cli.board_text import board_text, choice_text
 from separable.cli.output import counted, file_name
-from separable.cli.report_text import TOP_WEIGHTS, column_lines, weights_text
+from separable.cli.report_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
 from separable.data.table import missing_counts
 from separable.model.words import number, shown
 
@@ -204,10 +204,9 @@ def _next_text(training: Training, path: str, report: str | None) -> str:
     data = "DATA.csv" if training.problem.data == "-" else training.problem.data
     model, rows = shlex.quote(path), shlex.quote(data)
     reading = training.problem.asked.reading.as_typed()
-    wrote = "" if report is None else f" The report is {report}: open it in a browser."
     return "\n".join(
         [
-            f"Saved {path}.{wrote} Next:",
+            f"{saved_text(path, report)} Next:",
             f"  separable predict {model} {rows}{reading}",
             f"  separable explain {model} {rows} --row 1{reading}",
         ]
