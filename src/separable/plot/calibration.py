@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CalibrationDisplay"]
+__all__ = ["CalibrationDisplay", "wilson"]
 
 #: The normal quantile of intervals of 95 %.
 Z = 1.959963984540054
@@ -106,7 +106,7 @@ class CalibrationDisplay(Display):
         CalibrationDisplay
         """
         case = case_from_estimator(estimator, X, y, positive)
-        return cls._from_case(case, bins, strategy).plot(ax, **look)
+        return cls.from_case(case, bins, strategy).plot(ax, **look)
 
     @classmethod
     def from_predictions(
@@ -140,10 +140,11 @@ class CalibrationDisplay(Display):
         case = case_from_scores(
             y, probabilities, classes=classes, positive=positive, probabilities=True
         )
-        return cls._from_case(case, bins, strategy).plot(ax, **look)
+        return cls.from_case(case, bins, strategy).plot(ax, **look)
 
     @classmethod
-    def _from_case(cls, case: ClassCase, bins: int, strategy: str) -> Self:
+    def from_case(cls, case: ClassCase, bins: int, strategy: str) -> Self:
+        """Return how true the probabilities of the positive class are, not drawn."""
         if not isinstance(bins, int | np.integer) or bins < 1:
             raise ValueError(f"bins must be an int >= 1. Got {bins!r}.")
         if case.positive is None:
@@ -168,7 +169,7 @@ class CalibrationDisplay(Display):
             case.labels[case.positive],
             np.bincount(place, chances, len(counts))[there] / n,
             share,
-            *_wilson(share, n),
+            *wilson(share, n),
             n,
             edges,
             float(np.mean((chances - truth) ** 2)),
@@ -234,7 +235,7 @@ def _edges(chances: Floats, bins: int, strategy: str) -> Floats:
     return np.unique(np.concatenate([[0.0], inner, [1.0]]))
 
 
-def _wilson(share: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def wilson(share: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the ends of 95 % intervals of shares of n rows."""
     middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["case_from_estimator", "case_from_scores", "places_of", "ranked"]
+__all__ = ["case_from_estimator", "case_from_scores", "checked", "places_of", "ranked"]
 
 
 def case_from_estimator(
@@ -39,7 +39,7 @@ def case_from_estimator(
         raise ValueError(
             f"{type(fitted).__name__} predicts numbers. Curves of classes need a classifier."
         )
-    return _checked(case_of(y, answers, sample_weight, positive))
+    return checked(case_of(y, answers, sample_weight, positive))
 
 
 def case_from_scores(
@@ -88,10 +88,11 @@ def case_from_scores(
         answers = Answers(classes_of(step[:, None], labels), step, None, labels)
     else:
         answers = Answers(classes_of(columns, labels), values, None, labels)
-    return _checked(case_of(y, answers, sample_weight, positive))
+    return checked(case_of(y, answers, sample_weight, positive))
 
 
-def _checked(case: Any) -> ClassCase:
+def checked(case: Any) -> ClassCase:
+    """Return a case that has curves: of classes, and of two of them or more."""
     assert isinstance(case, ClassCase)
     if len(case.present) < 2:
         raise ValueError(

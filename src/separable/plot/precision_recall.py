@@ -94,7 +94,7 @@ class PrecisionRecallDisplay(Display):
         PrecisionRecallDisplay
         """
         case = case_from_estimator(estimator, X, y, positive, sample_weight)
-        return cls._from_case(case).plot(ax, **look)
+        return cls.from_case(case).plot(ax, **look)
 
     @classmethod
     def from_predictions(
@@ -127,10 +127,11 @@ class PrecisionRecallDisplay(Display):
         case = case_from_scores(
             y, scores, classes=classes, positive=positive, sample_weight=sample_weight
         )
-        return cls._from_case(case).plot(ax, **look)
+        return cls.from_case(case).plot(ax, **look)
 
     @classmethod
-    def _from_case(cls, case: ClassCase) -> Self:
+    def from_case(cls, case: ClassCase) -> Self:
+        """Return the curves of labels beside scores, not drawn."""
         made = cls([], [], [], [], [], [])
         for place in places_of(case):
             thresholds, ours, others = ranked(case, place)

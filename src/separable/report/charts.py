@@ -1,0 +1,160 @@
+"""What charts are made of: figures with their tables, thinned data, specifications by altair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "Figure",
+    "Key",
+    "Table",
+    "altair",
+    "colour",
+    "colour_scale",
+    "dash",
+    "rounded",
+    "specification",
+    "thinned",
+]
+
+#: Colours are variables of the style sheet, which has others for the dark and for paper.
+COLOURS = 7
+DASHES = ((1, 0), (7, 3), (7, 3, 2, 3), (2, 3))
+#: Columns of a thinned curve, each with its first, last, lowest and highest point.
+BINS = 120
+#: Height of charts in pixels; they are as wide as their place.
+HEIGHT = 300
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells to show.
+
+    Parameters
+    ----------
+    head : tuple of str
+    rows : tuple of tuple of str
+    words : int
+        So many first columns are words, to the left; others are numbers, to the right.
+    more : str
+        What is left out, in words.
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend.
+
+    Parameters
+    ----------
+    name : str
+    colour : str
+        Of CSS.
+    shape : {"line", "point", "band", "bar"}
+    dash : str
+        Of SVG's stroke-dasharray.
+    """
+
+    name: str
+    colour: str
+    shape: str = "line"
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with what it needs to be read without eyes, too.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the page, of letters and hyphens.
+    title : str
+    aid : str
+        How to read it, in a sentence.
+    spec : dict
+        Of Vega-Lite.
+    table : Table
+        The numbers.
+    legend : tuple of Key
+    """
+
+    key: str
+    title: str
+    aid: str
+    spec: dict[str, Any]
+    table: Table
+    legend: tuple[Key, ...] = ()
+
+
+def altair() -> Any:
+    """Return altair, or say how to install it."""
+    try:
+        import altair as alt
+    except ImportError as error:
+        raise ImportError(
+            "Reports need altair, jinja2 and vl-convert-python. Install them with: "
+            "pip install 'separable[report]'"
+        ) from error
+    return alt
+
+
+def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
+    """Return a chart as plain values, checked against the schema, as wide as its place."""
+    fit = altair().AutoSizeParams(type="fit-x", contains="padding")
+    sized = chart.properties(width="container", height=height, autosize=fit)
+    made: dict[str, Any] = sized.to_dict()
+    # the page has one configuration for all charts, and the library that reads this schema
+    return {name: value for name, value in made.items() if name not in ("$schema", "config")}
+
+
+def colour(k: int) -> str:
+    """Return the colour of line or class number k."""
+    return f"var(--c{k % COLOURS + 1})"
+
+
+def dash(k: int) -> list[int]:
+    """Return the dashes of line number k."""
+    return list(DASHES[k % len(DASHES)])
+
+
+def colour_scale(n: int) -> Any:
+    """Return the scale that gives numbers 0, 1, ... their colours."""
+    return altair().Scale(domain=list(range(n)), range=[colour(k) for k in range(n)])
+
+
+def rounded(values: Any, digits: int = 5) -> list[float | None]:
+    """Return numbers in so many digits; None where they are none, which JSON has no word for."""
+    array = np.asarray(values, dtype=np.float64)
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.tolist()]
+
+
+def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:
+    """Return places of a long curve, x ascending, that look the same when drawn.
+
+    Of each of ``bins`` columns of equal width these are the first, the last, the lowest and the
+    highest point.
+    """
+    if len(x) <= 4 * bins:
+        return np.arange(len(x))
+    span = float(x[-1] - x[0]) or 1.0
+    column = np.minimum((bins * ((x - x[0]) / span)).astype(np.intp), bins - 1)
+    starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+    ends = np.append(starts[1:], len(x)) - 1
+    by_height = np.lexsort((y, column))  # columns keep their places
+    return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))

@@ -1,0 +1,82 @@
+"""A report as one page of HTML that carries everything with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from separable.report.assets import asset, chart_library, content_security_policy, json_text
+from separable.report.sections import gather
+
+if TYPE_CHECKING:
+    from separable.report.contents import Contents
+
+__all__ = ["LARGEST", "render"]
+
+#: Bytes of a page, at most.
+LARGEST = 1_500_000
+
+
+def render(contents: Contents, *, title: str | None = None) -> str:
+    """Return a report as a page: one text, in UTF-8 at most 1.5 MB, that asks for nothing else.
+
+    The same contents give the same page.
+
+    Parameters
+    ----------
+    contents : Contents
+    title : str, optional
+        The heading. By default what is predicted.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    page = _page(contents, title)
+    size = len(page.encode())
+    assert size <= LARGEST, f"The page has {size} bytes, and more than {LARGEST} are too many."
+    return page
+
+
+def _page(contents: Contents, title: str | None) -> str:
+    values, figures = gather(contents, title)
+    scripts = [chart_library(), asset("page.js")] if figures else []
+    safe = _environment()
+    page: str = safe.get_template("page.html").render(
+        **values,
+        specs=_markup(json_text({each.key: each.spec for each in figures})),
+        style=_markup(asset("style.css")),
+        scripts=[_markup(script) for script in scripts],
+        policy=content_security_policy(scripts),
+        pct=_percent,
+    )
+    return page.lstrip() + "\n"
+
+
+def _environment() -> Any:
+    """Return the templates, which escape every value that they show."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "Reports need jinja2. Install it with: pip install 'separable[report]'"
+        ) from error
+    loader = jinja2.FunctionLoader(asset)
+    return jinja2.Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _markup(text: str) -> Any:
+    """Return text of our own that goes into the page as it is."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * min(1.0, max(0.0, share)):.2f}%"

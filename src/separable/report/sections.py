@@ -1,0 +1,287 @@
+"""What stands in each section of the page: values for the template, and the charts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.metric_case import case_of
+from separable.plot.judged import checked
+from separable.report import class_figures, number_figures, tables, training_figures
+from separable.report.charts import Figure
+from separable.report.contents import Absent
+from separable.report.data_figures import target as target_figure
+from separable.report.hard_rows import cards
+from separable.report.summary import certificate_text, headline, separability_text
+from separable.report.weight_figures import SCORES, weights
+from separable.report.words import MINUS, clean, count, number, plural, shortened
+
+if TYPE_CHECKING:
+    from separable.report.contents import Contents, Measured
+
+__all__ = ["gather"]
+
+#: Notes and warnings that are shown, and commands; their characters.
+NOTES, COMMANDS, LONGEST = 40, 20, 600
+
+
+def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[Figure]]:
+    """Return the values of the template, and the charts among them."""
+    values = {
+        **_heading(contents, title),
+        **_good(contents),
+        **_mistakes(contents),
+        **_features(contents),
+        **_hard(contents),
+        **_choice(contents),
+        **_more_rows(contents),
+        **_proofs(contents),
+        **_data(contents),
+        **_again(contents),
+        "what_if": None,
+    }
+    values["toc"] = _table_of_contents(values)
+    found = [each for value in values.values() for each in _figures(value)]
+    return values, found
+
+
+def _figures(value: Any) -> list[Figure]:
+    if isinstance(value, Figure):
+        return [value]
+    return [each for each in value if isinstance(each, Figure)] if isinstance(value, list) else []
+
+
+def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
+    mistakes = "Its mistakes" if values["classified"] else "Its errors"
+    return [
+        ("good", "How good it is"),
+        *([("mistakes", mistakes)] if values["figures"] else []),
+        ("features", "What it looks at"),
+        *([("what-if", "Try it")] if values["what_if"] else []),
+        ("hard", "The hardest rows"),
+        ("choice", "Why this model"),
+        ("more-rows", "More rows"),
+        ("proofs", "What is proved"),
+        ("data", "The data"),
+        ("again", "Do it again"),
+    ]
+
+
+def _heading(contents: Contents, title: str | None) -> dict[str, Any]:
+    data, measured = contents.data, contents.measured
+    used = sum(each.role in USED for each in data.columns)
+    return {
+        "title": shortened(title, 200) if title else f"Predicting {shortened(data.target, 100)}",
+        "learner": shortened(contents.model.learner),
+        "rows": plural(data.rows, "row"),
+        "columns_used": plural(used, "column"),
+        "data_name": shortened(data.name, 120),
+        "classified": data.task == "classification",
+        **_short(measured, data.target),
+        "warnings": _lines(contents.warnings),
+        "warning_count": plural(len(contents.warnings), "warning"),
+    }
+
+
+def _short(measured: Measured | Absent, target: str) -> dict[str, Any]:
+    if isinstance(measured, Absent):
+        return {"measured": measured, "headline": None, "caution": ""}
+    told = headline(measured, target)
+    return {"measured": None, "headline": told, "caution": _line(measured.caution or "")}
+
+
+#: Roles of columns that the model learns from.
+USED = {"number", "category", "boolean", "date", "text"}
+
+
+def _good(contents: Contents) -> dict[str, Any]:
+    measured = contents.measured
+    if isinstance(measured, Absent):
+        return {"figures": None, "by_class": None, "how": "", "figure_notes": []}
+    found = measured.figures
+    return {
+        "how": _line(measured.how),
+        "figures": tables.figures(found),
+        "figure_notes": _lines(found.notes),
+        "by_class": tables.by_class(found) if found.task == "classification" else None,
+    }
+
+
+def _mistakes(contents: Contents) -> dict[str, Any]:
+    measured = contents.measured
+    values: dict[str, Any] = {"confusion": None, "pairs": None, "curves": [], "no_curves": []}
+    if isinstance(measured, Absent):
+        return values
+    if measured.figures.task == "classification":
+        values["confusion"] = class_figures.confusion(measured.figures)
+        values["pairs"] = class_figures.confused_pairs(measured.figures)
+        values["curves"], values["no_curves"] = _class_curves(measured)
+    else:
+        values["curves"] = _number_curves(contents, measured)
+    return values
+
+
+def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
+    """Return the curves that there are, and why others are not."""
+    case: Any = case_of(
+        measured.truth, measured.answers, measured.weight, measured.figures.positive
+    )
+    found: list[Figure] = []
+    reasons: list[str] = []
+    draw = [class_figures.roc, class_figures.precision_recall]
+    if case.probabilities is None:
+        reasons.append("The model gives no probabilities, so none can be compared with the truth.")
+    else:
+        draw.append(class_figures.calibration)
+    for each in draw:
+        try:
+            found.append(each(checked(case)))
+        except ValueError as reason:  # rows of one class, or no scores
+            reasons.append(_line(str(reason)))
+    return found, list(dict.fromkeys(reasons))
+
+
+def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
+    truth = np.asarray(measured.truth, dtype=np.float64)
+    predicted = np.asarray(measured.answers.predicted, dtype=np.float64)
+    truth, predicted = (each.reshape(len(each), -1)[:, 0] for each in (truth, predicted))
+    drawn = number_figures.predicted_and_true(truth, predicted, contents.data.target)
+    return [drawn, number_figures.residuals(truth, predicted)]
+
+
+def _features(contents: Contents) -> dict[str, Any]:
+    model = contents.model
+    drawn = weights(model)
+    features = plural(model.n_features, "feature")
+    left = model.n_scores - SCORES
+    what = "the prediction" if model.classes is None else "a score; the largest score wins"
+    if model.n_scores == 1 and model.classes is not None:
+        what = "one score, whose sign decides"
+    return {
+        "weights": drawn,
+        "weights_text": f"The model adds up {features}, each times its weight, to {what}. The "
+        "strongest weights are here. They are for values as the model takes them, after scaling "
+        "and encoding."
+        if drawn
+        else f"All weights of {features} are 0: every row gets the same answer.",
+        "weights_more": f"{plural(left, 'more score')} not shown." if left > 0 else "",
+    }
+
+
+def _hard(contents: Contents) -> dict[str, Any]:
+    rows = contents.hard_rows
+    if isinstance(rows, Absent):
+        return {"cards": None, "cards_text": "", "hard_rows": rows}
+    classified = contents.data.task == "classification"
+    which = "that the model gets wrong and is most sure of"
+    if not classified:
+        which = "whose prediction is furthest from the truth"
+    text = f"Rows {which}: mistakes in the data show here first."
+    marked = any(row.texts for row in rows)
+    marks = (
+        f" Words on a solid line (+) speak for the prediction, words on a dashed line ({MINUS}) "
+        "against it; the darker, the more."
+    )
+    return {
+        "cards": cards(rows, classified),
+        "cards_text": text + (marks if marked else ""),
+        "hard_rows": None,
+    }
+
+
+def _choice(contents: Contents) -> dict[str, Any]:
+    tried, curve = contents.tried, contents.strengths
+    values: dict[str, Any] = {
+        "tried": not isinstance(tried, Absent),
+        "no_tried": tried,
+        "no_strengths": curve,
+        "strengths": None,
+        "learners": None,
+        "parameters": tables.parameters(contents.model.parameters),
+    }
+    if not isinstance(tried, Absent):
+        values |= {
+            "learners": training_figures.learners(tried),
+            "standings": tables.standings(tried),
+            "tried_why": _line(tried.why),
+            "tried_how": f"Compared by cross-validation in {tried.folds} folds, on "
+            f"{count(tried.rows)} of {plural(tried.of_rows, 'row')}.",
+        }
+    if not isinstance(curve, Absent):
+        values["strengths"] = training_figures.strengths(curve)
+    return values
+
+
+def _more_rows(contents: Contents) -> dict[str, Any]:
+    curve = contents.learning_curve
+    if isinstance(curve, Absent):
+        return {"learning": None, "no_learning": curve, "learning_how": ""}
+    how = (
+        f"{curve.learner}, in {plural(curve.repeats, 'repetition')} with "
+        f"{plural(curve.n_test, 'row')} held out each time."
+    )
+    return {"learning": training_figures.learning(curve), "no_learning": None, "learning_how": how}
+
+
+def _proofs(contents: Contents) -> dict[str, Any]:
+    verdict, certificate = contents.separability, contents.certificate
+    values: dict[str, Any] = {
+        "verdict": None,
+        "no_verdict": verdict,
+        "verdict_reason": "",
+        "separability_rows": _line(contents.separability_rows),
+        "certificate": None,
+        "no_certificate": certificate,
+        "certificate_values": "",
+    }
+    if not isinstance(verdict, Absent):
+        values["verdict"] = separability_text(verdict)
+        values["verdict_reason"] = _sentence(verdict.reason)
+    if not isinstance(certificate, Absent):
+        values["certificate"] = certificate_text(certificate)
+        if certificate.primal is not None and certificate.dual is not None:
+            values["certificate_values"] = (
+                f"Objective {number(certificate.primal, 8)}; none is below "
+                f"{number(certificate.dual, 8)}."
+            )
+    return values
+
+
+def _data(contents: Contents) -> dict[str, Any]:
+    data = contents.data
+    return {
+        "target": shortened(data.target),
+        "column_count": plural(len(data.columns), "column"),
+        "columns": tables.columns(data),
+        "target_chart": target_figure(data),
+        "notes": _lines(contents.notes),
+    }
+
+
+def _again(contents: Contents) -> dict[str, Any]:
+    again = contents.reproduction
+    facts = [(shortened(n, 40), shortened(v, 60)) for n, v in again.versions[:COMMANDS]]
+    if again.seed is not None:
+        facts.append(("seed", str(again.seed)))
+    if again.model_file is not None:
+        facts.append(("model file", shortened(again.model_file, 120)))
+    if contents.data.sha256 is not None:
+        facts.append(("SHA-256 of the data", shortened(contents.data.sha256, 80)))
+    commands = "\n".join(clean(each)[: 4 * LONGEST] for each in again.commands[:COMMANDS])
+    return {"commands": commands, "facts": facts}
+
+
+def _lines(texts: tuple[str, ...]) -> list[str]:
+    lines = [_line(text) for text in texts[:NOTES]]
+    left = len(texts) - len(lines)
+    return [*lines, f"{count(left)} more."] if left else lines
+
+
+def _line(text: str) -> str:
+    return shortened(text, LONGEST) if text else ""
+
+
+def _sentence(text: str) -> str:
+    line = _line(text)
+    return line[:1].upper() + line[1:] + ("" if not line or line.endswith(".") else ".")

@@ -1,0 +1,79 @@
+"use strict";
+// Draws the charts, shows values under the pointer, opens what paper should show.
+(() => {
+  const holder = document.getElementById("charts");
+  const specs = JSON.parse(holder.textContent);
+  const font = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+  const ink = "var(--ink)", quiet = "var(--quiet)", line = "var(--line)";
+  const config = {
+    aria: false, // the element around a chart says what it is, and a table has its numbers
+    background: "transparent",
+    font,
+    padding: { left: 2, right: 8, top: 4, bottom: 2 },
+    view: { stroke: "transparent" },
+    axis: {
+      labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
+      labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", titlePadding: 10,
+      labelPadding: 6, labelLimit: 150, titleLimit: 340, tickSize: 4, labelOverlap: "greedy",
+    },
+    axisY: { domain: false, ticks: false },
+  };
+  const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
+
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+
+  function show(event, values) {
+    tip.replaceChildren();
+    for (const [name, value] of Object.entries(values)) {
+      const row = document.createElement("div");
+      const key = document.createElement("span");
+      const said = document.createElement("bdi");
+      key.textContent = name;
+      said.textContent = value;
+      row.append(key, said);
+      tip.append(row);
+    }
+    tip.hidden = false;
+    const room = document.documentElement;
+    const left = Math.min(event.clientX + 14, room.clientWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 16 + tip.offsetHeight < room.clientHeight;
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${below ? event.clientY + 16 : event.clientY - tip.offsetHeight - 12}px`;
+  }
+
+  function tooltip(handler, event, item, value) {
+    if (value && typeof value === "object") show(event, value);
+    else tip.hidden = true;
+  }
+
+  const options = {
+    mode: "vega-lite", renderer: "svg", actions: false, ast: true, config, tooltip, formatLocale,
+    defaultStyle: false,
+  };
+  const drawn = Object.entries(specs).map(async ([key, spec]) => {
+    const place = document.getElementById(`chart-${key}`);
+    try {
+      await vegaEmbed(place, spec, options);
+      place.dataset.drawn = "";
+    } catch (error) {
+      place.textContent = "This chart could not be drawn. Its numbers are below.";
+      console.error(error);
+    }
+  });
+  Promise.all(drawn).then(() => { document.body.dataset.drawn = ""; });
+
+  const opened = new Set();
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details.print:not([open])")) {
+      each.open = true;
+      opened.add(each);
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const each of opened) each.open = false;
+    opened.clear();
+  });
+})();

@@ -1,0 +1,227 @@
+"""What was tried, as charts: learners, strengths, numbers of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.report.charts import Figure, Key, Table, altair, rounded, specification
+from separable.report.words import count, distinct, figure, metric_text, more_or_less, number
+
+if TYPE_CHECKING:
+    from separable.report.contents import StrengthCurve, Tried
+    from separable.select.learning_curve_results import LearningCurve
+
+__all__ = ["learners", "learning", "strengths"]
+
+
+def learners(tried: Tried) -> Figure | None:
+    """Return the scores of the learners that were compared, or None of fewer than two."""
+    alt = altair()
+    scored = [(each, each.mean) for each in tried.standings if each.mean is not None]
+    if len(scored) < 2:
+        return None
+    names = distinct(each.learner for each, _ in scored)
+    values = []
+    for name, (each, score) in zip(names, scored, strict=True):
+        error = each.standard_error or 0.0
+        mean, low, high = rounded([score, score - error, score + error])
+        taken = int(each.learner == tried.taken)
+        values.append({"m": name, "x": mean, "l": low, "h": high, "t": taken})
+    what = metric_text(tried.metric)
+    better = "more is better" if tried.greater_is_better else "less is better"
+    base = alt.Chart(alt.Data(values=values)).encode(
+        y=alt.Y("m:N", sort=names, title=None, axis=alt.Axis(grid=False)),
+        color=alt.condition("datum.t", alt.value("var(--c2)"), alt.value("var(--c1)")),
+        tooltip=[
+            alt.Tooltip("m:N", title="learner"),
+            alt.Tooltip("x:Q", title=what, format=".4~g"),
+            alt.Tooltip("l:Q", title="less a standard error", format=".4~g"),
+            alt.Tooltip("h:Q", title="and one more", format=".4~g"),
+        ],
+    )
+    scale = alt.Scale(zero=False, padding=12)
+    bars = base.mark_rule(strokeWidth=2, opacity=0.6).encode(x=alt.X("l:Q"), x2="h:Q")
+    axis = alt.X("x:Q", title=f"{what} ({better})", scale=scale, axis=alt.Axis(tickCount=5))
+    shape = alt.condition("datum.t", alt.value("diamond"), alt.value("circle"))
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=axis, shape=shape)
+    return Figure(
+        "learners",
+        "The learners that were compared",
+        f"Means over {tried.folds} folds with a standard error to either side. Where these overlap "
+        "much, the difference may be chance.",
+        specification(alt.layer(bars, dots), 30 * len(names)),
+        Table(
+            ("learner", what, "standard error"),
+            tuple(
+                (
+                    name,
+                    figure(tried.metric, score),
+                    more_or_less(tried.metric, each.standard_error),
+                )
+                for name, (each, score) in zip(names, scored, strict=True)
+            ),
+        ),
+        (Key("taken", "var(--c2)", "diamond"), Key("others", "var(--c1)", "point")),
+    )
+
+
+def strengths(curve: StrengthCurve) -> Figure:
+    """Return the score by the strength of the penalty."""
+    alt = altair()
+    means, errors = np.asarray(curve.means), np.nan_to_num(np.asarray(curve.errors))
+    columns = [rounded(each) for each in (means, means - errors, means + errors)]
+    values = [
+        {"x": x if np.isfinite(x) else None, "v": number(x), "y": y, "l": low, "h": high}
+        for x, y, low, high in zip(curve.values, *columns, strict=True)
+    ]
+    plain = all(np.isfinite(x) and x > 0 for x in curve.values)
+    what = metric_text(curve.metric)
+    better = "more is better" if curve.greater_is_better else "less is better"
+    if plain:
+        x: Any = alt.X(
+            "x:Q",
+            title=f"{curve.parameter} (logarithmic)",
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(format="~g", grid=False, tickCount=6),
+        )
+    else:
+        places = [number(value) for value in curve.values]
+        x = alt.X("v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False))
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=x,
+        tooltip=[
+            alt.Tooltip("v:N", title=curve.parameter),
+            alt.Tooltip("y:Q", title=what, format=".4~g"),
+            alt.Tooltip("l:Q", title="less a standard error", format=".4~g"),
+            alt.Tooltip("h:Q", title="and one more", format=".4~g"),
+        ],
+    )
+    y = alt.Y("y:Q", title=f"{what} ({better})", scale=alt.Scale(zero=False))
+    chosen = next(k for k, each in enumerate(curve.values) if each == curve.chosen)
+    picked = alt.Chart(alt.Data(values=[values[chosen]])).mark_rule(
+        color="var(--c2)", strokeDash=[6, 3], strokeWidth=1.5
+    )
+    chart = alt.layer(
+        base.mark_area(color="var(--c1)", opacity=0.18).encode(y=alt.Y("l:Q"), y2="h:Q"),
+        picked.encode(x=x),
+        base.mark_line(color="var(--c1)", strokeWidth=2).encode(y=y),
+        base.mark_circle(color="var(--c1)", size=45, opacity=1).encode(y=y),
+    )
+    rows = zip(curve.values, curve.means, curve.errors, strict=True)
+    return Figure(
+        "strengths",
+        f"The score by {curve.parameter}",
+        f"{curve.learner} with weak and strong penalties: the band is a standard error to either "
+        f"side, and {curve.parameter} = {number(curve.chosen)} was taken.",
+        specification(chart, 260),
+        Table(
+            (curve.parameter, what, "standard error"),
+            tuple(
+                (number(v), figure(curve.metric, m), more_or_less(curve.metric, e))
+                for v, m, e in rows
+            ),
+            0,
+        ),
+        (
+            Key(f"{what}, ± standard error", "var(--c1)", "band"),
+            Key(f"taken: {number(curve.chosen)}", "var(--c2)", dash="6 3"),
+        ),
+    )
+
+
+def learning(curve: LearningCurve) -> Figure:
+    """Return the performance by the number of rows, and what to expect of more."""
+    alt = altair()
+    ahead = curve.forecast
+    known = bool(np.isfinite(ahead.mean).all())
+    error = np.nan_to_num(curve.standard_error)
+    measured = _rows(curve.sizes, curve.mean, curve.mean - error, curve.mean + error)
+    layers, legend = [], [Key("measured, ± standard error", "var(--c1)", "point")]
+    sizes = curve.sizes.tolist()
+    if known:
+        last = float(curve.mean[-1])
+        start = _rows(curve.sizes[-1:], [last], [last], [last])
+        future = _rows(ahead.sizes, ahead.mean, ahead.low, ahead.high)
+        layers += _forecast(start, future)
+        legend.append(Key(f"forecast, {ahead.level:.0%} interval", "var(--c2)", "band"))
+        sizes += ahead.sizes.tolist()
+    if curve.baseline is not None:
+        ends = [{"x": sizes[0], "y": curve.baseline}, {"x": sizes[-1], "y": curve.baseline}]
+        mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
+        layers.append(alt.Chart(alt.Data(values=ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
+        legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
+    layers += _measured(measured, curve)
+    rows = _told(curve) + (_told_ahead(curve) if known else [])
+    return Figure(
+        "learning",
+        "Would more rows help?",
+        ahead.verdict,
+        specification(alt.layer(*layers)),
+        Table(("rows learned from", curve.metric, "interval", "what"), tuple(rows), 0),
+        tuple(legend),
+    )
+
+
+def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
+    alt = altair()
+    better = "more is better" if curve.greater_is_better else "less is better"
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X(
+            "x:Q",
+            title="rows learned from (logarithmic)",
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(grid=False, format=",", tickCount=5),
+        ),
+        tooltip=_tips(curve.metric),
+    )
+    y = alt.Y("y:Q", title=f"{curve.metric} ({better})", scale=alt.Scale(zero=False))
+    rule = base.mark_rule(color="var(--c1)", strokeWidth=1.5)
+    return [
+        rule.encode(y=alt.Y("l:Q"), y2="h:Q"),
+        base.mark_line(color="var(--c1)", strokeWidth=2).encode(y=y),
+        base.mark_circle(color="var(--c1)", size=55, opacity=1).encode(y=y),
+    ]
+
+
+def _forecast(start: list[dict[str, Any]], future: list[dict[str, Any]]) -> list[Any]:
+    alt = altair()
+    band = alt.Chart(alt.Data(values=start + future)).encode(x="x:Q")
+    points = alt.Chart(alt.Data(values=future)).encode(x="x:Q", tooltip=_tips("expected"))
+    dashed = {"color": "var(--c2)", "strokeDash": [5, 4], "strokeWidth": 1.5}
+    diamond = {"color": "var(--c2)", "shape": "diamond", "filled": True, "size": 60, "opacity": 1}
+    return [
+        band.mark_area(color="var(--c2)", opacity=0.18).encode(y="l:Q", y2="h:Q"),
+        band.mark_line(**dashed).encode(y="y:Q"),
+        points.mark_point(**diamond).encode(y="y:Q"),
+    ]
+
+
+def _tips(what: str) -> list[Any]:
+    alt = altair()
+    return [
+        alt.Tooltip("x:Q", title="rows", format=","),
+        alt.Tooltip("y:Q", title=what, format=".4~g"),
+        alt.Tooltip("l:Q", title="from", format=".4~g"),
+        alt.Tooltip("h:Q", title="to", format=".4~g"),
+    ]
+
+
+def _rows(sizes: Any, *columns: Any) -> list[dict[str, Any]]:
+    each = zip(np.asarray(sizes).tolist(), *(rounded(column) for column in columns), strict=True)
+    return [dict(zip("xylh", row, strict=True)) for row in each]
+
+
+def _told(curve: LearningCurve) -> list[tuple[str, ...]]:
+    rows = zip(curve.sizes.tolist(), curve.mean, curve.standard_error, strict=True)
+    return [(count(n), number(m), f"± {number(e, 2)}", "measured") for n, m, e in rows]
+
+
+def _told_ahead(curve: LearningCurve) -> list[tuple[str, ...]]:
+    ahead = curve.forecast
+    rows = zip(ahead.sizes.tolist(), ahead.mean, ahead.low, ahead.high, strict=True)
+    return [
+        (count(n), number(m), f"{number(low)} to {number(high)}", "forecast")
+        for n, m, low, high in rows
+    ]
