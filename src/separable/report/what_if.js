@@ -382,6 +382,22 @@ const separableWhatIf = (() => {
     }
   }
 
+  // Answer at once where that is quick; else when typing pauses.
+  function unhurried(answer) {
+    let took = 0;
+    let waiting = 0;
+    const run = () => {
+      const began = performance.now();
+      answer();
+      took = performance.now() - began;
+    };
+    return () => {
+      clearTimeout(waiting);
+      if (took < 100) run();
+      else waiting = setTimeout(run, 250);
+    };
+  }
+
   function build(element, given) {
     const model = modelOf(given);
     const fields = given.fields.map((field, i) => fieldBox(i, field, model.MODEL.steps));
@@ -395,7 +411,7 @@ const separableWhatIf = (() => {
       inputs.append(make("p", {}, `${left} columns with smaller weights keep the values they start with.`));
     inputs.append(make("button", { type: "reset" }, "Start again"));
     const form = make("form", { className: "what-if" }, inputs, out.head, out.box);
-    const again = () => update(model, given.start, fields, out);
+    const again = unhurried(() => update(model, given.start, fields, out));
     form.addEventListener("input", again);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(again, 0));
