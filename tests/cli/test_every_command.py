@@ -31,6 +31,7 @@ RUNS = {
     "check": ("check", PENGUINS, *SPECIES),
     "inspect": ("inspect", "MODEL"),
     "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
+    "report": ("report", "MODEL", "-o", "OUT"),
     "demo": ("demo",),
     "completion": ("completion", "bash"),
 }

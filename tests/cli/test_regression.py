@@ -139,6 +139,8 @@ def test_json_and_evidence_by_hand(separable, regressors):
     evidence = model.evidence["train"]
     (only,) = evidence.pop("leaderboard")
     assert (only["learner"], only["failed"]) == ("plane", None)
+    memory = evidence.pop("report")
+    assert sum(count for _, _, count in memory["bins"]) == 342
     assert evidence == {
         "task": "regression",
         "target": "body_mass_g",

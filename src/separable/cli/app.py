@@ -35,6 +35,7 @@ COMMANDS = {
     "check": "separable.cli.check:check",
     "inspect": "separable.cli.inspect:inspect",
     "export": "separable.cli.export:export",
+    "report": "separable.cli.report:report",
     "demo": "separable.cli.demo:demo",
     "completion": "separable.cli.completion:completion",
 }

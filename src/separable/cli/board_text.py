@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from separable.cli.comparison import Comparison
     from separable.select.leaderboard import Leaderboard, Standing
 
-__all__ = ["board_text", "choice_text", "rows_text", "settings_text", "with_error"]
+__all__ = [
+    "board_text",
+    "choice_text",
+    "rows_text",
+    "settings_text",
+    "why_taken",
+    "with_error",
+]
 
 #: Why a learner failed is shown up to so many characters.
 REASON = 100
@@ -79,14 +86,20 @@ def choice_text(comparison: Comparison) -> str:
     taken = board[name]
     with_ = f" with {settings_text(taken.params)}" if taken.params else ""
     why = _why(board, taken)
-    lines = [f"Taken: {name}{with_}{': ' * bool(why)}{why}."]
+    return "\n  ".join([f"Taken: {name}{with_}{': ' * bool(why)}{why}.", *_remarks(board, taken)])
+
+
+def why_taken(board: Leaderboard, taken: Standing) -> str:
+    """Return why a learner was taken, in sentences."""
+    why = " ".join(_why(board, taken).split())
+    return " ".join([*[f"{why[:1].upper()}{why[1:]}."] * bool(why), *_remarks(board, taken)])
+
+
+def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
+    """Return which others are as good, and whether the strength is at the edge."""
     alike = [each.name for each in board.as_good() if each is not taken]
-    if alike:
-        lines.append(f"  Others not worse by more than the standard error: {', '.join(alike)}.")
-    edge = _edge(taken)
-    if edge:
-        lines.append(f"  {edge}")
-    return "\n".join(lines)
+    told = f"Others not worse by more than the standard error: {', '.join(alike)}."
+    return [*[told] * bool(alike), *filter(None, [_edge(taken)])]
 
 
 def _why(board: Leaderboard, taken: Standing) -> str:

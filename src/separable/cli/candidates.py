@@ -66,14 +66,14 @@ class Candidate:
         """Return the learner to be fitted, with parameters that were chosen."""
         return new_learner(self.name, self.seed, self.threads, **{**self.given, **params})
 
-    def for_comparing(self) -> Any:
+    def for_comparing(self, **params: Any) -> Any:
         """Return the learner that stands for it on folds: as exact as comparing needs."""
         from separable.certified.estimator import CertifiedEstimator
 
         learner = LEARNERS[self.name]
         if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
-            return self.learner()
-        return self.learner(tol=COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL)
+            return self.learner(**params)
+        return self.learner(**params, tol=COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL)
 
 
 def checked_settings(asked: ProblemOptions) -> dict[str, Any]:

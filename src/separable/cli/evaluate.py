@@ -13,9 +13,7 @@ from separable.cli.saving import remembered
 from separable.cli.talk import note
 
 if TYPE_CHECKING:
-    from separable.cli.model_rows import ModelRows
     from separable.cli.options import ReadingOptions
-    from separable.data.table import ColumnType
     from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
 
@@ -83,17 +81,14 @@ def evaluate(
     can stop a model that is not good enough.
     """
     from separable.cli.limits import check_task, missed_limits, read_limits
+    from separable.cli.measuring import positive_of, refuse_several_targets
     from separable.cli.model_rows import load_model
 
     limits = read_limits(fail_under, fail_over)
     loaded = load_model(model)
     check_task(limits, "regression" if loaded.classes is None else "classification")
-    if loaded.classes is None and loaded.n_scores > 1:
-        raise ValueError(
-            f"{model} predicts {loaded.n_scores} numbers a row, and a file has one target. "
-            "Evaluate it in Python: model.evaluate(X, y)."
-        )
-    chosen = _positive(loaded, positive)
+    refuse_several_targets(loaded, model)
+    chosen = positive_of(loaded, positive)
     found, told = _measured(loaded, data, target, weight, chosen, column, reading)
     missed = missed_limits(limits, found)
     if as_json:
@@ -118,12 +113,13 @@ def _measured(
     """Return the evaluation of a file, and what it is of."""
     import numpy as np
 
+    from separable.cli.measuring import constant_of, rows_with_truth, target_named
     from separable.cli.model_rows import tell_reports
     from separable.cli.truth import truth_of, weights_of_part
     from separable.model.evaluation import evaluation
     from separable.model.metrics import answers_from
 
-    rows, target = _rows(model, data, target, weight, column, reading)
+    rows, target = rows_with_truth(model, data, target, weight, column, reading)
     truths, scores, weights, reports, missing = [], [], [], [], 0
     for part in rows:
         reports.append(part.report)
@@ -136,69 +132,19 @@ def _measured(
     whole = np.concatenate(truths)
     if not len(whole):
         raise ValueError(
-            f"{file_name(data)}: no row has a {_named(target)}, so there is nothing to measure."
+            f"{file_name(data)}: no row has a {target_named(target)}, so there is nothing to "
+            "measure."
         )
     found = evaluation(
         answers_from(model, np.concatenate(scores)),
         whole,
         np.concatenate(weights),
         positive,
-        _constant(model),
+        constant_of(model),
     )
     _tell_training(model, data, weight)
     told = {"data": file_name(data), "learner": model.learner, "target": target}
     return found, {**told, "weight": weight, "rows_without_target": missing}
-
-
-def _rows(
-    model: Model,
-    data: str,
-    target: str | None,
-    weight: str | None,
-    column: str | None,
-    reading: ReadingOptions,
-) -> tuple[ModelRows, str | None]:
-    """Return the rows of a file with their truth, and the column of that."""
-    from separable.cli.model_rows import ModelRows
-    from separable.cli.row_source import RowSource
-
-    source = RowSource(data, reading)
-    besides: dict[str, ColumnType | None] = {}
-    if source.is_table:
-        target = target or remembered(model).get("target")
-        if target is None:
-            raise click.UsageError(
-                "The model does not say what its target is called. Name the column with --target."
-            )
-        besides[target] = "number" if model.classes is None else "category"
-    elif target is not None:
-        raise click.UsageError(f"--target {target}: each line of {source.kind} text begins with "
-                               "its target. Leave the option out.")  # fmt: skip
-    if weight is not None:
-        besides[weight] = "number"
-    return ModelRows(model, source, besides, column, "Evaluating"), target
-
-
-def _positive(model: Model, positive: str | None) -> Any:
-    """Return the class that the user names, or that of the training."""
-    if model.classes is None:
-        if positive is not None:
-            raise click.UsageError(f"--positive {positive}: the model predicts numbers.")
-        return None
-    if positive is None:
-        told = remembered(model).get("positive")
-        return told if told in model.classes.tolist() else None
-    from separable.cli.truth import positive_class
-
-    return positive_class(model.classes, positive)
-
-
-def _constant(model: Model) -> Any:
-    """Return the best constant answer for the training rows, None where it is not known."""
-    told = remembered(model).get("constant")
-    if model.classes is None:
-        return told if isinstance(told, (int, float)) else None
-    return told if told in model.classes.tolist() else None
 
 
 def _tell_training(model: Model, data: str, weight: str | None) -> None:
@@ -213,13 +159,9 @@ def _tell_training(model: Model, data: str, weight: str | None) -> None:
 
 
 def _title(told: dict[str, Any]) -> str:
+    from separable.cli.measuring import target_named
+
     missing = told["rows_without_target"]
     left_out = f", {counted(missing, 'row')} without it left out" if missing else ""
     weight = f", each row with the weight {told['weight']}" if told["weight"] else ""
-    return f"{told['learner']} on {told['data']}, {_named(told['target'])}{weight}{left_out}:"
-
-
-def _named(target: str | None) -> str:
-    from separable.model.words import shown
-
-    return "label" if target is None else f"target {shown(target)}"
+    return f"{told['learner']} on {told['data']}, {target_named(told['target'])}{weight}{left_out}:"

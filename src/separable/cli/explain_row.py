@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.cli.highlight import in_colour, legend, telling_texts
+from separable.cli.highlight import in_colour, legend, shown_text
 from separable.cli.output import counted
 from separable.model.explanation_text import headline, scores_line, total
-from separable.model.words import number, shown, signed, table
+from separable.model.telling_texts import telling_texts
+from separable.model.words import cell_text, number, shown, signed, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,7 @@ class ExplainedRow:
         lines = [f"Words: {legend(self.explanation, terms, colour=colour)}"]
         for each in texts:
             name = "" if len(self.raw) == 1 else f"{shown(each.column)}: "
-            lines.append(f"{name}{each.shown(colour=colour)}")
+            lines.append(f"{name}{shown_text(each, colour=colour)}")
         return lines
 
     def _lines(self, terms: Terms) -> list[tuple[str, ...]]:
@@ -91,13 +92,4 @@ class ExplainedRow:
         assert term.source is not None
         if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
             return ""
-        return _shown_value(self.raw[term.source])
-
-
-def _shown_value(value: object) -> str:
-    """Return a value of the table as text, numbers with all their digits."""
-    from separable.data.columns import number_text
-
-    if value is None:
-        return "(missing)"
-    return shown(number_text(value) if isinstance(value, float) else value)
+        return cell_text(self.raw[term.source])

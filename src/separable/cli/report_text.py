@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from separable.model.kinds import Model
 
-__all__ = ["MEAN_WEIGHTS", "TOP_WEIGHTS", "column_lines", "weights_text"]
+__all__ = ["MEAN_WEIGHTS", "TOP_WEIGHTS", "column_lines", "saved_text", "weights_text"]
 
 #: So many weights are shown of each group, and of so many groups: two a class.
 TOP_WEIGHTS = 5
@@ -27,6 +27,12 @@ def column_lines(columns: Sequence[tuple[str, str, str]]) -> list[str]:
     """Return the columns of a table below each other: name, what each is, and notes."""
     width = max((len(name) for name, _, _ in columns), default=0)
     return [f"  {name.ljust(width)}  {kind:<8}  {notes}".rstrip() for name, kind, notes in columns]
+
+
+def saved_text(path: str, report: str | None) -> str:
+    """Return where a model was saved, and its report if there is one."""
+    wrote = "" if report is None else f" The report is {report}: open it in a browser."
+    return f"Saved {path}.{wrote}"
 
 
 def weights_text(model: Model) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.cli.classification import SHOWN_CLASSES
 from separable.cli.output import counted, file_name
-from separable.cli.report_text import TOP_WEIGHTS, column_lines, weights_text
+from separable.cli.report_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
 from separable.cli.stream_progress import PIECE, SHARE
 from separable.cli.talk import Step, say, verbosity
 from separable.model.words import number, shown
@@ -201,8 +201,9 @@ def trained(
     target: str | None,
     weight: str | None,
     passes: int,
+    report: dict[str, Any],
 ) -> Model:
-    """Return a model with what is to be remembered of its training."""
+    """Return a model with what is to be remembered of its training; report: for a report alone."""
     record, predicted = learner.record, learner.stream.target
     is_number = predicted.classes is None
     befores = [None, *record.lines[:-1]]
@@ -228,6 +229,7 @@ def trained(
             "rows_without_target": record.missing,
             "unseen": record.unseen,
         },
+        "report": report,
     }
     if learner.stream.source.format == "svmlight":
         told["index_base"] = learner.stream.source.index_base
@@ -257,8 +259,8 @@ def stream_dict(run: StreamRun) -> dict[str, Any]:
     }
 
 
-def stream_text(run: StreamRun, path: str) -> str:
-    """Return what was found as text for a terminal."""
+def stream_text(run: StreamRun, path: str, report: str | None = None) -> str:
+    """Return what was found as text for a terminal; files are those that were written."""
     rate = run.rows_read / max(run.seconds, 1e-9)
     rows = counted(run.rows_read, "row")
     say(f"{rows} learned from in {run.seconds:.1f} s, {rate:.0f} a second.")
@@ -269,7 +271,7 @@ def stream_text(run: StreamRun, path: str) -> str:
         _tail_text(run),
         f"{run.model.learner} with {counted(run.model.n_features, 'feature')}{_passes_text(run)}",
         weights_text(run.model),
-        f"Saved {path}. Next:\n  separable explain {model}\n"
+        f"{saved_text(path, report)} Next:\n  separable explain {model}\n"
         f"  separable evaluate {model} {data}\n  separable update {model} {data}",
     ]
     return "\n\n".join(sections)

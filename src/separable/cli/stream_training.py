@@ -22,6 +22,7 @@ from separable.cli.output import (
     json_bytes,
     write_data,
 )
+from separable.cli.reporting import check_report, write_report
 from separable.cli.saving import model_path, save_model
 from separable.cli.stream_checkpoint import (
     Checkpoint,
@@ -39,6 +40,7 @@ from separable.cli.stream_sparse import SparseStream
 from separable.cli.stream_tables import TableStream
 from separable.cli.stream_target import Labels, Quantities
 from separable.cli.talk import note, say
+from separable.cli.typed import as_typed
 
 if TYPE_CHECKING:
     from separable.cli.learners import Task
@@ -80,6 +82,7 @@ def train_stream(
     *,
     data: str,
     output: str | None,
+    report: str | None,
     asked: ProblemOptions,
     as_json: bool,
     **others: Any,
@@ -89,26 +92,35 @@ def train_stream(
     _refuse_others(ctx)
     path = model_path(output, data)
     _check_checkpoint(data, path, stream)
+    if report is not None:
+        kept = {} if stream.checkpoint is None else {"checkpoint": stream.checkpoint}
+        check_report(report, "--report", model=path, data=data, **kept)
     source = Source(data, asked.reading)
     if (stream.passes or 1) > 1 and not source.again:
         raise click.UsageError(
             f"--passes {stream.passes}: {file_name(data)} can be read once. Save it in a file."
         )
-    run = _Training(source, stream, asked).run()
+    run = _Training(source, stream, asked, as_typed(ctx)).run()
     save_model(run.model, path)
     for told in source.notes:
         note(told)
+    if report is not None:
+        from separable.report.recalling import recalled
+
+        write_report(recalled(run.model, model_file=data_name(path)), report)
     if as_json:
-        write_data(json_bytes({"model": path, **stream_dict(run)}))
+        write_data(json_bytes({"model": path, "report": report, **stream_dict(run)}))
     else:
-        click.echo(stream_text(run, path))
+        click.echo(stream_text(run, path, report))
 
 
 class _Training:
     """One run of ``train --stream``: from what was asked to a model."""
 
-    def __init__(self, source: Source, given: StreamOptions, asked: ProblemOptions) -> None:
-        self.source, self.given, self.asked = source, given, asked
+    def __init__(
+        self, source: Source, given: StreamOptions, asked: ProblemOptions, command: str
+    ) -> None:
+        self.source, self.given, self.asked, self.command = source, given, asked, command
         if len(asked.models) > 1:
             raise click.UsageError(f"--model {' --model '.join(asked.models)}: name one learner.")
         self.settings = checked_settings(asked)
@@ -142,6 +154,7 @@ class _Training:
             target=self.asked.target or None,
             weight=self.asked.weight,
             passes=passes,
+            report={"commands": [self.command], "seed": self.asked.seed},
         )
         return StreamRun(
             data=self.source.data,

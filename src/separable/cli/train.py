@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import click
 
@@ -32,6 +33,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
         "separable train houses.csv --target price --metric mae",
         "separable train visits.csv --target paid --group customer --model logistic-regression",
         "separable train sales.csv --target units --time day --drop id",
+        "separable train reviews.csv --target sentiment --report reviews.html",
         "separable train 'logs/*.csv' --target clicked --stream --checkpoint clicks.part",
     ),
 )
@@ -55,6 +57,11 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
     click.option(
         "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
     ),
+    click.option(
+        "--report",
+        metavar="FILE",
+        help="Write a report too: one HTML page to open in a browser.",
+    ),
 )
 @json_option()
 @talk_options
@@ -62,6 +69,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
 def train(
     data: str,
     output: str | None,
+    report: str | None,
     test: str | None,
     test_size: float | None,
     asked: ProblemOptions,
@@ -79,23 +87,36 @@ def train(
     words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
     Options about columns may be given several times.
     """
+    from separable.cli.reporting import check_report, write_report
     from separable.cli.saving import model_path, save_model
     from separable.cli.train_report import training_dict, training_text
     from separable.cli.training import train_model
+    from separable.cli.typed import as_typed
 
     if test is not None and test_size is not None:
         raise click.UsageError(
             f"--test-size and --test {test}: rows are held out, or a file is tested on. Leave one "
             "of the two out."
         )
-    path = model_path(output, data, **({} if test is None else {"test": test}))
-    training = train_model(data, test, TEST_SIZE if test_size is None else test_size, asked)
+    inputs = {} if test is None else {"test": test}
+    path = model_path(output, data, **inputs)
+    if report is not None:
+        check_report(report, "--report", model=path, data=data, **inputs)
+    start = time.monotonic()
+    size = TEST_SIZE if test_size is None else test_size
+    command = as_typed(click.get_current_context())
+    training = train_model(data, test, size, asked, command, keep=report is not None)
     save_model(training.model, path)
     for told in training.notes:
         note(told)
     for warning in training.warnings:
         warn(warning)
+    if report is not None:
+        from separable.cli.report_contents import training_contents
+
+        write_report(training_contents(training, path, time.monotonic() - start), report)
     if as_json:
-        write_data(json_bytes({"model": path, **training_dict(training)}))
+        found = {"model": path, "report": report, **training_dict(training)}
+        write_data(json_bytes(found))
     else:
-        click.echo(training_text(training, path))
+        click.echo(training_text(training, path, report))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.cli.board_text import board_text, choice_text
 from separable.cli.output import counted, file_name
-from separable.cli.report_text import TOP_WEIGHTS, column_lines, weights_text
+from separable.cli.report_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
 from separable.data.table import missing_counts
 from separable.model.words import number, shown
 
@@ -66,8 +66,8 @@ def training_dict(training: Training) -> dict[str, Any]:
     }
 
 
-def training_text(training: Training, path: str) -> str:
-    """Return what was found as text for a terminal."""
+def training_text(training: Training, path: str, report: str | None = None) -> str:
+    """Return what was found as text for a terminal; files are those that were written."""
     sections = [_columns_text(training)]
     if training.comparison.board is not None:
         sections.append(board_text(training.comparison, marked=True))
@@ -76,7 +76,7 @@ def training_text(training: Training, path: str) -> str:
         _held_out_text(training),
         _model_text(training),
         weights_text(training.model),
-        _next_text(training, path),
+        _next_text(training, path, report),
     ]
     return "\n\n".join(sections)
 
@@ -200,13 +200,13 @@ def _end(model: Model) -> str:
     return f"{counted(mistakes[-1], 'mistake')}{models} on the way through the last"
 
 
-def _next_text(training: Training, path: str) -> str:
+def _next_text(training: Training, path: str, report: str | None) -> str:
     data = "DATA.csv" if training.problem.data == "-" else training.problem.data
     model, rows = shlex.quote(path), shlex.quote(data)
     reading = training.problem.asked.reading.as_typed()
     return "\n".join(
         [
-            f"Saved {path}. Next:",
+            f"{saved_text(path, report)} Next:",
             f"  separable predict {model} {rows}{reading}",
             f"  separable explain {model} {rows} --row 1{reading}",
         ]

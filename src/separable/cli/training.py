@@ -15,6 +15,7 @@ from separable.cli.fit_warnings import fit_warning
 from separable.cli.number_use import notes_on_numbers
 from separable.cli.output import data_name, file_name, naming_file
 from separable.cli.problem import read_problem, rows_of
+from separable.cli.report_facts import data_of, raw_values, strengths_of, tried_of
 from separable.cli.row_columns import refuse_no_weight, weights_of
 from separable.cli.splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.tables import table_of
@@ -23,6 +24,9 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
 from separable.model.metrics import answers_of
+from separable.report.contents import Reproduction
+from separable.report.judged_rows import JudgedRows
+from separable.report.recalling import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,11 +38,12 @@ if TYPE_CHECKING:
     from separable.cli.problem import Problem
     from separable.cli.problem_options import ProblemOptions
     from separable.cli.target import Finding, Rows
+    from separable.data.rows import Rows as EncodedRows
     from separable.features.table_encoder import TableEncoder
     from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
 
-__all__ = ["HeldOut", "Training", "train_model"]
+__all__ = ["HeldOut", "KeptRows", "Training", "train_model"]
 
 
 @dataclass(frozen=True)
@@ -50,18 +55,51 @@ class HeldOut:
     figures : Evaluation
     how : str
         Which rows these are, in words.
+    judged : JudgedRows or None
+        The rows, and what the model that did not learn from them answers, if they were kept.
     own_file : bool, default False
         They are of a file of their own, so that the model was trained once.
     """
 
     figures: Evaluation
     how: str
+    judged: JudgedRows | None = None
     own_file: bool = False
 
 
 @dataclass(frozen=True)
+class KeptRows:
+    """Encoded rows that are kept for a report.
+
+    Parameters
+    ----------
+    compared : Encoded
+        Those that learners were compared on.
+    trained : Encoded
+        Those that the model was trained on, in the end.
+    """
+
+    compared: Encoded
+    trained: Encoded
+
+
+@dataclass(frozen=True)
 class Training:
-    """Everything a run of ``train`` found, for text or JSON to tell."""
+    """Everything a run of ``train`` found, for text, JSON or a report to tell.
+
+    Parameters
+    ----------
+    problem : Problem
+    comparison : Comparison
+    held_out : HeldOut or None
+    trained : Finding
+        How good it is on the rows that it was trained on.
+    encoder : TableEncoder
+    model : LinearModel or VotedModel
+    notes, warnings : tuple of str
+    kept : KeptRows or None
+        If they were asked for.
+    """
 
     problem: Problem
     comparison: Comparison
@@ -71,9 +109,18 @@ class Training:
     model: Model
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    kept: KeptRows | None = None
 
 
-def train_model(data: str, test: str | None, test_size: float, asked: ProblemOptions) -> Training:
+def train_model(
+    data: str,
+    test: str | None,
+    test_size: float,
+    asked: ProblemOptions,
+    command: str,
+    *,
+    keep: bool = False,
+) -> Training:
     """Compare learners on a file, test the best on rows held out, train it again on all rows.
 
     Parameters
@@ -85,6 +132,10 @@ def train_model(data: str, test: str | None, test_size: float, asked: ProblemOpt
     test_size : float
         The share of rows to hold out.
     asked : ProblemOptions
+    command : str
+        What leads to the same model again, for its file to remember.
+    keep : bool, default False
+        Whether encoded rows are kept, which a report asks for.
 
     Returns
     -------
@@ -99,16 +150,31 @@ def train_model(data: str, test: str | None, test_size: float, asked: ProblemOpt
     comparison = compare_candidates(problem, encoded)
     fitted = _fit(problem, encoded, comparison)
     constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
-    held_out = None
+    held_out, judged = None, None
+    whole: Encoded = encoded
     if test is not None:
-        held_out, table = _tested_on_file(problem, fitted, comparison, constant, test)
+        judged, table = _judged_file(problem, fitted, test)
         told += shared_rows(problem.take(train_rows), table)
+        how = f"Tested on {len(judged.truth)} rows of {file_name(test)}"
     elif len(test_rows):
-        held_out = _tested(problem, fitted, comparison, constant, test_rows, len(train_rows))
+        judged = _judged_part(problem, fitted, test_rows, len(train_rows))
         told += shared_rows(problem.take(train_rows), problem.take(test_rows))
-        del encoded
-        fitted = _fit(problem, Encoded(problem, np.arange(len(problem))), comparison)
-    return _told(problem, comparison, fitted, held_out, constant, told)
+        how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
+    if judged is not None:
+        figures = evaluation(
+            judged.answers, judged.truth, judged.weight, comparison.judge.positive, constant
+        )
+        held_out = HeldOut(figures, how, judged if keep else None, own_file=test is not None)
+    kept = None
+    if len(test_rows):
+        whole = Encoded(problem, np.arange(len(problem)))
+    if keep:
+        kept = KeptRows(encoded, whole)
+    del encoded, judged
+    if len(test_rows):
+        fitted = _fit(problem, whole, comparison)
+    training = _told(problem, comparison, fitted, held_out, constant, told, command)
+    return replace(training, kept=kept)
 
 
 @dataclass(frozen=True)
@@ -156,35 +222,20 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     return _Fitted(encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told)))
 
 
-def _tested(
-    problem: Problem,
-    fitted: _Fitted,
-    comparison: Comparison,
-    constant: Any,
-    rows: Rows,
-    n_train: int,
-) -> HeldOut:
-    """Measure on rows of the same file."""
+def _judged_part(problem: Problem, fitted: _Fitted, rows: Rows, n_train: int) -> JudgedRows:
+    """Ask for rows of the same file."""
+    table = problem.take(rows)
     try:
         with naming_file(problem.data, problem.target.rows[rows]):
-            encoded = fitted.encoder.encode(problem.take(rows))
+            encoded = fitted.encoder.encode(table)
     except TableError as error:
         raise _due_to_hold_out(error, n_train, len(problem)) from None
-    figures = evaluation(
-        answers_of(fitted.model, encoded),
-        problem.target.values[rows],
-        problem.weight_of(rows),
-        comparison.judge.positive,
-        constant,
-    )
-    held = f"Held out {len(rows)} of {len(problem)} rows, {how_held_out(problem)}"
-    return HeldOut(figures, held)
+    values, places = problem.target.values[rows], problem.target.rows[rows]
+    return _judged(fitted, encoded, values, places, problem.weight_of(rows), table)
 
 
-def _tested_on_file(
-    problem: Problem, fitted: _Fitted, comparison: Comparison, constant: Any, test: str
-) -> tuple[HeldOut, pa.Table]:
-    """Measure on a file of its own, and return its table too."""
+def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRows, pa.Table]:
+    """Ask for the rows of a file of its own, and return its table too."""
     asked, where = problem.asked, file_name(test)
     types: dict[str, Any] = {
         **fitted.encoder.column_types,
@@ -203,12 +254,21 @@ def _tested_on_file(
             refuse_no_weight(asked.weight, weight)
         table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)
-    answers = answers_of(fitted.model, encoded)
-    positive = comparison.judge.positive
-    figures = evaluation(answers, truth.values, weight, positive, constant)
-    told = f"Tested on {len(truth.values)} rows of {where}"
-    held = HeldOut(figures, told, own_file=True)
-    return held, table.select([name for name in problem.features.column_names if name in needed])
+    judged = _judged(fitted, encoded, truth.values, truth.rows, weight, table)
+    return judged, table.select([name for name in problem.features.column_names if name in needed])
+
+
+def _judged(
+    fitted: _Fitted,
+    rows: EncodedRows,
+    truth: NDArray[Any],
+    places: Rows,
+    weight: NDArray[np.float64] | None,
+    table: pa.Table,
+) -> JudgedRows:
+    model = replace(fitted.model, encoder=fitted.encoder)
+    raw = raw_values(table, fitted.encoder.column_types)
+    return JudgedRows(model, rows, truth, answers_of(fitted.model, rows), places, weight, raw)
 
 
 def _told(
@@ -218,6 +278,7 @@ def _told(
     held_out: HeldOut | None,
     constant: Any,
     data_told: list[str],
+    command: str,
 ) -> Training:
     """Put together what was found, in the model too."""
     asked, judge = problem.asked, comparison.judge
@@ -235,12 +296,26 @@ def _told(
         "held_out": None if held_out is None else held_out.figures.to_dict(),
         "leaderboard": _kept_board(comparison),
     }
+    notes = (
+        *problem.notes,
+        *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
+    )
+    warned = tuple(dict.fromkeys([*data_told, *fitted.warnings]))
     model = replace(
         fitted.model,
         encoder=fitted.encoder.set_params(n_jobs=None),
         parameters=_without_threads(fitted.model.parameters),
-        evidence={**fitted.model.evidence, "train": told},
     )
+    told["report"] = memory_of(
+        data_of(problem, model),
+        tried_of(comparison),
+        strengths_of(comparison),
+        Reproduction((command,), (), asked.seed, None),
+        None if held_out is None else held_out.how,
+        notes,
+        warned,
+    )
+    model = replace(model, evidence={**model.evidence, "train": told})
     return Training(
         problem=problem,
         comparison=comparison,
@@ -248,11 +323,8 @@ def _told(
         trained=trained,
         encoder=fitted.encoder,
         model=model,
-        notes=(
-            *problem.notes,
-            *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
-        ),
-        warnings=tuple(dict.fromkeys([*data_told, *fitted.warnings])),
+        notes=notes,
+        warnings=warned,
     )
 
 

@@ -1,11 +1,12 @@
 """The functions of an exported JavaScript file, by what a model needs of them."""
 
-__all__ = ["MAIN", "PARTS", "PROBABILITIES", "SELF_TEST"]
+__all__ = ["CONTRIBUTIONS", "FOR_NODE", "MAIN", "PARTS", "PROBABILITIES", "SELF_TEST", "WORDS"]
 
 _MISSING = r"""
   function fail(name, value, problem) {
     const shown = typeof value === "bigint" ? String(value) : JSON.stringify(value);
-    throw new Error(`Column ${JSON.stringify(name)}: ${String(shown).slice(0, 80)} ${problem}`);
+    const text = `Column ${JSON.stringify(name)}: ${String(shown).slice(0, 80)} ${problem}`;
+    throw Object.assign(new Error(text), { column: name });
   }
 
   function isMissing(value) {
@@ -212,19 +213,22 @@ _TEXT = r"""
     return letters.filter((letter) => !dropped(letter.codePointAt(0)));
   }
 
-  // Runs of letters for which `inside` holds.
-  function runs(letters, inside) {
+  // Where runs of letters stand for which `inside` holds: [start, stop].
+  function stretches(letters, inside) {
     const out = [];
-    let run = [];
-    for (const letter of letters) {
-      if (inside(letter.codePointAt(0))) run.push(letter);
-      else if (run.length) {
-        out.push(run);
-        run = [];
-      }
-    }
-    if (run.length) out.push(run);
+    let start = -1;
+    letters.forEach((letter, at) => {
+      const within = inside(letter.codePointAt(0));
+      if (within && start < 0) start = at;
+      if (!within && start >= 0) out.push([start, at]);
+      if (!within) start = -1;
+    });
+    if (start >= 0) out.push([start, letters.length]);
     return out;
+  }
+
+  function runs(letters, inside) {
+    return stretches(letters, inside).map(([start, stop]) => letters.slice(start, stop));
   }
 
   function grams(parts, low, high, space) {
@@ -277,17 +281,18 @@ _TEXT = r"""
     return (h ^ (h >>> 16)) | 0;
   }
 
+  // Where a term is counted, and as what: [place, 1 or -1]; the place of one not known is undefined.
+  function placeOf(step, term) {
+    if (step.hashed === null) return [step.terms.get(term), 1];
+    const h = hash(term);
+    return [Math.abs(h) % step.hashed, h < 0 && step.alternate_sign ? -1 : 1];
+  }
+
   function textCells(step, text, cells) {
     if (/[\ud800-\udfff]/u.test(text)) throw new Error("The text holds half of a surrogate pair.");
     const counts = new Map();
     for (const term of terms(step, text)) {
-      let place = step.terms.get(term);
-      let one = 1;
-      if (step.hashed !== null) {
-        const h = hash(term);
-        place = Math.abs(h) % step.hashed;
-        one = h < 0 && step.alternate_sign ? -1 : 1;
-      }
+      const [place, one] = placeOf(step, term);
       if (place !== undefined) counts.set(place, (counts.get(place) || 0) + one);
     }
     const values = new Map();
@@ -442,6 +447,68 @@ PROBABILITIES = r"""
   }
 """
 
+CONTRIBUTIONS = r"""
+  // What each place adds to each score: a Map of place to { value, parts }, without places of 0.
+  function contributions(row) {
+    const cells = encode(row);
+    const { threshold } = MODEL;
+    const out = new Map();
+    const add = (place, value) => {
+      const weights = WEIGHTS.get(place);
+      if (weights && value !== 0) out.set(place, { value, parts: weights.map((weight) => weight * value) });
+    };
+    if (threshold === null) cells.forEach((value, place) => add(place, value));
+    else WEIGHTS.forEach((_, place) => add(place, (cells.get(place) || 0) > threshold ? 1 : 0));
+    return out;
+  }
+"""
+
+WORDS = r"""
+  // The words of a text as it was written: { start, stop, word }, in the units of JavaScript's
+  // strings; null where characters are counted, or places cannot be carried back to the text.
+  function wordSpans(step, text) {
+    if (step.analyzer !== "word") return null;
+    const written = Array.from(text);
+    const letters = prepared(step, text);
+    const starts = [];
+    let at = 0;
+    for (const letter of written) {
+      for (let n = prepared(step, letter).length; n > 0; n -= 1) starts.push([at, at + letter.length]);
+      at += letter.length;
+    }
+    if (starts.length !== letters.length) return null;
+    return stretches(letters, isWord)
+      .filter(([start, stop]) => stop - start >= step.shortest)
+      .map(([start, stop]) => ({
+        start: starts[start][0],
+        stop: starts[stop - 1][1],
+        word: letters.slice(start, stop).join(""),
+      }))
+      .filter(({ word }) => !step.stop_words.has(word));
+  }
+
+  // What each word adds, of what places add (a Map): a term's part is shared out among its words.
+  function wordParts(step, spans, parts) {
+    const found = new Map();
+    const [low, high] = step.ngram_range;
+    for (let n = low; n <= Math.min(high, spans.length); n += 1)
+      for (let i = 0; i + n <= spans.length; i += 1) {
+        const term = spans.slice(i, i + n).map(({ word }) => word).join(" ");
+        const [place, sign] = placeOf(step, term);
+        if (place === undefined || !parts.has(step.first + place)) continue;
+        if (!found.has(place)) found.set(place, []);
+        found.get(place).push({ first: i, n, sign: step.binary ? 1 : sign });
+      }
+    const shares = spans.map(() => 0);
+    for (const [place, terms] of found) {
+      const part = parts.get(step.first + place) / terms.reduce((sum, { sign }) => sum + sign, 0);
+      for (const { first, n, sign } of terms)
+        for (let i = first; i < first + n; i += 1) shares[i] += (sign * part) / n;
+    }
+    return shares;
+  }
+"""
+
 SELF_TEST = r"""
   // What differs from what the model said when it was exported: nothing, it is hoped.
   function selfTest() {
@@ -465,9 +532,7 @@ SELF_TEST = r"""
   }
 """
 
-END = r"""  return api;
-})();
-
+FOR_NODE = r"""
 if (typeof module !== "undefined" && typeof require !== "undefined") {
   module.exports = separableModel;
   if (require.main === module) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from separable.export import js_runtime as runtime
 from separable.export.js_alphabet import (
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from separable.export.plan import Plan
     from separable.export.vectors import Vector
 
-__all__ = ["write"]
+__all__ = ["model_data", "scorer", "write"]
 
 _TAKES = {
     "columns": "an object (or a Map) by COLUMNS, or an array in their order",
@@ -39,20 +39,8 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     plan : Plan
     vectors : sequence of Vector
     """
-    _check(plan)
-    kinds = {step.kind for step in plan.steps}
-    shares = plan.probabilities is not None
-    public = ["COLUMNS", "CLASSES", "TESTS", "encode", "scores", "predict"]
-    public += ["probabilities"] * shares + ["selfTest"]
-    data = {
-        "COLUMNS": plan.columns,
-        "CLASSES": plan.classes,
-        "MODEL": described(plan),
-        "TESTS": tests(vectors),
-        "PRECISION": PRECISION,
-    }
-    if "text" in kinds:
-        data["ALPHABET"] = _alphabet(plan)
+    data = {**model_data(plan), "TESTS": tests(vectors), "PRECISION": PRECISION}
+    public = ["COLUMNS", "CLASSES", "TESTS", *_functions(plan), "selfTest"]
     lines = [
         f"// A {plan.title} model as plain JavaScript, written by separable export.",
         f"// separableModel's functions take one row, {_TAKES[plan.takes]}:",
@@ -64,10 +52,75 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         *[f"  const {name} = {laid_out(value, javascript, 2)};" for name, value in data.items()],
         "",
     ]
-    parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
-    parts += [runtime.MAIN, *[runtime.PROBABILITIES] * shares, runtime.SELF_TEST]
-    parts += [_tables(kinds), f"\n  const api = {{ {', '.join(public)} }};\n", runtime.END]
+    parts = [_code(plan), runtime.SELF_TEST, _returned(public), "})();\n", runtime.FOR_NODE]
     return "\n".join(lines) + "".join(parts)
+
+
+def scorer(plan: Plan) -> str:
+    """Return a script that holds no data: a function from `model_data` to what scores.
+
+    The page of a report runs it. ``separableScorer(data)`` has the functions of an exported file
+    and ``contributions``, and for texts ``wordSpans`` and ``wordParts``.
+
+    Parameters
+    ----------
+    plan : Plan
+    """
+    texts = plan.has("text")
+    names = [*_functions(plan), "contributions", *["wordSpans", "wordParts"] * texts]
+    parts = [
+        "const separableScorer = (data) => {\n",
+        *[f"  const {name} = data.{name};\n" for name in _constants(plan)],
+        _code(plan),
+        runtime.CONTRIBUTIONS,
+        *[runtime.WORDS] * texts,
+        _returned(names),
+        "};\n",
+    ]
+    return "".join(parts)
+
+
+def model_data(plan: Plan) -> dict[str, Any]:
+    """Return what the functions know of a model: dicts, lists, texts and numbers, fit for JSON.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    Raises
+    ------
+    ExportError
+        JavaScript cannot do what the model does.
+    """
+    _check(plan)
+    made: dict[str, Any] = {
+        "COLUMNS": plan.columns,
+        "CLASSES": plan.classes,
+        "MODEL": described(plan),
+    }
+    if plan.has("text"):
+        made["ALPHABET"] = _alphabet(plan)
+    return made
+
+
+def _constants(plan: Plan) -> list[str]:
+    return ["COLUMNS", "CLASSES", "MODEL", *["ALPHABET"] * plan.has("text")]
+
+
+def _functions(plan: Plan) -> list[str]:
+    return ["encode", "scores", "predict", *["probabilities"] * (plan.probabilities is not None)]
+
+
+def _code(plan: Plan) -> str:
+    """Return the functions that the model needs, which take the constants for granted."""
+    kinds = {step.kind for step in plan.steps}
+    parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
+    parts += [runtime.MAIN, *[runtime.PROBABILITIES] * (plan.probabilities is not None)]
+    return "".join([*parts, _tables(kinds)])
+
+
+def _returned(names: Sequence[str]) -> str:
+    return f"\n  const api = {{ {', '.join(names)} }};\n  return api;\n"
 
 
 def _check(plan: Plan) -> None:

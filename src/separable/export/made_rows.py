@@ -18,7 +18,7 @@ from separable.export.plan import (
 if TYPE_CHECKING:
     from separable.export.plan import Plan, Step
 
-__all__ = ["made_rows"]
+__all__ = ["made_rows", "moment_text"]
 
 N_ROWS = 6
 #: The numbers of a row that is nothing but numbers, over and over.
@@ -77,11 +77,11 @@ def _new_level(known: set[Any]) -> str:
 
 def _dates(step: DateStep) -> list[Any]:
     days, spread = step.numbers[0][:2] if step.numbers[0] is not None else (19000.5, 40.0)
-    texts = [_moment(days + shift * spread) for shift in (0.0, 1.0, -1.25, 0.4)]
+    texts = [moment_text(days + shift * spread) for shift in (0.0, 1.0, -1.25, 0.4)]
     return [texts[0], texts[1][:10], None, texts[2], texts[3][:16]]
 
 
-def _moment(days: float) -> str:
+def moment_text(days: float) -> str:
     """Return days since 1970-01-01 as a text, to the second, between the years 1 and 9999."""
     seconds = round(min(max(days, -719_162.0), 2_932_896.0) * 86400)
     return (dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)).isoformat(" ")

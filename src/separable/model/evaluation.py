@@ -15,6 +15,8 @@ from separable.model.number_metrics import weighted_mean
 from separable.model.words import label_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from separable.model.metric_case import NumberCase
@@ -136,6 +138,41 @@ class Evaluation:
             ]
             told["confusion"] = None if self.confusion is None else self.confusion.tolist()
         return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Evaluation:
+        """Return the evaluation that ``to_dict`` told; figures that are not finite are left out.
+
+        Parameters
+        ----------
+        told : mapping of str to object
+
+        Returns
+        -------
+        Evaluation
+        """
+        names = [name for name, metric in METRICS.items() if metric.task == told["task"]]
+        own = {name: told.get(name) for name in names}
+        beside = {name: told.get(f"constant_{name}") for name in names}
+        confusion = told.get("confusion")
+        return cls(
+            task=told["task"],
+            rows=told["rows"],
+            figures={name: value for name, value in own.items() if value is not None},
+            constant_figures={name: value for name, value in beside.items() if value is not None},
+            standard_errors=dict(told["standard_errors"]),
+            left_out=dict(told["left_out"]),
+            constant=told["constant"],
+            notes=tuple(told["notes"]),
+            correct=told.get("correct"),
+            constant_correct=told.get("constant_correct"),
+            positive=told.get("positive"),
+            classes=tuple(
+                ClassFigures(each["class"], **{k: v for k, v in each.items() if k != "class"})
+                for each in told.get("classes", ())
+            ),
+            confusion=None if confusion is None else np.array(confusion, dtype=np.int64),
+        )
 
 
 def evaluation(

@@ -9,7 +9,16 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["feature_name", "label_value", "lined_up", "number", "shown", "signed", "table"]
+__all__ = [
+    "cell_text",
+    "feature_name",
+    "label_value",
+    "lined_up",
+    "number",
+    "shown",
+    "signed",
+    "table",
+]
 
 WIDEST = 48
 
@@ -31,6 +40,15 @@ def shown(text: object, widest: int = WIDEST) -> str:
         for char in str(text)[: 4 * widest]
     )
     return safe if len(safe) <= widest else safe[: widest - 3] + "..."
+
+
+def cell_text(value: object) -> str:
+    """Return a value of a table as text, numbers with all their digits."""
+    from separable.data.columns import number_text
+
+    if value is None:
+        return "(missing)"
+    return shown(number_text(value) if isinstance(value, float) else value)
 
 
 def number(value: float) -> str:

@@ -56,14 +56,15 @@ class Column:
     role : str
         "number", "category", "boolean", "date", "text"; "target", "group", "time", "weight"; or
         "dropped".
-    missing : int
+    missing : int or None
+        None where that is not known.
     about : str
         What else there is to say, such as the number of levels.
     """
 
     name: str
     role: str
-    missing: int
+    missing: int | None
     about: str
 
 
@@ -74,9 +75,9 @@ class Data:
     Parameters
     ----------
     name : str
-        Of the file, without its folder.
-    rows : int
-        Those with a target.
+        Of the file, without its folder; empty where that is not known.
+    rows : int or None
+        Those with a target; None where that is not known.
     columns : tuple of Column
     target : str
     task : {"classification", "regression"}
@@ -89,7 +90,7 @@ class Data:
     """
 
     name: str
-    rows: int
+    rows: int | None
     columns: tuple[Column, ...]
     target: str
     task: Literal["classification", "regression"]
@@ -167,6 +168,8 @@ class Measured:
         Which rows these are, in words.
     figures : Evaluation
     truth : ndarray, shape (n,)
+        Of length 0 where a model file remembers the figures alone, without rows; so are the
+        answers.
     answers : Answers
     weight : ndarray, shape (n,), or None
     caution : str or None
@@ -317,6 +320,7 @@ class Contents:
     measured : Measured or Absent
         Of a model that did not see these rows.
     learning_curve : LearningCurve or Absent
+        Of the same learner with the same parameters.
     strengths : StrengthCurve or Absent
     separability : Verdict or Absent
     separability_rows : str
@@ -326,6 +330,12 @@ class Contents:
     reproduction : Reproduction
     notes, warnings : tuple of str
         What was told while training, and what looks wrong with the data.
+    learning_curve_rows : str
+        Which rows the learning curve is of, in words.
+    hard_rows_about : str
+        How many rows are wrong, and which of them are shown, in words.
+    title : str or None
+        What the page is called; None: after the data and the target.
     """
 
     model: Model
@@ -341,3 +351,6 @@ class Contents:
     reproduction: Reproduction
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    learning_curve_rows: str = ""
+    hard_rows_about: str = ""
+    title: str | None = None

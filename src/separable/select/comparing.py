@@ -218,8 +218,11 @@ def _standing(
             reason = " ".join(str(error).split()) or type(error).__name__
             return Standing(name, clone(estimator), failed=reason, seconds=perf_counter() - start)
     table, n_folds = found.cv_results_, found.n_splits_
-    sign = scorer.sign if isinstance(scorer, MetricScorer) else 1.0
-    folds = sign * np.stack([table[f"split{k}_test_score"] for k in range(n_folds)])
+    folds, *choice = [
+        (each.sign if isinstance(each, MetricScorer) else 1.0)
+        * np.stack([table[f"split{k}_test_{called}"] for k in range(n_folds)])
+        for called, each in scorers.items()
+    ]
     params = dict(table["params"][place])
     return Standing(
         name,
@@ -233,6 +236,7 @@ def _standing(
         tried_scores=folds,
         warnings=tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught)),
         test_per_train=float(np.mean([len(test) / len(train) for train, test in given["cv"]])),
+        choice_scores=choice[0] if choice else None,
     )
 
 

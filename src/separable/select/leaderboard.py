@@ -64,6 +64,8 @@ class Standing:
     p_value : float
         How often noise alone makes a difference to the best as large, by the corrected resampled
         t-test of Nadeau and Bengio (2003); NaN for the best itself and for one fold.
+    choice_scores : ndarray, shape (folds, tried), or None
+        What chose among the parameters, where that is another score.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Standing:
     difference_error: float = math.nan
     test_per_train: float = math.nan
     p_value: float = math.nan
+    choice_scores: Floats | None = None
 
     @property
     def differs(self) -> bool | None:

@@ -1,0 +1,172 @@
+"""What a report says of a model file, and of rows that it is measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.measuring import (
+    constant_of,
+    positive_of,
+    refuse_several_targets,
+    rows_with_truth,
+    target_named,
+)
+from separable.cli.model_rows import load_model, tell_reports
+from separable.cli.output import data_name, file_name
+from separable.cli.report_facts import raw_values
+from separable.cli.saving import remembered
+from separable.cli.talk import step
+from separable.cli.truth import truth_of, weights_of_part
+from separable.data.stacking import stack_rows
+from separable.model.evaluation import evaluation
+from separable.model.metrics import answers_of
+from separable.report.contents import Measured
+from separable.report.gathering import growth_of, separability_part
+from separable.report.hardest_rows import hard_rows
+from separable.report.judged_rows import JudgedRows
+from separable.report.recalling import recalled
+
+if TYPE_CHECKING:
+    from separable.cli.options import ReadingOptions
+    from separable.model.evaluation import Evaluation
+    from separable.model.kinds import Model
+    from separable.report.contents import Contents
+
+__all__ = ["MeasuredOn", "model_contents"]
+
+
+@dataclass(frozen=True)
+class MeasuredOn:
+    """The rows that a model is measured on, as the user named them."""
+
+    data: str
+    target: str | None
+    weight: str | None
+    positive: str | None
+    column: str | None
+    reading: ReadingOptions
+
+
+def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Contents:
+    """Return what a report of a model file says.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    given : MeasuredOn or None
+        None: what the file remembers.
+    title : str or None
+
+    Returns
+    -------
+    Contents
+    """
+    if given is None:
+        from separable.model.file import load
+
+        return recalled(load(path), model_file=data_name(path), title=title)
+    model = load_model(path)
+    refuse_several_targets(model, path)
+    positive = positive_of(model, given.positive)
+    contents = recalled(model, model_file=data_name(path), title=title)
+    judged = _judged(model, given)
+    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant_of(model))
+    rows, about = hard_rows(judged)
+    contents = replace(
+        contents,
+        measured=Measured(
+            f"{len(judged.truth)} rows of {file_name(given.data)}",
+            figures,
+            judged.truth,
+            judged.answers,
+            judged.weight,
+            _caution(model, given.data, figures),
+        ),
+        hard_rows=rows,
+        hard_rows_about=about,
+    )
+    of_what = f" of {data_name(given.data)}"
+    with step("Looking for a hyperplane"):
+        contents = replace(contents, **separability_part(judged, of_what))
+    with step("Measuring the learning curve"):
+        return replace(contents, **growth_of(judged, f"{of_what}, encoded as in training"))
+
+
+def _judged(model: Model, given: MeasuredOn) -> JudgedRows:
+    """Return the rows of a file whose truth is known, and what the model answers."""
+    import pyarrow as pa
+
+    found, target = rows_with_truth(
+        model, given.data, given.target, given.weight, given.column, given.reading
+    )
+    rows, truths, weights, places, tables, reports = [], [], [], [], [], []
+    for part in found:
+        reports.append(part.report)
+        truth, there = truth_of(model, part, target)
+        chosen = np.flatnonzero(there)
+        weight = weights_of_part(part, there, given.weight, given.data)
+        chosen, truth, weight = chosen[weight > 0], truth[weight > 0], weight[weight > 0]
+        rows.append(part.rows.take(chosen))
+        truths.append(truth)
+        weights.append(weight)
+        places.append(part.first_row + chosen)
+        if part.table is not None:
+            tables.append(part.table.take(chosen))
+    tell_reports(model, reports)
+    truth = np.concatenate(truths)
+    if not len(truth):
+        raise ValueError(
+            f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
+            "measure."
+        )
+    whole = stack_rows(rows, model.n_features)
+    raw = None
+    if tables and model.encoder is not None:
+        raw = raw_values(pa.concat_tables(tables), found.raw_columns, _renamed(model, found))
+    weight = np.concatenate(weights)
+    return JudgedRows(
+        model,
+        whole,
+        truth,
+        answers_of(model, whole),
+        np.concatenate(places),
+        None if (weight == 1).all() else weight,
+        raw,
+    )
+
+
+def _renamed(model: Model, found: Any) -> dict[str, str]:
+    """Return what the encoder calls a column where the file calls it otherwise."""
+    if getattr(model.encoder, "kind", None) != "text":
+        return {}
+    (name,) = found.raw_columns
+    return {name: "text"}
+
+
+def _caution(model: Model, data: str, figures: Evaluation) -> str | None:
+    """Say where rows seem to be those that the model learned from."""
+    told = remembered(model)
+    if told.get("data") and told["data"] == data_name(data):
+        return (
+            f"The model was trained on a file of this name, {told['data']}: figures of rows that "
+            "it has learned from are better than those of new ones."
+        )
+    if not figures.rows or figures.rows != told.get("rows"):
+        return None
+    mistakes, rmse = told.get("training_mistakes"), told.get("training_rmse")
+    if figures.correct is not None and mistakes is not None:
+        same = figures.rows - figures.correct == mistakes
+    else:
+        mine = figures.figures.get("rmse")
+        same = bool(rmse and mine and abs(mine - rmse) <= 1e-6 * rmse)
+    if not same:
+        return None
+    return (
+        "The rows are as many as those that the model was trained on, with the same error: they "
+        "seem to be the same rows. Figures of rows that it has learned from are better than those "
+        "of new ones."
+    )

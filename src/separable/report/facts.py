@@ -1,0 +1,136 @@
+"""Plain facts of a report: the target, the certificate, the strengths tried, the versions."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.words import label_value
+from separable.report.contents import Absent, Certificate, StrengthCurve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.kinds import Model
+    from separable.select.leaderboard import Standing
+
+__all__ = ["certificate_of", "strength_curve", "target_bins", "target_counts", "versions"]
+
+#: The most bins of a histogram.
+BINS = 30
+
+#: What a model depends on besides separable and Python.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
+
+#: Why a model has no certificate, by how it was found.
+NO_PROOF = {
+    "moments": "is computed from sums over the rows in one go. Nothing is approached step by step, "
+    "so there is no gap to prove.",
+    "online": "learns one row at a time. It gives no proof of how far its optimum is.",
+}
+
+
+def target_counts(labels: NDArray[Any]) -> tuple[tuple[Any, int], ...]:
+    """Return how many rows each class has, the most common first."""
+    classes, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return tuple((label_value(classes[k]), int(counts[k])) for k in order)
+
+
+def target_bins(values: NDArray[np.float64]) -> tuple[tuple[float, float, int], ...]:
+    """Return a histogram: from, to and how many rows. The last bin has both its ends."""
+    values = np.asarray(values, dtype=np.float64)
+    bins = int(min(BINS, max(1, np.ceil(np.sqrt(len(values))))))
+    with np.errstate(over="ignore"):
+        edges = np.linspace(values.min(), values.max(), bins + 1)
+    if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all():
+        return ((float(values.min()), float(values.max()), len(values)),)
+    counts, edges = np.histogram(values, edges)
+    return tuple(
+        (float(low), float(high), int(count))
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+
+
+def certificate_of(model: Model) -> Certificate | Absent:
+    """Return how far from the optimum a model is at most, as its evidence says."""
+    told = model.evidence
+    if "tol" not in told or "relative_gap" not in told:
+        why = NO_PROOF.get(model.family or "", "says nothing about how far its optimum is.")
+        return Absent(f"{model.learner} {why}")
+    gaps: Any = told["relative_gap"]
+    several = isinstance(gaps, list)
+    is_local = gaps is None  # a local optimum has no gap: what is left to win is told instead
+    if is_local:
+        left, primal = _number(told.get("left")), _number(told.get("primal"))
+        gap = left / primal if left is not None and primal else 0.0
+    else:
+        gap = float(max(gaps)) if several else float(gaps)
+    return Certificate(
+        relative_gap=gap,
+        tol=float(told["tol"]),  # type: ignore[arg-type]
+        converged=bool(told.get("converged")),
+        models=len(gaps) if several else 1,
+        primal=None if several else _number(told.get("primal")),
+        dual=None if several else _number(told.get("dual")),
+        is_local=is_local,
+    )
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def strength_curve(
+    standing: Standing, metric: str, chooser: str | None, greater_is_better: dict[str, bool]
+) -> StrengthCurve | Absent:
+    """Return how the score of a learner depends on its strength.
+
+    Parameters
+    ----------
+    standing : Standing
+        How the learner did, with all strengths that were tried.
+    metric, chooser : str, str or None
+        The names of its scores, and of what chose among the strengths where that is another.
+    greater_is_better : dict of str to bool
+        By the name of a metric.
+    """
+    from separable.fitting.choice import standard_errors
+
+    if len(standing.params) != 1 or len(standing.tried) < 2 or standing.tried_scores is None:
+        return Absent(f"{standing.name} was trained with one strength, or has none to choose.")
+    (name,) = standing.params
+    by, scores = metric, standing.tried_scores
+    if standing.choice_scores is not None and chooser is not None:
+        by, scores = chooser, standing.choice_scores
+    values = np.array([each[name] for each in standing.tried], dtype=np.float64)
+    means, errors = scores.mean(axis=0), standard_errors(scores)
+    order = [k for k in np.argsort(values, kind="stable") if np.isfinite(means[k])]
+    if len(order) < 2:
+        return Absent(f"Fewer than two strengths of {standing.name} have a score.")
+    return StrengthCurve(
+        learner=standing.name,
+        parameter=name,
+        metric=by,
+        greater_is_better=greater_is_better[by],
+        values=tuple(values[order].tolist()),
+        means=tuple(means[order].tolist()),
+        errors=tuple(np.nan_to_num(errors[order]).tolist()),
+        chosen=float(standing.params[name]),
+    )
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Return the versions of separable, Python and what a model depends on besides."""
+    from separable import __version__
+
+    found = [("separable", __version__), ("Python", platform.python_version())]
+    for name in PACKAGES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return tuple(found)

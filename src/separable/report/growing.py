@@ -1,0 +1,147 @@
+"""The learning curve of a report: of so many rows that it takes some seconds."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.split import stratified_split
+from separable.report.contents import Absent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.select.learning_curve_results import LearningCurve
+
+__all__ = ["learning_curve_of"]
+
+#: A first curve, of so many rows, says what a row costs.
+FIRST = 1000
+
+#: Of so many times the rows a fit takes this power of that time, or less.
+POWER = 1.25
+
+#: A curve of fewer sizes says nothing.
+SIZES = 3
+
+
+def learning_curve_of(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    seconds: float = 5.0,
+    is_classifier: bool,
+    weight: NDArray[np.float64] | None = None,
+    groups: NDArray[Any] | None = None,
+    seed: int = 0,
+    how: str = "",
+) -> tuple[LearningCurve | Absent, str]:
+    """Return a learning curve that takes about so many seconds, and of which rows it is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted, with all its parameters.
+    X : array or sparse matrix, shape (n, d)
+    y : ndarray, shape (n,)
+    seconds : float, default 5
+        Of more rows than can be learned from in this time a random part is taken.
+    is_classifier : bool
+        Whether y holds classes, which a part has in proportion.
+    weight : ndarray, shape (n,), optional
+        Of the rows, in learning and in figures.
+    groups : ndarray, shape (n,), optional
+        Rows of one group are held out together.
+    seed : int, default 0
+    how : str
+        Behind the number of rows: how they were encoded.
+
+    Returns
+    -------
+    curve : LearningCurve or Absent
+    about : str
+    """
+    given = _Given(estimator, X, y, is_classifier, weight, groups, seed)
+    n = len(y)
+    start = time.monotonic()
+    try:
+        curve, used = given.curve(min(FIRST, n)), min(FIRST, n)
+        took = max(time.monotonic() - start, 1e-3)
+        larger = _affordable(used, n, (seconds - took) / took)
+        if larger > used:
+            curve, used = given.curve(larger), larger
+    except Exception as error:  # of rows that are too few, or of a fit that fails on some
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return Absent(f"There is no learning curve of these rows. {reason}"), ""
+    if len(curve.sizes) < SIZES:
+        return Absent(f"{n} rows are too few for a learning curve."), ""
+    return curve, _about(used, n, how, groups)
+
+
+def _affordable(used: int, n: int, times: float) -> int:
+    """Return how many rows can be learned from in so many times the time of those used."""
+    if times <= 1 or used == n:
+        return used
+    rows = used * times ** (1 / POWER)
+    if rows >= n:
+        return n
+    # a round number, so that it seldom depends on the machine
+    unit = int(10 ** math.floor(math.log10(rows)))
+    return max(used, min(n, next(k for k in (5, 2, 1) if k * unit <= rows) * unit))
+
+
+def _about(used: int, n: int, how: str, groups: Any) -> str:
+    of = f"{n} rows" if used == n else f"A random part of {used} of {n} rows: more would take long"
+    apart = ", rows of one group in one part" if groups is not None else ""
+    return (
+        f"{of}{how}. Each repetition holds out 30 % of them at random{apart}, and learns from "
+        "more and more of the others."
+    )
+
+
+class _Given:
+    """What a learning curve is of, of which a random part can be taken."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        is_classifier: bool,
+        weight: NDArray[np.float64] | None,
+        groups: NDArray[Any] | None,
+        seed: int,
+    ) -> None:
+        self.estimator, self.X, self.y, self.is_classifier = estimator, X, y, is_classifier
+        self.weight, self.groups, self.seed = weight, groups, seed
+
+    def curve(self, rows: int) -> LearningCurve:
+        """Return the curve of so many rows."""
+        from separable.select.learning_curves import learning_curve
+
+        part = self._part(rows)
+        weight = None if self.weight is None else self.weight[part]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of small sizes: what matters of the model is told
+            return learning_curve(
+                self.estimator,
+                self.X[part],
+                self.y[part],
+                random_state=self.seed,
+                sample_weight=weight,
+                score_weight=weight,
+                groups=None if self.groups is None else self.groups[part],
+            )
+
+    def _part(self, rows: int) -> NDArray[Any]:
+        n = len(self.y)
+        if rows == n:
+            return np.arange(n)
+        if self.is_classifier:
+            return stratified_split(self.y, 1 - rows / n, self.seed)[0]
+        return np.sort(np.random.default_rng(self.seed).permutation(n)[:rows])

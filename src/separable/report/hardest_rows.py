@@ -1,0 +1,205 @@
+"""The rows that a model is most wrong about, each taken apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.telling_texts import telling_texts
+from separable.model.words import cell_text, label_value, number
+from separable.report.contents import Absent, HardRow, Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from separable.model.explanation import Explanation, Terms
+    from separable.model.telling_texts import TellingText
+    from separable.report.judged_rows import JudgedRows
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST", "hard_rows"]
+
+#: So many rows are shown, with so many raw values and contributions each.
+MOST, VALUES, CONTRIBUTIONS = 10, 12, 8
+
+#: Of a longer text so many characters are shown: those whose words count most.
+LONGEST = 1200
+
+SEVERAL = "The model predicts several numbers a row, which are not compared here."
+
+
+def hard_rows(judged: JudgedRows, most: int = MOST) -> tuple[tuple[HardRow, ...] | Absent, str]:
+    """Return the rows that a model is most wrong about, the worst first, and a word on them.
+
+    Of classes these are rows predicted wrongly, those first whose true class has the smallest
+    probability, or without probabilities the one whose score falls short most; rows of a class that
+    the model does not know are left out. Of numbers they are those with the largest residuals.
+
+    Parameters
+    ----------
+    judged : JudgedRows
+    most : int
+        How many at most.
+
+    Returns
+    -------
+    rows : tuple of HardRow, or Absent
+    about : str
+        How many are wrong, and which of them these are.
+    """
+    if judged.answers.predicted.ndim > 1:
+        return Absent(SEVERAL), ""
+    there = np.ones(len(judged.truth), dtype=bool) if judged.weight is None else judged.weight > 0
+    if judged.answers.classes is None:
+        short = np.abs(judged.truth.astype(np.float64) - judged.answers.predicted)
+        order = _first(there, (-short,), most)
+        return _taken_apart(judged, order, short, None), f"Of {_rows(int(there.sum()))}, " + (
+            "the one that is furthest off."
+            if len(order) == 1
+            else f"the {len(order)} that are furthest off."
+        )
+    wrong, known, short, chance = _mistakes(judged)
+    keys = (-short,) if chance is None else (-short, chance)  # the last one comes first
+    order = _first(there & wrong & known, keys, most)
+    return _taken_apart(judged, order, short, chance), _about(there, wrong, known, len(order))
+
+
+def _mistakes(
+    judged: JudgedRows,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats, Floats | None]:
+    """Return which rows are wrong, whose class is known, by how much, and the truth's chance."""
+    from separable.model.metric_case import ClassCase, case_of
+
+    answers = judged.answers
+    case = case_of(judged.truth, answers)
+    assert isinstance(case, ClassCase)
+    n = len(case.truth)
+    wrong, known = case.truth != case.predicted, case.truth < case.n_known
+    truth = np.where(known, case.truth, 0)
+    short = np.zeros(n)
+    if answers.scores is not None and answers.scores.ndim == 1:
+        short = np.where(wrong, np.abs(answers.scores), 0.0)
+    elif answers.scores is not None:
+        each = np.arange(n)
+        short = answers.scores[each, case.predicted] - answers.scores[each, truth]
+    chances = answers.probabilities
+    return wrong, known, short, None if chances is None else chances[np.arange(n), truth]
+
+
+def _first(chosen: NDArray[np.bool_], keys: tuple[Floats, ...], most: int) -> NDArray[np.intp]:
+    """Return the places of the first of the chosen rows in the order of some keys."""
+    places = np.flatnonzero(chosen)
+    order = np.lexsort([key[places] for key in keys])
+    first: NDArray[np.intp] = places[order[:most]]
+    return first
+
+
+def _about(
+    there: NDArray[np.bool_], wrong: NDArray[np.bool_], known: NDArray[np.bool_], shown: int
+) -> str:
+    n, mistakes = int(there.sum()), int((there & wrong).sum())
+    if not mistakes:
+        return f"All {_rows(n)} are predicted rightly."
+    strange = int((there & ~known).sum())
+    told = f"{mistakes} of {_rows(n)} {'is' if mistakes == 1 else 'are'} predicted wrongly"
+    if strange:
+        told += f", {strange} of them since the model does not know their class"
+    if not shown:
+        return f"{told}."
+    if shown == mistakes - strange:
+        return f"{told}: the surest ones first."
+    return f"{told}; these are the {shown} that the model is surest of."
+
+
+def _rows(n: int) -> str:
+    return f"{n} row{'s' * (n != 1)}"
+
+
+def _taken_apart(
+    judged: JudgedRows, places: NDArray[np.intp], short: Floats, chance: Floats | None
+) -> tuple[HardRow, ...]:
+    """Return some rows, each with what adds to its score."""
+    if not len(places):
+        return ()
+    explanation = judged.model.explain(judged.rows.take(places))
+    found = []
+    for place, one in zip(places.tolist(), explanation, strict=True):
+        raw = {} if judged.raw is None else judged.raw(place)
+        predicted, sign = label_value(judged.answers.predicted[place]), 1.0
+        classes = judged.model.classes
+        if classes is not None and len(classes) == 2 and predicted == label_value(classes[0]):
+            sign = -1.0  # one score speaks for the second class
+        terms = one.terms()
+        texts = _texts(one, terms, raw, sign)
+        found.append(
+            HardRow(
+                row=int(judged.places[place]) + 1,
+                truth=label_value(judged.truth[place]),
+                predicted=predicted,
+                probability=None if chance is None else float(chance[place]),
+                margin=float(short[place]),
+                values=_values(one, terms, raw, {name for name, _, _ in texts}),
+                contributions=tuple(
+                    (term.feature, sign * term.contribution) for term in terms.shown[:CONTRIBUTIONS]
+                ),
+                texts=texts,
+            )
+        )
+    return tuple(found)
+
+
+def _values(
+    one: Explanation, terms: Terms, raw: Mapping[str, Any], texts: set[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return raw values, those first that add most; without an encoder those of the features."""
+    if one.model.encoder is None or not raw:
+        return tuple((term.feature, number(term.value)) for term in terms.shown[:VALUES])
+    adds = {name: abs(float(part[0])) for name, part in one.by_column().items()}
+    names = sorted((name for name in adds if name in raw), key=lambda name: -adds[name])
+    shown = [name for name in names if name not in texts][:VALUES]
+    return tuple((name, cell_text(raw[name])) for name in shown)
+
+
+def _texts(
+    one: Explanation, terms: Terms, raw: Mapping[str, Any], sign: float
+) -> tuple[tuple[str, str, tuple[Mark, ...]], ...]:
+    """Return columns of free text with the words that count."""
+    given = {name: value for name, value in raw.items() if isinstance(value, str)}
+    return tuple(
+        (told.column, *_shortened(told, sign)) for told in telling_texts(one, terms, given)
+    )
+
+
+def _shortened(told: TellingText, sign: float) -> tuple[str, tuple[Mark, ...]]:
+    """Return a text and its marks; of a long one the stretch whose words count most."""
+    marks = told.marked()
+    start, stop = 0, len(told.text)
+    if stop > LONGEST:
+        start = _strongest_stretch(told)
+        stop = start + LONGEST
+    begin = "... " if start else ""
+    text = begin + told.text[start:stop] + (" ..." if stop < len(told.text) else "")
+    shift = len(begin) - start
+    return text, tuple(
+        Mark(span.start + shift, span.end + shift, sign * share)
+        for span, share in marks
+        if start <= span.start and span.end <= stop
+    )
+
+
+def _strongest_stretch(told: TellingText) -> int:
+    """Return where the stretch begins whose words add most, at the start of a word."""
+    spans = told.spans or []
+    if not spans:
+        return 0
+    starts, ends = np.array([(span.start, span.end) for span in spans]).T
+    sums = np.concatenate([[0.0], np.cumsum(np.abs(told.shares))])
+    last = np.searchsorted(ends, starts + LONGEST, side="right")
+    best = int((sums[last] - sums[np.arange(len(spans))]).argmax())
+    full = int(np.searchsorted(starts, len(told.text) - LONGEST))  # later ones would be shorter
+    best = min(best, full)
+    return 0 if best == 0 else int(starts[best])

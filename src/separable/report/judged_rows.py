@@ -1,0 +1,46 @@
+"""Rows with their truth, and what a model that has not learned from them answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.model.kinds import Model
+    from separable.model.metrics import Answers
+
+__all__ = ["JudgedRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Rows with their truth, and what a model that has not learned from them answers.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+        The one that answers, with its encoder.
+    rows : Rows
+        As its weights take them.
+    truth : ndarray, shape (n,)
+    answers : Answers
+    places : ndarray of int, shape (n,)
+        Of the rows in their file or table, counted from 0.
+    weight : ndarray, shape (n,), or None
+    raw : callable, optional
+        Gives the raw values of a row by column, for its place among these rows.
+    """
+
+    model: Model
+    rows: Rows
+    truth: NDArray[Any]
+    answers: Answers
+    places: NDArray[np.integer[Any]]
+    weight: NDArray[np.float64] | None = None
+    raw: Callable[[int], Mapping[str, Any]] | None = None

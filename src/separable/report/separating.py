@@ -1,0 +1,133 @@
+"""Whether the classes are separable, found in a few seconds: of many rows, on a random part."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.rows import as_rows
+from separable.report.contents import Absent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.geometry.verdict import Verdict
+
+__all__ = ["separability_of"]
+
+#: The first part has so many rows, each other one so many times those of the last.
+FIRST, TIMES = 1000, 4
+
+#: The next part is looked at if that is expected to end within so many seconds; work grows with
+#: the square of the rows at worst.
+SECONDS = 5.0
+
+#: With more rows and columns than this a verdict is searched by passes over the rows, which of so
+#: many numbers take some seconds at most.
+BY_PASSES, NUMBERS = 1500, 1_000_000
+
+NUMBERS_PREDICTED = "Numbers are predicted. Whether classes are separable is a question of classes."
+
+
+def separability_of(
+    rows: Any,
+    labels: NDArray[Any],
+    *,
+    of_what: str = "",
+    feature_names: Sequence[str] | None = None,
+    seed: int = 0,
+) -> tuple[Verdict | Absent, str]:
+    """Return whether classes are separable, and of which rows that is said.
+
+    Parameters
+    ----------
+    rows : Rows, array-like or sparse matrix, shape (n, d)
+        As the model takes them.
+    labels : ndarray, shape (n,)
+    of_what : str
+        Which rows these are, in words behind a number of them: " of penguins.csv".
+    feature_names : sequence of str, optional
+    seed : int, default 0
+        Of the random part.
+
+    Returns
+    -------
+    verdict : Verdict or Absent
+    about : str
+    """
+    whole = as_rows(rows)
+    n, d = whole.shape
+    if len(np.unique(labels)) < 2:
+        return Absent("The rows are all of one class."), ""
+    names = None if feature_names is None or d > len(feature_names) else feature_names
+    order = np.random.default_rng(seed).permutation(n)
+    verdict, used = _grown(whole, labels, order, names)
+    if isinstance(verdict, Absent):
+        return verdict, ""
+    return verdict, _about(verdict, used, n, d, of_what)
+
+
+def _grown(
+    whole: Rows, labels: NDArray[Any], order: NDArray[np.int64], names: Sequence[str] | None
+) -> tuple[Verdict | Absent, int]:
+    """Ask larger and larger parts until one overlaps, all rows are in or time is up."""
+    n = whole.n_rows
+    most = _most_rows(whole)
+    used, expected = min(FIRST, most), 0.0
+    found: Verdict | Absent = Absent("No random part of the rows had two classes.")
+    start = time.monotonic()
+    while True:
+        begun = time.monotonic()
+        chosen = np.arange(n) if used == n else np.sort(order[:used])
+        if len(np.unique(labels[chosen])) == len(np.unique(labels)) or used == most:
+            found = _verdict(whole, labels, chosen, names)
+        seconds = time.monotonic() - begun
+        larger = min(TIMES * used, most)
+        expected = seconds * (larger / used) ** 2
+        over = not isinstance(found, Absent) and found.kind == "overlap"
+        if over or used == most or begun - start + seconds + expected > SECONDS:
+            return found, used
+        used = larger
+
+
+def _most_rows(whole: Rows) -> int:
+    """Return how many rows can be looked at in short time."""
+    n, d = whole.shape
+    if min(n, d) <= BY_PASSES:
+        return n
+    numbers = len(whole.values.reshape(-1)) / n
+    return int(min(n, max(BY_PASSES, NUMBERS / numbers)))
+
+
+def _verdict(
+    whole: Rows, labels: NDArray[Any], chosen: NDArray[Any], names: Sequence[str] | None
+) -> Verdict | Absent:
+    from separable.geometry.separability import separability
+
+    part = whole if len(chosen) == whole.n_rows else whole.take(chosen)
+    if len(np.unique(labels[chosen])) < 2:
+        return Absent("A random part of the rows is of one class.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a report tells the verdict
+        found: Any = separability(part.to_matrix(), labels[chosen], feature_names=names)
+    verdict: Verdict = found
+    return verdict
+
+
+def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:
+    columns = f"{d} number{'s' * (d != 1)} each"
+    if used == n:
+        return f"All {n} rows{of_what}, as the model takes them, {columns}."
+    told = (
+        f"A random part of {used} of the {n} rows{of_what}, as the model takes them, {columns}: "
+        "more would take long."
+    )
+    if verdict.separable is False:
+        return f"{told} What no hyperplane separates in a part, none separates in all rows."
+    return f"{told} All rows together may be harder to separate."
