@@ -129,7 +129,7 @@ def columns(data: Data) -> Table:
             shortened(each.name),
             each.role,
             shortened(each.about, 160) if each.about else "",
-            count(each.missing) if each.missing else NONE,
+            NONE if not each.missing else count(each.missing),
         )
         for each in data.columns[:COLUMNS]
     ]

@@ -97,8 +97,8 @@ def strengths(curve: StrengthCurve) -> Figure:
         ],
     )
     y = alt.Y("y:Q", title=f"{what} ({better})", scale=alt.Scale(zero=False))
-    chosen = next(k for k, each in enumerate(curve.values) if each == curve.chosen)
-    picked = alt.Chart(alt.Data(values=[values[chosen]])).mark_rule(
+    taken = [row for row, each in zip(values, curve.values, strict=True) if each == curve.chosen]
+    picked = alt.Chart(alt.Data(values=taken)).mark_rule(
         color="var(--c2)", strokeDash=[6, 3], strokeWidth=1.5
     )
     chart = alt.layer(
