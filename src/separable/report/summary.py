@@ -115,6 +115,8 @@ def _judged(error: float, constant: float, ends: tuple[float, float], what: str,
         return "The constant answer makes no mistake here, and no model can do better."
     if ends[0] <= constant <= ends[1]:
         return "The two are within the uncertainty: the model is not clearly better than that."
+    if not error:
+        return "The model makes no mistake in these rows."
     share = as_percent(abs(1 - error / constant), 0)
     if error < constant:
         return (

@@ -18,6 +18,7 @@ __all__ = [
     "as_percent",
     "clean",
     "count",
+    "difference",
     "distinct",
     "figure",
     "isolated",
@@ -197,15 +198,16 @@ def figure(metric: str, value: float | None) -> str:
     return number(value)
 
 
+def difference(metric: str, value: float) -> str:
+    """Return how far two figures are apart: shares in points of percent, without the sign."""
+    if metric in PERCENT:
+        return f"{100 * abs(value):.1f}"
+    return f"{abs(value):.3f}" if _is_plain(metric) else number(abs(value), 2)
+
+
 def more_or_less(metric: str, error: float | None) -> str:
     """Return the standard error of a figure, or nothing where there is none."""
-    if error is None or math.isnan(error):
-        return ""
-    if metric in PERCENT:
-        return f"± {100 * error:.1f}"
-    if _is_plain(metric):
-        return f"± {error:.3f}"
-    return f"± {number(error, 2)}"
+    return "" if error is None or math.isnan(error) else f"± {difference(metric, error)}"
 
 
 def _is_plain(metric: str) -> bool:

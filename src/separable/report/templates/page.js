@@ -17,7 +17,7 @@
       labelPadding: 6, labelLimit: 150, titleLimit: 340, tickSize: 4, labelOverlap: "greedy", labelSeparation: 6,
       labelFlush: false,
     },
-    axisY: { domain: false, ticks: false },
+    axisY: { domain: false, ticks: false, tickCount: 6 },
   };
   const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
 
