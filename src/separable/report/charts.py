@@ -89,8 +89,8 @@ class Figure:
         How to read it, in a sentence.
     spec : dict
         Of Vega-Lite.
-    table : Table
-        The numbers.
+    table : Table or None
+        The numbers. None where the page has them beside it.
     legend : tuple of Key
     """
 
@@ -98,7 +98,7 @@ class Figure:
     title: str
     aid: str
     spec: dict[str, Any]
-    table: Table
+    table: Table | None
     legend: tuple[Key, ...] = ()
 
 

@@ -22,7 +22,7 @@ from separable.report.charts import (
     specification,
     thinned,
 )
-from separable.report.words import as_percent, count, distinct, number, plural, shortened
+from separable.report.words import LEVEL, as_percent, count, distinct, number, plural, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["calibration", "confused_pairs", "confusion", "precision_recall", "roc"]
+__all__ = ["calibration", "confused_pairs", "confusion", "precision_recall", "roc", "sureness"]
 
 #: Up to so many classes there is a matrix, up to so many its cells hold numbers.
 MATRIX_CLASSES, NUMBERED = 30, 12
@@ -65,7 +65,7 @@ def confusion(found: Evaluation) -> Figure | None:
             "p:N",
             sort=[names[j] for j in known],
             title="predicted",
-            axis=alt.Axis(orient="top", labelAngle=0 if _short(names) else -45, grid=False),
+            axis=alt.Axis(orient="top", labelAngle=0 if _short(names) else -90, grid=False),
         ),
         y=alt.Y("t:N", sort=names, title="true class", axis=alt.Axis(grid=False)),
         tooltip=[
@@ -75,15 +75,14 @@ def confusion(found: Evaluation) -> Figure | None:
             alt.Tooltip("s:Q", title="of this class", format=".1%"),
         ],
     )
-    cells = base.mark_rect(color="var(--c1)", stroke="var(--line)", strokeWidth=0.5).encode(
+    cells = base.mark_rect(color="var(--cell)", stroke="var(--line)", strokeWidth=0.5).encode(
         opacity=alt.Opacity("s:Q", scale=alt.Scale(domain=[0, 1], range=[0.0, 1.0]), legend=None)
     )
     layers = [cells]
     if k <= NUMBERED:
-        strong = alt.condition("datum.s > 0.5", alt.value("var(--on-c1)"), alt.value("var(--ink)"))
         faint = alt.condition("datum.n == 0", alt.value(0.35), alt.value(1.0))
-        text = base.mark_text(fontSize=13 if k <= 6 else 11)
-        layers.append(text.encode(text=alt.Text("n:Q", format=","), color=strong, opacity=faint))
+        text = base.mark_text(fontSize=13 if k <= 6 else 11, color="var(--ink)")
+        layers.append(text.encode(text=alt.Text("n:Q", format=","), opacity=faint))
     side = {2: 64, 3: 60, 4: 52}.get(k, 44 if k <= 8 else 30 if k <= NUMBERED else 18)
     head = ("true class \\ predicted", *(names[j] for j in known))
     rows = [(names[i], *(count(matrix[i, j]) for j in known)) for i in range(k)]
@@ -193,8 +192,7 @@ def calibration(case: ClassCase) -> Figure:
     """Return whether probabilities are true: of the second class, or of the answer where more."""
     alt = altair()
     one = case.positive is not None
-    found = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
-    what = shortened(found.label, 30) if one else "the answer"
+    found, what = _calibrated(case)
     columns = (found.probability, found.share, found.low, found.high)
     rows = zip(*(rounded(each) for each in columns), found.counts.tolist(), strict=True)
     values = [dict(zip("xylhn", row, strict=True)) for row in rows]
@@ -208,6 +206,7 @@ def calibration(case: ClassCase) -> Figure:
             alt.Tooltip("n:Q", title="rows", format=","),
         ],
     )
+    sure = as_percent(0.8, 0)
     title = f"share that is {what}" if one else "share that is right"
     axis = _share_axis(alt.Y, title)
     ideal = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
@@ -228,16 +227,55 @@ def calibration(case: ClassCase) -> Figure:
     return Figure(
         "calibration",
         "Are the probabilities true?",
-        f"Of the rows for which the model says 80 % for {what}, about 80 % should "
-        f"{'be so' if one else 'be right'}. On the dotted line it does what it says; bars are 95 % "
+        f"Of the rows for which the model says {sure} for {what}, about {sure} should be "
+        f"{'so' if one else 'right'}. On the dotted line it does what it says; bars are {LEVEL} "
         f"intervals. Brier score {found.brier:.3f}; 0 is perfect.",
         specification(chart),
-        Table(("probability", "share", "95 % interval", "rows"), tuple(table), 0),
+        Table(("probability", "share", f"{LEVEL} interval", "rows"), tuple(table), 0),
         (
-            Key("this model, with 95 % interval", "var(--c1)", "point"),
+            Key(f"this model, with {LEVEL} interval", "var(--c1)", "point"),
             Key("probabilities that are true", "var(--grey)", dash="2 3"),
         ),
     )
+
+
+def sureness(case: ClassCase) -> Figure:
+    """Return how many rows get which probability."""
+    alt = altair()
+    found, what = _calibrated(case)
+    place = np.searchsorted(found.edges, found.probability, side="right") - 1
+    place = np.clip(place, 0, len(found.edges) - 2)
+    low, high = found.edges[place], found.edges[place + 1]
+    rows = list(zip(rounded(low), rounded(high), found.counts.tolist(), strict=True))
+    values = [{"a": a, "b": b, "n": n} for a, b, n in rows]
+    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
+    chart = bars.encode(
+        x=_share_axis(alt.X, f"probability of {what}", "a:Q", bin="binned"),
+        x2="b:Q",
+        y=alt.Y("n:Q", title="rows"),
+        tooltip=[
+            alt.Tooltip("a:Q", title="from", format=".0%"),
+            alt.Tooltip("b:Q", title="to", format=".0%"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+        ],
+    )
+    sure = float(found.counts[(low >= 0.9) | (high <= 0.1)].sum() / found.counts.sum())
+    told = [(f"{as_percent(a, 0)} to {as_percent(b, 0)}", count(n)) for a, b, n in rows]
+    return Figure(
+        "sureness",
+        "How sure is it?",
+        f"Rows by the probability that the model gives {what}. It is at least "
+        f"{as_percent(0.9, 0)} sure of {as_percent(sure)} of them.",
+        specification(chart),
+        Table(("probability", "rows"), tuple(told)),
+    )
+
+
+def _calibrated(case: ClassCase) -> tuple[CalibrationDisplay, str]:
+    """Return how true probabilities are, and of what they are."""
+    one = case.positive is not None
+    found = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
+    return found, shortened(found.label, 30) if one else "its answer"
 
 
 def _answers_right(case: ClassCase) -> ClassCase:
@@ -297,11 +335,12 @@ def _curves(
     return [lines, touched]
 
 
-def _share_axis(channel: Any, title: str) -> Any:
+def _share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
     alt = altair()
-    which = "x:Q" if channel is alt.X else "y:Q"
+    which = field or ("x:Q" if channel is alt.X else "y:Q")
     axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    return channel(which, title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=axis)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    return channel(which, title=title, scale=scale, axis=axis, **more)
 
 
 def _keys(names: list[str]) -> tuple[Key, ...]:

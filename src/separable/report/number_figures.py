@@ -42,7 +42,7 @@ def predicted_and_true(truth: Floats, predicted: Floats, target: str) -> Figure:
         "Predicted and true",
         "On the dotted line a prediction is right; above it, too high. "
         + ("Each point is a row." if few else "The darker a cell, the more rows it has."),
-        specification(alt.layer(ideal.encode(x="x:Q", y="y:Q"), drawn), 340),
+        specification(alt.layer(ideal.encode(x="x:Q", y="y:Q"), drawn)),
         _by_part(truth, predicted),
         (
             Key("a row" if few else "many rows", "var(--c1)", "point" if few else "bar"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.report.assets import asset, chart_library, content_security_policy, json_text
 from separable.report.sections import gather
+from separable.report.words import LEVEL
 
 if TYPE_CHECKING:
     from separable.report.contents import Contents
@@ -49,6 +50,7 @@ def _page(contents: Contents, title: str | None) -> str:
         scripts=[_markup(script) for script in scripts],
         policy=content_security_policy(scripts),
         pct=_percent,
+        level=LEVEL,
     )
     return page.lstrip() + "\n"
 

@@ -15,7 +15,7 @@ from separable.report.data_figures import target as target_figure
 from separable.report.hard_rows import cards
 from separable.report.summary import certificate_text, headline, separability_text
 from separable.report.weight_figures import SCORES, weights
-from separable.report.words import MINUS, clean, count, number, plural, shortened
+from separable.report.words import MINUS, clean, count, number, plural, setting, shortened
 
 if TYPE_CHECKING:
     from separable.report.contents import Contents, Measured
@@ -24,6 +24,8 @@ __all__ = ["gather"]
 
 #: Notes and warnings that are shown, and commands; their characters.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
+#: Parameters of the model that are told.
+PARAMETERS = 40
 
 
 def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[Figure]]:
@@ -58,7 +60,7 @@ def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
         ("good", "How good it is"),
         *([("mistakes", mistakes)] if values["figures"] else []),
         ("features", "What it looks at"),
-        *([("what-if", "Try it")] if values["what_if"] else []),
+        *([("try", "Try it")] if values["what_if"] else []),
         ("hard", "The hardest rows"),
         ("choice", "Why this model"),
         ("more-rows", "More rows"),
@@ -133,7 +135,7 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     if case.probabilities is None:
         reasons.append("The model gives no probabilities, so none can be compared with the truth.")
     else:
-        draw.append(class_figures.calibration)
+        draw += [class_figures.calibration, class_figures.sureness]
     for each in draw:
         try:
             found.append(each(checked(case)))
@@ -160,9 +162,9 @@ def _features(contents: Contents) -> dict[str, Any]:
         what = "one score, whose sign decides"
     return {
         "weights": drawn,
-        "weights_text": f"The model adds up {features}, each times its weight, to {what}. The "
-        "strongest weights are here. They are for values as the model takes them, after scaling "
-        "and encoding."
+        "weights_text": f"The model adds up {features}, each times its weight, to {what}. A "
+        "weight is what one unit more of the feature adds, for values as the model takes them, "
+        "after scaling and encoding. The strongest are drawn."
         if drawn
         else f"All weights of {features} are 0: every row gets the same answer.",
         "weights_more": f"{plural(left, 'more score')} not shown." if left > 0 else "",
@@ -198,7 +200,10 @@ def _choice(contents: Contents) -> dict[str, Any]:
         "no_strengths": curve,
         "strengths": None,
         "learners": None,
-        "parameters": tables.parameters(contents.model.parameters),
+        "parameters": [
+            (shortened(name, 40), setting(value))
+            for name, value in sorted(contents.model.parameters.items())[:PARAMETERS]
+        ],
     }
     if not isinstance(tried, Absent):
         values |= {

@@ -10,7 +10,7 @@ import numpy as np
 
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
 from separable.plot.calibration import Z, wilson
-from separable.report.words import as_percent, number, plural, shortened
+from separable.report.words import LEVEL, as_percent, number, plural, shortened
 
 if TYPE_CHECKING:
     from separable.geometry.verdict import Verdict
@@ -40,6 +40,8 @@ class Headline:
         Whether the model is clearly better; None where there is no interval.
     scale : tuple of float or None
         Places between 0 and 1 of figure, low, high, constant.
+    ends : tuple of str
+        What 0 and 1 are.
     """
 
     figure: str
@@ -50,6 +52,7 @@ class Headline:
     judgement: str
     clear: bool | None
     scale: tuple[float, float, float, float] | None
+    ends: tuple[str, str]
 
 
 def headline(measured: Measured, target: str) -> Headline:
@@ -70,12 +73,13 @@ def _of_classes(found: Evaluation, counted: bool) -> Headline:
     return Headline(
         as_percent(accuracy),
         f"of {plural(found.rows, 'row')} that the model had not seen get the right class",
-        f"With 95 % confidence between {as_percent(low)} and {as_percent(high)}.",
+        f"With {LEVEL} confidence between {as_percent(low)} and {as_percent(high)}.",
         as_percent(constant),
         f"would be right by always answering {shortened(found.constant, 40)}",
         _judged(1 - accuracy, 1 - constant, (1 - high, 1 - low), "mistakes", "fewer"),
         _clear(1 - constant, (1 - high, 1 - low)),
         (accuracy, low, high, constant),
+        (as_percent(0, 0), as_percent(1, 0)),
     )
 
 
@@ -91,12 +95,13 @@ def _of_numbers(found: Evaluation, target: str) -> Headline:
         number(error, 3),
         f"is how far predictions of {shortened(target, 40)} are from the truth on average, in "
         f"{plural(found.rows, 'row')} that the model had not seen",
-        f"With 95 % confidence between {number(low, 3)} and {number(high, 3)}." if known else "",
+        f"With {LEVEL} confidence between {number(low, 3)} and {number(high, 3)}." if known else "",
         number(constant, 3),
         f"would be the distance by always answering {always}",
         _judged(error, constant, (low, high), "error", "smaller"),
         _clear(constant, (low, high)),
         (error / top, low / top, high / top, constant / top) if known else None,
+        ("0", number(top, 3)),
     )
 
 

@@ -15,6 +15,7 @@ from separable.report.words import (
     more_or_less,
     number,
     plural,
+    setting,
     shortened,
 )
 
@@ -82,7 +83,14 @@ def by_class(found: Evaluation) -> Table:
 def standings(tried: Tried) -> Table:
     """Return how the learners did that were compared."""
     rows = [_standing(each, tried) for each in tried.standings]
-    head = ("learner", "parameters", metric_text(tried.metric), "", "behind the best", "seconds")
+    head = (
+        "learner",
+        "parameters",
+        metric_text(tried.metric),
+        "± error",
+        "behind the best",
+        "seconds",
+    )
     return Table(head, tuple(rows), 2)
 
 
@@ -108,7 +116,7 @@ def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
 def parameters(params: Mapping[str, Any]) -> str:
     """Return parameters in a line."""
     told = [
-        f"{name} = {number(value) if isinstance(value, float) else shortened(value, 30)}"
+        f"{shortened(name, 30)} = {setting(value)}"
         for name, value in list(params.items())[:PARAMETERS]
     ]
     return ", ".join(told)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.report.charts import Figure, Key, Table, altair, rounded, specification
-from separable.report.words import count, distinct, figure, metric_text, more_or_less, number
+from separable.report.words import (
+    count,
+    distinct,
+    figure,
+    metric_text,
+    more_or_less,
+    number,
+    setting,
+)
 
 if TYPE_CHECKING:
     from separable.report.contents import StrengthCurve, Tried
@@ -52,17 +60,7 @@ def learners(tried: Tried) -> Figure | None:
         f"Means over {tried.folds} folds with a standard error to either side. Where these overlap "
         "much, the difference may be chance.",
         specification(alt.layer(bars, dots), 30 * len(names)),
-        Table(
-            ("learner", what, "standard error"),
-            tuple(
-                (
-                    name,
-                    figure(tried.metric, score),
-                    more_or_less(tried.metric, each.standard_error),
-                )
-                for name, (each, score) in zip(names, scored, strict=True)
-            ),
-        ),
+        None,
         (Key("taken", "var(--c2)", "diamond"), Key("others", "var(--c1)", "point")),
     )
 
@@ -73,7 +71,7 @@ def strengths(curve: StrengthCurve) -> Figure:
     means, errors = np.asarray(curve.means), np.nan_to_num(np.asarray(curve.errors))
     columns = [rounded(each) for each in (means, means - errors, means + errors)]
     values = [
-        {"x": x if np.isfinite(x) else None, "v": number(x), "y": y, "l": low, "h": high}
+        {"x": x if np.isfinite(x) else None, "v": setting(x), "y": y, "l": low, "h": high}
         for x, y, low, high in zip(curve.values, *columns, strict=True)
     ]
     plain = all(np.isfinite(x) and x > 0 for x in curve.values)
@@ -87,7 +85,7 @@ def strengths(curve: StrengthCurve) -> Figure:
             axis=alt.Axis(format="~g", grid=False, tickCount=6),
         )
     else:
-        places = [number(value) for value in curve.values]
+        places = [setting(value) for value in curve.values]
         x = alt.X("v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False))
     base = alt.Chart(alt.Data(values=values)).encode(
         x=x,
@@ -114,19 +112,19 @@ def strengths(curve: StrengthCurve) -> Figure:
         "strengths",
         f"The score by {curve.parameter}",
         f"{curve.learner} with weak and strong penalties: the band is a standard error to either "
-        f"side, and {curve.parameter} = {number(curve.chosen)} was taken.",
+        f"side, and {curve.parameter} = {setting(curve.chosen)} was taken.",
         specification(chart, 260),
         Table(
             (curve.parameter, what, "standard error"),
             tuple(
-                (number(v), figure(curve.metric, m), more_or_less(curve.metric, e))
+                (setting(v), figure(curve.metric, m), more_or_less(curve.metric, e))
                 for v, m, e in rows
             ),
             0,
         ),
         (
             Key(f"{what}, ± standard error", "var(--c1)", "band"),
-            Key(f"taken: {number(curve.chosen)}", "var(--c2)", dash="6 3"),
+            Key(f"taken: {setting(curve.chosen)}", "var(--c2)", dash="6 3"),
         ),
     )
 
@@ -147,21 +145,34 @@ def learning(curve: LearningCurve) -> Figure:
         layers += _forecast(start, future)
         legend.append(Key(f"forecast, {ahead.level:.0%} interval", "var(--c2)", "band"))
         sizes += ahead.sizes.tolist()
-    if curve.baseline is not None:
+    near = _is_near(curve)
+    if curve.baseline is not None and near:
         ends = [{"x": sizes[0], "y": curve.baseline}, {"x": sizes[-1], "y": curve.baseline}]
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         layers.append(alt.Chart(alt.Data(values=ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
         legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
+    beyond = (
+        "" if near else f" The best constant answer, {number(curve.baseline)}, is out of sight."
+    )
     layers += _measured(measured, curve)
     rows = _told(curve) + (_told_ahead(curve) if known else [])
     return Figure(
         "learning",
         "Would more rows help?",
-        ahead.verdict,
+        ahead.verdict + beyond,
         specification(alt.layer(*layers)),
-        Table(("rows learned from", curve.metric, "interval", "what"), tuple(rows), 0),
+        Table(("rows learned from", metric_text(curve.metric), "interval", "what"), tuple(rows), 0),
         tuple(legend),
     )
+
+
+def _is_near(curve: LearningCurve) -> bool:
+    """Whether the constant answer is so near that the curve can be seen beside it."""
+    if curve.baseline is None:
+        return True
+    span = float(np.ptp(curve.mean)) + 2 * float(np.nan_to_num(curve.standard_error).max())
+    away = np.abs(curve.mean - curve.baseline).min()
+    return bool(away <= 3 * span)
 
 
 def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
@@ -174,9 +185,9 @@ def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
             scale=alt.Scale(type="log", nice=False),
             axis=alt.Axis(grid=False, format=",", tickCount=5),
         ),
-        tooltip=_tips(curve.metric),
+        tooltip=_tips(metric_text(curve.metric)),
     )
-    y = alt.Y("y:Q", title=f"{curve.metric} ({better})", scale=alt.Scale(zero=False))
+    y = alt.Y("y:Q", title=f"{metric_text(curve.metric)} ({better})", scale=alt.Scale(zero=False))
     rule = base.mark_rule(color="var(--c1)", strokeWidth=1.5)
     return [
         rule.encode(y=alt.Y("l:Q"), y2="h:Q"),

@@ -39,10 +39,9 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         for name, w in zip(names, rounded([w for _, w in both]), strict=True)
         if w is not None
     ]
-    to = "prediction" if model.classes is None else "score"
     base = alt.Chart(alt.Data(values=values)).encode(
         y=alt.Y("f:N", sort=names, title=None, axis=alt.Axis(grid=False)),
-        x=alt.X("w:Q", title=f"what one unit more adds to the {to}", axis=alt.Axis(tickCount=5)),
+        x=alt.X("w:Q", title="weight", axis=alt.Axis(tickCount=5)),
         tooltip=[
             alt.Tooltip("f:N", title="feature"),
             alt.Tooltip("w:Q", title="weight", format="+.4~g"),

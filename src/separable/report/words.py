@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "LEVEL",
     "MINUS",
     "NONE",
     "as_percent",
@@ -24,6 +25,7 @@ __all__ = [
     "more_or_less",
     "number",
     "plural",
+    "setting",
     "shortened",
 ]
 
@@ -31,8 +33,15 @@ __all__ = [
 SPACE = "\u202f"
 #: The minus sign of numbers, and what stands where there is none.
 MINUS, NONE = "\u2212", "\u2013"
+#: The share of intervals that hold the truth, as it is told.
+LEVEL = f"95{SPACE}%"
 #: Metrics that are shares of all rows, told in percent.
 PERCENT = {"accuracy", "balanced_accuracy", "precision", "recall"}
+#: What learning curves measure.
+OF_LEARNING_CURVES = {
+    "1 - error rate": "accuracy",
+    "MSE0 - MSE": "squared error less than by the mean",
+}
 #: Longest name in a table or on an axis, in characters.
 NAME_WIDTH, AXIS_WIDTH = 80, 28
 #: The letters of scripts that are written from right to left, and what steers directions.
@@ -154,9 +163,27 @@ def as_percent(share: float | None, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}{SPACE}%".replace("-", MINUS)
 
 
+def setting(value: object) -> str:
+    """Return the value of a parameter as one would type it.
+
+    Examples
+    --------
+    >>> from separable.report.words import setting
+    >>> setting(1.0), setting(0.010000001), setting("l2")
+    ('1', '0.01', 'l2')
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.4g}"
+    return number(value) if isinstance(value, float) else shortened(value, 30)
+
+
 def metric_text(name: str) -> str:
     """Return what a metric is called in words; names that are not known stay."""
-    return METRICS[name].text if name in METRICS else name.replace("_", " ")
+    if name == "r2":
+        return "R²"
+    if name in METRICS:
+        return METRICS[name].text
+    return OF_LEARNING_CURVES.get(name, name.replace("_", " "))
 
 
 def figure(metric: str, value: float | None) -> str:
