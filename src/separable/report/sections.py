@@ -24,6 +24,9 @@ __all__ = ["gather"]
 
 #: Notes and warnings that are shown, and commands; their characters.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
+
+#: Why there are no curves where a model file remembers how good the model was.
+FIGURES_ALONE = "The model file remembers figures, but not the rows that curves are drawn of."
 #: Parameters of the model that are told.
 PARAMETERS = 40
 
@@ -74,11 +77,11 @@ def _heading(contents: Contents, title: str | None) -> dict[str, Any]:
     data, measured = contents.data, contents.measured
     used = sum(each.role in USED for each in data.columns)
     return {
-        "title": shortened(title, 200) if title else f"Predicting {shortened(data.target, 100)}",
+        "title": shortened(title or contents.title or f"Predicting {data.target}", 200),
         "learner": shortened(contents.model.learner),
-        "rows": plural(data.rows, "row"),
+        "rows": "" if data.rows is None else plural(data.rows, "row"),
         "columns_used": plural(used, "column"),
-        "data_name": shortened(data.name, 120),
+        "data_name": shortened(data.name, 120) if data.name else "",
         "classified": data.task == "classification",
         **_short(measured, data.target),
         "warnings": _lines(contents.warnings),
@@ -115,11 +118,14 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     values: dict[str, Any] = {"confusion": None, "pairs": None, "curves": [], "no_curves": []}
     if isinstance(measured, Absent):
         return values
+    if not len(measured.truth):
+        values["no_curves"] = [FIGURES_ALONE]
     if measured.figures.task == "classification":
         values["confusion"] = class_figures.confusion(measured.figures)
         values["pairs"] = class_figures.confused_pairs(measured.figures)
-        values["curves"], values["no_curves"] = _class_curves(measured)
-    else:
+        if len(measured.truth):
+            values["curves"], values["no_curves"] = _class_curves(measured)
+    elif len(measured.truth):
         values["curves"] = _number_curves(contents, measured)
     return values
 
@@ -179,7 +185,7 @@ def _hard(contents: Contents) -> dict[str, Any]:
     which = "that the model gets wrong and is most sure of"
     if not classified:
         which = "whose prediction is furthest from the truth"
-    text = f"Rows {which}: mistakes in the data show here first."
+    text = f"Rows {which}: mistakes in the data show here first. {_line(contents.hard_rows_about)}"
     marked = any(row.texts for row in rows)
     marks = (
         f" Words on a solid line (+) speak for the prediction, words on a dashed line ({MINUS}) "
@@ -224,7 +230,7 @@ def _more_rows(contents: Contents) -> dict[str, Any]:
         return {"learning": None, "no_learning": curve, "learning_how": ""}
     how = (
         f"{curve.learner}, in {plural(curve.repeats, 'repetition')} with "
-        f"{plural(curve.n_test, 'row')} held out each time."
+        f"{plural(curve.n_test, 'row')} held out each time. {_line(contents.learning_curve_rows)}"
     )
     return {"learning": training_figures.learning(curve), "no_learning": None, "learning_how": how}
 

@@ -128,7 +128,10 @@ def _judged(error: float, constant: float, ends: tuple[float, float], what: str,
 
 def separability_text(verdict: Verdict) -> tuple[str, str]:
     """Return a verdict in a phrase, and in sentences what it means."""
-    first, second = (shortened(label, 40) for label in verdict.classes.tolist())
+    labels = [shortened(label, 40) for label in verdict.classes.tolist()]
+    if len(labels) > 2:
+        return _of_many(verdict, len(labels))
+    first, second = labels
     rows = plural(verdict.shape[0], "row")
     proof = verdict.proof
     if isinstance(proof, Separation):
@@ -146,6 +149,29 @@ def separability_text(verdict: Verdict) -> tuple[str, str]:
         return "Not separable", (
             f"No hyperplane tells {first} from {second} without mistakes: "
             f"{plural(len(proof.rows), 'row')} prove it, whose weighted means coincide."
+        )
+    return "Undecided", ""
+
+
+def _of_many(verdict: Verdict, classes: int) -> tuple[str, str]:
+    """Return the same of three classes and more, which are asked about together."""
+    proof = verdict.proof
+    if isinstance(proof, Separation):
+        return "Separable", (
+            f"Weights of each of the {classes} classes give every row its own class. The nearest "
+            f"row is {number(proof.margin)} away from the boundary to another class, and no "
+            f"weights keep all rows more than {number(proof.margin_bound)} away."
+        )
+    if isinstance(proof, QuasiSeparation):
+        return "Almost separable", (
+            f"Weights of each of the {classes} classes give no row another class, but some rows "
+            "lie on a boundary between two, and none can avoid that."
+        )
+    if isinstance(proof, Overlap):
+        rows = len(set(proof.rows[:, 0].tolist()))
+        return "Not separable", (
+            f"No weights of the {classes} classes give every row its own class: "
+            f"{plural(rows, 'row')} prove it, whose pulls on the weights cancel."
         )
     return "Undecided", ""
 
