@@ -9,6 +9,7 @@ import numpy as np
 
 from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows
+from separable.data.table import require_columns
 from separable.model.inputs import encoded_rows
 from separable.model.linear_model import LinearModel
 from separable.model.metrics import Answers, answers_of
@@ -102,8 +103,9 @@ class Fitted:
             raise ValueError("A report needs the truth: pass it as y, or the name of its column.")
         if not isinstance(name, str):
             return name
-        numbers = self.model.classes is None
-        return (column_of_numbers if numbers else column_of_classes)(as_columns(X), name)
+        columns, numbers = as_columns(X), self.model.classes is None
+        require_columns([name], columns.names, "X")
+        return (column_of_numbers if numbers else column_of_classes)(columns, name)
 
     def _raw(self, X: Any) -> Callable[[int], Mapping[str, Any]] | None:
         """Return what gives the raw values of a row, where an encoder made numbers of them."""
