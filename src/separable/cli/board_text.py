@@ -92,7 +92,8 @@ def choice_text(comparison: Comparison) -> str:
 def why_taken(board: Leaderboard, taken: Standing) -> str:
     """Return why a learner was taken, in sentences."""
     why = " ".join(_why(board, taken).split())
-    return " ".join([*[f"{why[:1].upper()}{why[1:]}."] * bool(why), *_remarks(board, taken)])
+    told = f"{taken.name} was taken{': ' * bool(why)}{why}."
+    return " ".join([told, *_remarks(board, taken)])
 
 
 def _remarks(board: Leaderboard, taken: Standing) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from separable.features.encoder import Encoder
     from separable.model.kinds import Model
 
-__all__ = ["model_rows"]
+__all__ = ["encoded_rows", "model_rows"]
 
 SHOWN = 8
 
@@ -27,6 +27,12 @@ def model_rows(model: Model, X: Any) -> Rows:
     taken as encoded already, unless the encoder is one that takes such, and Rows always are. A
     model of indicators gets those of the values.
     """
+    rows = encoded_rows(model, X)
+    return rows if model.threshold is None else indicator_rows(rows, model.threshold)
+
+
+def encoded_rows(model: Model, X: Any) -> Rows:
+    """Return the same, but for a model of indicators the values themselves."""
     if model.encoder is not None and not _is_encoded(model.encoder, X):
         rows = as_rows(model.encoder.encode(X))
     else:
@@ -38,7 +44,7 @@ def model_rows(model: Model, X: Any) -> Rows:
             f"X has {rows.n_features} features, but this {model.learner} model expects {expected}"
             f"{_listed(model.feature_names)}. Pass the columns it was trained on, in that order."
         )
-    return rows if model.threshold is None else indicator_rows(rows, model.threshold)
+    return rows
 
 
 def _is_encoded(encoder: Encoder, X: Any) -> bool:

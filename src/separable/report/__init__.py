@@ -1,1 +1,18 @@
 """A model as one page that anybody can open: what it learned, from what, and how good it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from separable.report.reporting import report
+
+__all__ = ["report"]
+
+#: Where each public name lives.
+_HOMES = {"report": "separable.report.reporting"}
+
+if not TYPE_CHECKING:  # type checkers know the names above and should miss all others
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -44,9 +44,10 @@ def target_bins(values: NDArray[np.float64]) -> tuple[tuple[float, float, int], 
     """Return a histogram: from, to and how many rows. The last bin has both its ends."""
     values = np.asarray(values, dtype=np.float64)
     bins = int(min(BINS, max(1, np.ceil(np.sqrt(len(values))))))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         edges = np.linspace(values.min(), values.max(), bins + 1)
-    if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all():
+        rising = bool((np.diff(edges) > 0).all())
+    if not rising or not np.isfinite(edges).all():
         return ((float(values.min()), float(values.max()), len(values)),)
     counts, edges = np.histogram(values, edges)
     return tuple(

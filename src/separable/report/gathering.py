@@ -34,7 +34,9 @@ def separability_part(judged: JudgedRows, of_what: str = "", seed: int = 0) -> d
     return {"separability": verdict, "separability_rows": about}
 
 
-def growth_of(judged: JudgedRows, how: str = "", seconds: float = 5.0) -> dict[str, Any]:
+def growth_of(
+    judged: JudgedRows, how: str = "", seconds: float = 5.0, learner: Any = None
+) -> dict[str, Any]:
     """Return the learning curve of rows with a model's learner, as fields of `Contents`.
 
     Parameters
@@ -44,14 +46,13 @@ def growth_of(judged: JudgedRows, how: str = "", seconds: float = 5.0) -> dict[s
         Behind the number of rows: which these are.
     seconds : float, default 5
         It takes about so long.
+    learner : estimator, optional
+        Not fitted. By default that of the model, with its parameters.
     """
-    learner = learner_of(judged.model)
+    learner = learner_of(judged.model) if learner is None else learner
     if learner is None:
-        return {
-            "learning_curve": Absent(
-                f"{judged.model.learner} is no learner that can be asked to learn again."
-            )
-        }
+        reason = f"{judged.model.learner} is no learner that can be asked to learn again."
+        return {"learning_curve": Absent(reason)}
     curve, about = learning_curve_of(
         learner,
         judged.rows.to_matrix(),

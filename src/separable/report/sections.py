@@ -287,7 +287,9 @@ def _about_data(contents: Contents) -> str:
     data = contents.data
     name = isolated(shortened(data.name, 120)) if data.name else "The data"
     target = isolated(shortened(data.target))
-    rows = "rows" if data.rows is None else plural(data.rows, "row")
+    if data.rows is None:
+        return f"How many rows the model has learned from is not known. It predicts {target}."
+    rows = plural(data.rows, "row")
     columns = f", and {plural(len(data.columns), 'column')} in all" if data.columns else ""
     return f"{name} has {rows} with a value of {target}, which is predicted{columns}."
 

@@ -1,0 +1,136 @@
+"""Rows in Python for a fitted estimator: as its linear model takes them, with its answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.columns import Categories, as_columns
+from separable.data.rows import as_rows
+from separable.data.table import require_columns
+from separable.model.inputs import encoded_rows
+from separable.model.linear_model import LinearModel
+from separable.model.metrics import Answers, answers_of
+from separable.model.voted_model import VotedModel
+from separable.report.judged_rows import JudgedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from separable.model.kinds import Model
+
+__all__ = ["Fitted", "target_name"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted estimator, and the linear model that it ends in.
+
+    Parameters
+    ----------
+    estimator : estimator, LinearModel or VotedModel
+    model : LinearModel or VotedModel
+    is_own : bool
+        Whether the model answers as the estimator does, with probabilities.
+    """
+
+    estimator: Any
+    model: Model
+    is_own: bool
+
+    @classmethod
+    def of(cls, given: Any) -> Fitted:
+        """Return what is to be reported of: of a search the best estimator."""
+        from separable.plot.fitted import best_of, linear_model
+
+        fitted = best_of(given)
+        own = fitted if isinstance(fitted, LinearModel | VotedModel) else None
+        if own is None:
+            own = getattr(fitted, "model_", None)
+        if isinstance(own, LinearModel | VotedModel):
+            return cls(fitted, own, is_own=True)
+        return cls(fitted, linear_model(fitted), is_own=False)
+
+    @property
+    def learner(self) -> Any:
+        """The estimator that learns from rows as the model takes them; None of a bare model."""
+        last = self.estimator[-1] if self._is_pipeline else self.estimator
+        last = getattr(last, "learner_", last)
+        return last if hasattr(last, "fit") else None
+
+    @property
+    def _is_pipeline(self) -> bool:
+        from separable.plot.fitted import is_pipeline
+
+        return is_pipeline(self.estimator)
+
+    def judged(self, X: Any, y: Any, sample_weight: Any = None) -> JudgedRows:
+        """Return rows with their truth and the answers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, table or texts
+            As the estimator takes them.
+        y : array-like, or str
+            The truth, or the name of its column in X.
+        sample_weight : array-like, optional
+        """
+        truth = np.asarray(self._truth(X, y))
+        if self.is_own:
+            rows = encoded_rows(self.model, X)
+            answers = answers_of(self.model, rows)
+        else:
+            from separable.fitting.answers import ask
+
+            prepared = self.estimator[:-1].transform(X) if self._is_pipeline else X
+            rows = as_rows(prepared)
+            found = ask(self.estimator, X)
+            answers = Answers(found.predictions, found.decision, found.probabilities, found.classes)
+        if truth.shape[:1] != (rows.n_rows,):
+            raise ValueError(f"y has shape {truth.shape}, and X has {rows.n_rows} rows.")
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        places = np.arange(rows.n_rows)
+        raw = self._raw(X)
+        return JudgedRows(self.model, rows, truth, answers, places, weight, raw)
+
+    def _truth(self, X: Any, y: Any) -> Any:
+        from separable.table.table_learner import column_of_classes, column_of_numbers
+
+        name = getattr(self.estimator, "target_name_", None) if y is None else y
+        if name is None:
+            raise ValueError("A report needs the truth: pass it as y, or the name of its column.")
+        if not isinstance(name, str):
+            return name
+        columns, numbers = as_columns(X), self.model.classes is None
+        require_columns([name], columns.names, "X")
+        return (column_of_numbers if numbers else column_of_classes)(columns, name)
+
+    def _raw(self, X: Any) -> Callable[[int], Mapping[str, Any]] | None:
+        """Return what gives the raw values of a row, where an encoder made numbers of them."""
+        kind = getattr(self.model.encoder, "kind", None)
+        if kind == "text" and not isinstance(X, np.ndarray | list | tuple):
+            X = list(X)
+        if kind == "text":
+            return lambda place: {"text": X[place]}
+        if kind != "table" or isinstance(X, np.ndarray):
+            return None
+        encoder: Any = self.model.encoder
+        columns = {name: as_columns(X)[name] for name in encoder.column_types}
+        return lambda place: {name: _cell(column, place) for name, column in columns.items()}
+
+
+def _cell(column: Any, place: int) -> Any:
+    if isinstance(column, Categories):
+        code = int(column.codes[place])
+        return None if code < 0 else column.levels[code]
+    value = float(column.values[place])
+    return None if value != value else value
+
+
+def target_name(fitted: Fitted, y: Any) -> str:
+    """Return what the target is called."""
+    if isinstance(y, str):
+        return y
+    return str(getattr(fitted.estimator, "target_name_", None) or getattr(y, "name", None) or "y")

@@ -1,0 +1,176 @@
+"""``report``: a fitted estimator as one HTML page, from Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from separable.model.evaluation import evaluation
+from separable.report.columns import columns_of
+from separable.report.contents import Absent, Data, Measured, Reproduction
+from separable.report.facts import target_bins, target_counts, versions
+from separable.report.fitted_rows import Fitted, target_name
+from separable.report.gathering import growth_of, separability_part
+from separable.report.hardest_rows import hard_rows
+from separable.report.recalling import recalled, told_of
+from separable.report.writing import check_extra, page_of, write_page
+
+if TYPE_CHECKING:
+    import os
+
+    from separable.model.kinds import Model
+    from separable.report.contents import Contents
+    from separable.report.judged_rows import JudgedRows
+
+__all__ = ["contents_of", "report"]
+
+NOT_GIVEN = "Give rows with their truth to see this: report(model, X, y)."
+
+
+def report(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    train: tuple[Any, Any] | None = None,
+    sample_weight: Any = None,
+    positive: Any = None,
+    title: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> str:
+    """Return a fitted model as one HTML page that needs nothing else.
+
+    It says how good the model is on rows that it has not learned from, beside the best constant
+    answer; has curves, weights and the rows that it is most wrong about; says whether the classes
+    are separable, what more rows would bring, and how far from the optimum the weights are.
+
+    Parameters
+    ----------
+    model : fitted estimator, TableClassifier, TableRegressor, LinearModel or VotedModel
+        Of a pipeline, or a search, what ends in linear weights; also of scikit-learn.
+    X : array-like, sparse matrix, data frame, table or texts, optional
+        Rows that it has not learned from, as its ``predict`` takes them. Without them the page says
+        what the model itself knows.
+    y : array-like, or str, optional
+        What is right in these rows, or the name of its column in X.
+    train : pair of X and y, optional
+        The rows that it has learned from: with them the page says what these are, whether they are
+        separable, and has a learning curve of them, instead of one of X and y.
+    sample_weight : array-like, optional
+        How much each row of X counts.
+    positive : object, optional
+        The class that precision, recall and the like are of. By default the second of two; of three
+        and more, figures are means over the classes.
+    title : str, optional
+        What the page is called.
+    path : str or path, optional
+        A file to write the page to, wholly or not at all.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> from separable.report import report
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression(standardize=True).fit(X[:400], y[:400])
+    >>> page = report(model, X[400:], y[400:], train=(X[:400], y[:400]), title="Tumours")
+    >>> page.startswith("<!doctype html>"), "Tumours" in page
+    (True, True)
+    """
+    check_extra()
+    given = {"train": train, "sample_weight": sample_weight, "positive": positive}
+    contents = contents_of(model, X, y, title=title, **given)
+    return page_of(contents) if path is None else write_page(contents, path)
+
+
+def contents_of(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    train: tuple[Any, Any] | None = None,
+    sample_weight: Any = None,
+    positive: Any = None,
+    title: str | None = None,
+) -> Contents:
+    """Return what a report says, as values; see `report`."""
+    fitted = Fitted.of(model)
+    learned = None if train is None else fitted.judged(*train)
+    contents = _of_model(fitted, learned, target_name(fitted, y), title)
+    if X is not None:
+        judged = fitted.judged(X, y, sample_weight)
+        contents = replace(contents, **_measured(judged, positive, learned))
+    elif y is not None or sample_weight is not None or positive is not None:
+        raise ValueError("y, sample_weight and positive are about rows of X, which is not given.")
+    rows = learned if learned is not None else judged if X is not None else None
+    if rows is None:
+        return contents
+    which = " learned from" if learned is not None else " measured on"
+    learner = None if fitted.learner is None else _unfitted(fitted.learner)
+    return replace(
+        contents, **separability_part(rows, which), **growth_of(rows, which, learner=learner)
+    )
+
+
+def _of_model(
+    fitted: Fitted, learned: JudgedRows | None, target: str, title: str | None
+) -> Contents:
+    """Return what the model, and the rows it has learned from, say by themselves."""
+    model = fitted.model
+    contents = recalled(model, title=title)
+    absent = Absent(NOT_GIVEN)
+    contents = replace(contents, learning_curve=absent, separability=absent, hard_rows=absent)
+    if told_of(model):
+        return contents
+    seed = model.parameters.get("random_state")
+    return replace(
+        contents,
+        data=_data(model, learned, target),
+        reproduction=Reproduction(
+            (_command(model),), versions(), seed if isinstance(seed, int) else None, None
+        ),
+    )
+
+
+def _data(model: Model, learned: JudgedRows | None, target: str) -> Data:
+    is_number = model.classes is None
+    truth = None if learned is None or learned.truth.ndim > 1 else learned.truth
+    return Data(
+        name="",
+        rows=None if learned is None else len(learned.truth),
+        columns=columns_of(model, {target: "target"}),
+        target=target,
+        task="regression" if is_number else "classification",
+        target_counts=() if truth is None or is_number else target_counts(truth),
+        target_bins=() if truth is None or not is_number else target_bins(truth),
+    )
+
+
+def _command(model: Model) -> str:
+    """Return what to type for the same learner with the same parameters."""
+    given = ", ".join(f"{name}={value!r}" for name, value in model.parameters.items())
+    return f"{model.learner}({given}).fit(X, y)"
+
+
+def _measured(judged: JudgedRows, positive: Any, learned: JudgedRows | None) -> dict[str, Any]:
+    constant = None
+    if learned is not None and judged.answers.classes is not None:
+        constant = target_counts(learned.truth)[0][0]
+    elif learned is not None:
+        constant = learned.truth.mean(axis=0)
+    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
+    rows, about = hard_rows(judged)
+    how = f"{len(judged.truth)} rows that were given to be measured on"
+    measured = Measured(how, figures, judged.truth, judged.answers, judged.weight)
+    return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
+
+
+def _unfitted(learner: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(learner)
