@@ -15,7 +15,7 @@ from separable.report.data_figures import target as target_figure
 from separable.report.hard_rows import cards
 from separable.report.summary import certificate_text, headline, separability_text
 from separable.report.weight_figures import SCORES, weights
-from separable.report.words import MINUS, clean, count, isolated, number, plural, setting, shortened
+from separable.report.words import MINUS, clean, count, number, plural, setting, shortened
 
 if TYPE_CHECKING:
     from separable.report.contents import Contents, Measured
@@ -95,7 +95,7 @@ def _lead(contents: Contents) -> str:
     used = sum(each.role in USED for each in data.columns)
     rows = [] if data.rows is None else [plural(data.rows, "row")]
     what = " and ".join(rows + ([plural(used, "column")] if used else []))
-    name = isolated(shortened(data.name, 120)) if data.name else ""
+    name = shortened(data.name, 120) if data.name else ""
     of = f" of {name}" if what and name else name
     learned = f", learned from {what}{of}" if what or name else ""
     return f"{shortened(contents.model.learner)}{learned}."
@@ -285,8 +285,8 @@ def _data(contents: Contents) -> dict[str, Any]:
 
 def _about_data(contents: Contents) -> str:
     data = contents.data
-    name = isolated(shortened(data.name, 120)) if data.name else "The data"
-    target = isolated(shortened(data.target))
+    name = shortened(data.name, 120) if data.name else "The data"
+    target = shortened(data.target)
     if data.rows is None:
         return f"How many rows the model has learned from is not known. It predicts {target}."
     rows = plural(data.rows, "row")
