@@ -242,7 +242,7 @@ def test_learning_curve_of_a_part(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("times", "rows"), [(0.5, 1000), (1.0, 1000), (4.0, 2000), (1e9, 50_000), (60.0, 20_000)]
+    ("times", "rows"), [(0.5, 1000), (1.0, 1000), (4.0, 3000), (1e9, 50_000), (60.0, 20_000)]
 )
 def test_how_many_rows_there_is_time_for(times, rows):
     assert growing._affordable(1000, 50_000, times) == rows
