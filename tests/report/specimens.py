@@ -278,7 +278,7 @@ def many_classes(k: int, n: int = 3000) -> Contents:
 def nothing() -> Contents:
     """A model file alone, from which hardly anything is known."""
     model = LinearModel([[0.0, 0.0]], [1.0], ["no", "yes"], "score", learner="Perceptron")
-    data = Data("", 0, (), "y", "classification")
+    data = Data("", None, (), "y", "classification")
     return contents_of(model, data, Absent("There are no rows, so nothing can be measured."))
 
 

@@ -53,7 +53,7 @@ def confusion(found: Evaluation) -> Figure | None:
     alt = altair()
     known = [place for place, each in enumerate(found.classes) if each.known]
     k = len(matrix)
-    names = distinct((each.label for each in found.classes), 24 if k <= NUMBERED else 16)
+    names = distinct((each.label for each in found.classes), 20 if k <= NUMBERED else 14)
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     values = [
         {"t": names[i], "p": names[j], "n": int(matrix[i, j]), "s": float(f"{shares[i, j]:.4g}")}

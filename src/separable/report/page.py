@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from separable.report.assets import asset, chart_library, content_security_policy, json_text
+from separable.report.contents import Absent
 from separable.report.sections import gather
+from separable.report.what_if import DATA_ID, FORM_ID, what_if
 from separable.report.words import LEVEL
 
 if TYPE_CHECKING:
     from separable.report.contents import Contents
+    from separable.report.what_if import WhatIf
 
 __all__ = ["LARGEST", "render"]
 
 #: Bytes of a page, at most.
 LARGEST = 1_500_000
+NO_ROOM = "The form to try values with would make this page too large."
 
 
 def render(contents: Contents, *, title: str | None = None) -> str:
@@ -33,24 +37,40 @@ def render(contents: Contents, *, title: str | None = None) -> str:
     str
         HTML.
     """
-    page = _page(contents, title)
-    size = len(page.encode())
-    assert size <= LARGEST, f"The page has {size} bytes, and more than {LARGEST} are too many."
+    form = what_if(contents.model)
+    page = _page(contents, title, form)
+    if _size(page) > LARGEST and not isinstance(form, Absent):
+        page = _page(contents, title, Absent(NO_ROOM))
+    assert _size(page) <= LARGEST, f"A page of {_size(page)} bytes is too large."
     return page
 
 
-def _page(contents: Contents, title: str | None) -> str:
+def _size(page: str) -> int:
+    return len(page.encode())
+
+
+def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
     values, figures = gather(contents, title)
     scripts = [chart_library(), asset("page.js")] if figures else []
-    safe = _environment()
-    page: str = safe.get_template("page.html").render(
-        **values,
-        specs=_markup(json_text({each.key: each.spec for each in figures})),
-        style=_markup(asset("style.css")),
-        scripts=[_markup(script) for script in scripts],
-        policy=content_security_policy(scripts),
-        pct=_percent,
-        level=LEVEL,
+    given: dict[str, Any] = {"form": None, "no_form": form}
+    if not isinstance(form, Absent):
+        scripts.append(form.script)
+        given["form"] = {"style": _markup(form.style), "data": _markup(json_text(form.data))}
+    page: str = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            **values,
+            **given,
+            form_id=FORM_ID,
+            form_data_id=DATA_ID,
+            specs=_markup(json_text({each.key: each.spec for each in figures})),
+            style=_markup(asset("style.css")),
+            scripts=[_markup(script) for script in scripts],
+            policy=content_security_policy(scripts),
+            pct=_percent,
+            level=LEVEL,
+        )
     )
     return page.lstrip() + "\n"
 

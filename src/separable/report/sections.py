@@ -24,11 +24,10 @@ __all__ = ["gather"]
 
 #: Notes and warnings that are shown, and commands; their characters.
 NOTES, COMMANDS, LONGEST = 40, 20, 600
-
-#: Why there are no curves where a model file remembers how good the model was.
-FIGURES_ALONE = "The model file remembers figures, but not the rows that curves are drawn of."
 #: Parameters of the model that are told.
 PARAMETERS = 40
+#: Why there are no curves where figures are remembered.
+NO_ROWS = "Curves need rows with their truth, and only the figures are known here."
 
 
 def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[Figure]]:
@@ -44,7 +43,6 @@ def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[
         **_proofs(contents),
         **_data(contents),
         **_again(contents),
-        "what_if": None,
     }
     values["toc"] = _table_of_contents(values)
     found = [each for value in values.values() for each in _figures(value)]
@@ -63,7 +61,7 @@ def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
         ("good", "How good it is"),
         *([("mistakes", mistakes)] if values["figures"] else []),
         ("features", "What it looks at"),
-        *([("try", "Try it")] if values["what_if"] else []),
+        ("try", "Try it"),
         ("hard", "The hardest rows"),
         ("choice", "Why this model"),
         ("more-rows", "More rows"),
@@ -75,18 +73,32 @@ def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _heading(contents: Contents, title: str | None) -> dict[str, Any]:
     data, measured = contents.data, contents.measured
-    used = sum(each.role in USED for each in data.columns)
     return {
-        "title": shortened(title or contents.title or f"Predicting {data.target}", 200),
+        "title": _title(contents, title),
         "learner": shortened(contents.model.learner),
-        "rows": "" if data.rows is None else plural(data.rows, "row"),
-        "columns_used": plural(used, "column"),
-        "data_name": shortened(data.name, 120) if data.name else "",
+        "lead": _lead(contents),
         "classified": data.task == "classification",
         **_short(measured, data.target),
         "warnings": _lines(contents.warnings),
         "warning_count": plural(len(contents.warnings), "warning"),
     }
+
+
+def _title(contents: Contents, title: str | None) -> str:
+    given = title or contents.title
+    return shortened(given, 200) if given else f"Predicting {shortened(contents.data.target, 100)}"
+
+
+def _lead(contents: Contents) -> str:
+    """Say what learned from what, as far as that is known."""
+    data = contents.data
+    used = sum(each.role in USED for each in data.columns)
+    rows = [] if data.rows is None else [plural(data.rows, "row")]
+    what = " and ".join(rows + ([plural(used, "column")] if used else []))
+    name = shortened(data.name, 120) if data.name else ""
+    of = f" of {name}" if what and name else name
+    learned = f", learned from {what}{of}" if what or name else ""
+    return f"{shortened(contents.model.learner)}{learned}."
 
 
 def _short(measured: Measured | Absent, target: str) -> dict[str, Any]:
@@ -106,7 +118,7 @@ def _good(contents: Contents) -> dict[str, Any]:
         return {"figures": None, "by_class": None, "how": "", "figure_notes": []}
     found = measured.figures
     return {
-        "how": _line(measured.how),
+        "how": _sentence(measured.how),
         "figures": tables.figures(found),
         "figure_notes": _lines(found.notes),
         "by_class": tables.by_class(found) if found.task == "classification" else None,
@@ -118,14 +130,14 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     values: dict[str, Any] = {"confusion": None, "pairs": None, "curves": [], "no_curves": []}
     if isinstance(measured, Absent):
         return values
-    if not len(measured.truth):
-        values["no_curves"] = [FIGURES_ALONE]
     if measured.figures.task == "classification":
         values["confusion"] = class_figures.confusion(measured.figures)
         values["pairs"] = class_figures.confused_pairs(measured.figures)
-        if len(measured.truth):
-            values["curves"], values["no_curves"] = _class_curves(measured)
-    elif len(measured.truth):
+    if not len(measured.truth):
+        values["no_curves"] = [NO_ROWS]
+    elif measured.figures.task == "classification":
+        values["curves"], values["no_curves"] = _class_curves(measured)
+    else:
         values["curves"] = _number_curves(contents, measured)
     return values
 
@@ -185,15 +197,16 @@ def _hard(contents: Contents) -> dict[str, Any]:
     which = "that the model gets wrong and is most sure of"
     if not classified:
         which = "whose prediction is furthest from the truth"
-    text = f"Rows {which}: mistakes in the data show here first. {_line(contents.hard_rows_about)}"
+    text = f"Rows {which}: mistakes in the data show here first."
     marked = any(row.texts for row in rows)
     marks = (
         f" Words on a solid line (+) speak for the prediction, words on a dashed line ({MINUS}) "
         "against it; the darker, the more."
     )
+    about = f" {_sentence(contents.hard_rows_about)}" if contents.hard_rows_about else ""
     return {
         "cards": cards(rows, classified),
-        "cards_text": text + (marks if marked else ""),
+        "cards_text": text + about + (marks if marked else ""),
         "hard_rows": None,
     }
 
@@ -228,9 +241,10 @@ def _more_rows(contents: Contents) -> dict[str, Any]:
     curve = contents.learning_curve
     if isinstance(curve, Absent):
         return {"learning": None, "no_learning": curve, "learning_how": ""}
+    about = f" {_sentence(contents.learning_curve_rows)}" if contents.learning_curve_rows else ""
     how = (
         f"{curve.learner}, in {plural(curve.repeats, 'repetition')} with "
-        f"{plural(curve.n_test, 'row')} held out each time. {_line(contents.learning_curve_rows)}"
+        f"{plural(curve.n_test, 'row')} held out each time.{about}"
     )
     return {"learning": training_figures.learning(curve), "no_learning": None, "learning_how": how}
 
@@ -262,12 +276,22 @@ def _proofs(contents: Contents) -> dict[str, Any]:
 def _data(contents: Contents) -> dict[str, Any]:
     data = contents.data
     return {
-        "target": shortened(data.target),
-        "column_count": plural(len(data.columns), "column"),
+        "about_data": _about_data(contents),
         "columns": tables.columns(data),
         "target_chart": target_figure(data),
         "notes": _lines(contents.notes),
     }
+
+
+def _about_data(contents: Contents) -> str:
+    data = contents.data
+    name = shortened(data.name, 120) if data.name else "The data"
+    target = shortened(data.target)
+    if data.rows is None:
+        return f"How many rows the model has learned from is not known. It predicts {target}."
+    rows = plural(data.rows, "row")
+    columns = f", and {plural(len(data.columns), 'column')} in all" if data.columns else ""
+    return f"{name} has {rows} with a value of {target}, which is predicted{columns}."
 
 
 def _again(contents: Contents) -> dict[str, Any]:

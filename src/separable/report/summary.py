@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
 from separable.plot.calibration import Z, wilson
 from separable.report.words import LEVEL, as_percent, number, plural, shortened
 
@@ -116,6 +115,8 @@ def _judged(error: float, constant: float, ends: tuple[float, float], what: str,
         return "The constant answer makes no mistake here, and no model can do better."
     if ends[0] <= constant <= ends[1]:
         return "The two are within the uncertainty: the model is not clearly better than that."
+    if not error:
+        return "The model makes no mistake in these rows."
     share = as_percent(abs(1 - error / constant), 0)
     if error < constant:
         return (
@@ -128,52 +129,32 @@ def _judged(error: float, constant: float, ends: tuple[float, float], what: str,
 
 def separability_text(verdict: Verdict) -> tuple[str, str]:
     """Return a verdict in a phrase, and in sentences what it means."""
-    labels = [shortened(label, 40) for label in verdict.classes.tolist()]
-    if len(labels) > 2:
-        return _of_many(verdict, len(labels))
-    first, second = labels
-    rows = plural(verdict.shape[0], "row")
-    proof = verdict.proof
-    if isinstance(proof, Separation):
+    rows, several = plural(verdict.shape[0], "row"), len(verdict.classes) > 2
+    first, second = (shortened(label, 40) for label in verdict.classes[:2].tolist())
+    border = "hyperplanes between the classes" if several else "a hyperplane"
+    if verdict.kind == "separable":
+        how = (
+            f"Weights of each class put all {rows} on the right side of {border}."
+            if several
+            else f"A hyperplane has all rows of {first} on one side and all of {second} on the "
+            f"other, {rows} in all."
+        )
         return "Separable", (
-            f"A hyperplane has all {rows} of {first} on one side and all of {second} on the "
-            f"other. The nearest row is {number(proof.margin)} away from it, and no hyperplane "
-            f"keeps more than {number(proof.margin_bound)} away."
+            f"{how} The nearest row is {number(verdict.margin)} away, and no weights keep more "
+            f"than {number(verdict.margin_bound)}."
         )
-    if isinstance(proof, QuasiSeparation):
+    if verdict.kind == "quasi-separable":
         return "Almost separable", (
-            f"A hyperplane has no row of {first} or {second} on the wrong side, but "
-            f"{plural(len(proof.boundary), 'row')} lie on it, and none can avoid that."
+            f"None of the {rows} needs to be on a wrong side, but some lie on {border}, whatever "
+            "the weights."
         )
-    if isinstance(proof, Overlap):
+    if verdict.kind == "overlap":
+        what = "the classes" if several else f"{first} from {second}"
         return "Not separable", (
-            f"No hyperplane tells {first} from {second} without mistakes: "
-            f"{plural(len(proof.rows), 'row')} prove it, whose weighted means coincide."
+            f"No weights tell {what} {'apart ' if several else ''}without mistakes among the "
+            f"{rows}."
         )
-    return "Undecided", ""
-
-
-def _of_many(verdict: Verdict, classes: int) -> tuple[str, str]:
-    """Return the same of three classes and more, which are asked about together."""
-    proof = verdict.proof
-    if isinstance(proof, Separation):
-        return "Separable", (
-            f"Weights of each of the {classes} classes give every row its own class. The nearest "
-            f"row is {number(proof.margin)} away from the boundary to another class, and no "
-            f"weights keep all rows more than {number(proof.margin_bound)} away."
-        )
-    if isinstance(proof, QuasiSeparation):
-        return "Almost separable", (
-            f"Weights of each of the {classes} classes give no row another class, but some rows "
-            "lie on a boundary between two, and none can avoid that."
-        )
-    if isinstance(proof, Overlap):
-        rows = len(set(proof.rows[:, 0].tolist()))
-        return "Not separable", (
-            f"No weights of the {classes} classes give every row its own class: "
-            f"{plural(rows, 'row')} prove it, whose pulls on the weights cancel."
-        )
-    return "Undecided", ""
+    return "Undecided", f"Whether weights tell all {rows} right is not proved either way."
 
 
 def certificate_text(certificate: Certificate) -> str:

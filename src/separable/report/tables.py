@@ -10,6 +10,7 @@ from separable.report.words import (
     NONE,
     as_percent,
     count,
+    difference,
     figure,
     metric_text,
     more_or_less,
@@ -101,8 +102,8 @@ def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
     if not each.difference:
         behind = NONE
     else:
-        noise = "" if each.differs else ", may be chance"
-        behind = figure(tried.metric, abs(each.difference)) + noise
+        noise = ", may be chance" if each.differs is False else ""
+        behind = difference(tried.metric, each.difference) + noise
     return (
         name,
         parameters(each.params),
@@ -129,7 +130,7 @@ def columns(data: Data) -> Table:
             shortened(each.name),
             each.role,
             shortened(each.about, 160) if each.about else "",
-            count(each.missing) if each.missing else NONE,
+            NONE if not each.missing else count(each.missing),
         )
         for each in data.columns[:COLUMNS]
     ]

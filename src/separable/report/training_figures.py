@@ -8,6 +8,7 @@ import numpy as np
 
 from separable.report.charts import Figure, Key, Table, altair, rounded, specification
 from separable.report.words import (
+    as_percent,
     count,
     distinct,
     figure,
@@ -97,8 +98,8 @@ def strengths(curve: StrengthCurve) -> Figure:
         ],
     )
     y = alt.Y("y:Q", title=f"{what} ({better})", scale=alt.Scale(zero=False))
-    chosen = next(k for k, each in enumerate(curve.values) if each == curve.chosen)
-    picked = alt.Chart(alt.Data(values=[values[chosen]])).mark_rule(
+    taken = [row for row, each in zip(values, curve.values, strict=True) if each == curve.chosen]
+    picked = alt.Chart(alt.Data(values=taken)).mark_rule(
         color="var(--c2)", strokeDash=[6, 3], strokeWidth=1.5
     )
     chart = alt.layer(
@@ -143,7 +144,7 @@ def learning(curve: LearningCurve) -> Figure:
         start = _rows(curve.sizes[-1:], [last], [last], [last])
         future = _rows(ahead.sizes, ahead.mean, ahead.low, ahead.high)
         layers += _forecast(start, future)
-        legend.append(Key(f"forecast, {ahead.level:.0%} interval", "var(--c2)", "band"))
+        legend.append(Key(f"forecast, {as_percent(ahead.level, 0)} interval", "var(--c2)", "band"))
         sizes += ahead.sizes.tolist()
     near = _is_near(curve)
     if curve.baseline is not None and near:
@@ -151,10 +152,8 @@ def learning(curve: LearningCurve) -> Figure:
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
         layers.append(alt.Chart(alt.Data(values=ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
         legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
-    beyond = (
-        "" if near else f" The best constant answer, {number(curve.baseline)}, is out of sight."
-    )
-    layers += _measured(measured, curve)
+    beyond = "" if near else f" The best constant answer reaches {number(curve.baseline)}."
+    layers += _measured(measured, curve, sizes)
     rows = _told(curve) + (_told_ahead(curve) if known else [])
     return Figure(
         "learning",
@@ -175,7 +174,7 @@ def _is_near(curve: LearningCurve) -> bool:
     return bool(away <= 3 * span)
 
 
-def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
+def _measured(values: list[dict[str, Any]], curve: LearningCurve, sizes: list[int]) -> list[Any]:
     alt = altair()
     better = "more is better" if curve.greater_is_better else "less is better"
     base = alt.Chart(alt.Data(values=values)).encode(
@@ -183,7 +182,7 @@ def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
             "x:Q",
             title="rows learned from (logarithmic)",
             scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(grid=False, format=",", tickCount=5),
+            axis=alt.Axis(grid=False, format=",", values=_ticks(sizes)),
         ),
         tooltip=_tips(metric_text(curve.metric)),
     )
@@ -194,6 +193,15 @@ def _measured(values: list[dict[str, Any]], curve: LearningCurve) -> list[Any]:
         base.mark_line(color="var(--c1)", strokeWidth=2).encode(y=y),
         base.mark_circle(color="var(--c1)", size=55, opacity=1).encode(y=y),
     ]
+
+
+def _ticks(sizes: list[int]) -> list[int]:
+    """Return sizes to write below a logarithmic axis, far enough from each other."""
+    kept: list[int] = []
+    for size in sorted(set(sizes), reverse=True):
+        if not kept or kept[-1] / size >= (max(sizes) / min(sizes)) ** 0.1:
+            kept.append(size)
+    return kept[::-1]
 
 
 def _forecast(start: list[dict[str, Any]], future: list[dict[str, Any]]) -> list[Any]:

@@ -58,7 +58,7 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
             ("feature", "weight"),
             tuple((n, number(w)) for n, (_, w) in zip(names, both, strict=True)),
         ),
-        (Key(up.towards, "var(--c2)", "bar"), Key(down.towards, "var(--c1)", "bar")),
+        (Key(_towards(up), "var(--c2)", "bar"), Key(_towards(down), "var(--c1)", "bar")),
     )
 
 
@@ -68,3 +68,11 @@ def _title(up: WeightGroup, down: WeightGroup, model: Model) -> str:
     if model.n_scores == 1:
         return f"{shortened(down.label, 30)} or {shortened(up.label, 30)}"
     return shortened(up.label, 40)
+
+
+def _towards(group: WeightGroup) -> str:
+    """Return what the weights do, with the class as this page writes it."""
+    for words in ("towards", "away from"):
+        if group.towards.startswith(words):
+            return f"{words} {shortened(group.label, 40)}"
+    return group.towards

@@ -18,9 +18,9 @@ __all__ = [
     "as_percent",
     "clean",
     "count",
+    "difference",
     "distinct",
     "figure",
-    "isolated",
     "metric_text",
     "more_or_less",
     "number",
@@ -43,21 +43,30 @@ OF_LEARNING_CURVES = {
     "MSE0 - MSE": "squared error less than by the mean",
 }
 #: Longest name in a table or on an axis, in characters.
-NAME_WIDTH, AXIS_WIDTH = 80, 28
-#: The letters of scripts that are written from right to left, and what steers directions.
-RIGHT_TO_LEFT = {"R", "AL", "RLE", "RLO", "RLI", "LRO", "LRE", "LRI", "FSI"}
+NAME_WIDTH, AXIS_WIDTH = 80, 22
+#: What steers the direction of text behind it.
+TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: object) -> str:
-    """Return text without characters that a page cannot hold; lines and tabs stay."""
+    """Return text without characters that a page cannot hold, or that would turn what follows.
+
+    Lines and tabs stay.
+    """
     return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else "\ufffd"
+        "\ufffd" if char in TURNING or (_is_control(char) and char not in "\n\t") else char
         for char in str(text).replace("\r\n", "\n")
     )
 
 
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs")
+
+
 def shortened(text: object, width: int = NAME_WIDTH) -> str:
     """Return text on one line, without its middle where it is longer than ``width``.
+
+    Text that is written from right to left leaves what stands beside it as it is.
 
     Examples
     --------
@@ -65,22 +74,20 @@ def shortened(text: object, width: int = NAME_WIDTH) -> str:
     >>> shortened("messages sent at night", 12)
     'messag…night'
     """
-    line = " ".join(clean(str(text)[: 4 * width] if len(str(text)) > 8 * width else text).split())
-    if len(str(text)) > 8 * width:  # the end of what is long, without cleaning all of it
-        line += "…" + " ".join(clean(str(text)[-width:]).split())
+    line = " ".join(clean(_ends(str(text), width)).split())
     if not line:
         return "(empty)"
-    if len(line) <= width:
-        return line
-    head = width // 2
-    return f"{line[:head]}…{line[len(line) - (width - head - 1) :]}"
+    if len(line) > width:
+        head = width // 2
+        line = f"{line[:head]}…{line[len(line) - (width - head - 1) :]}"
+    if any(unicodedata.bidirectional(char) in ("R", "AL") for char in line):
+        return f"\u2068{line}\u2069"
+    return line
 
 
-def isolated(text: str) -> str:
-    """Return text whose direction does not reach what stands beside it, where there is no bdi."""
-    if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in text):
-        return f"\u2068{text}\u2069"
-    return text
+def _ends(text: str, width: int) -> str:
+    """Return text, of a long one the beginning and the end, which is all that will be seen."""
+    return text if len(text) <= 10 * width else f"{text[: 4 * width]}…{text[-4 * width :]}"
 
 
 def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
@@ -95,7 +102,7 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
     found: list[str] = []
     taken: set[str] = set()
     for name in names:
-        short, k = isolated(shortened(name, width)), 1
+        short, k = shortened(name, width), 1
         told = short
         while told in taken:
             k += 1
@@ -197,15 +204,16 @@ def figure(metric: str, value: float | None) -> str:
     return number(value)
 
 
+def difference(metric: str, value: float) -> str:
+    """Return how far two figures are apart: shares in points of percent, without the sign."""
+    if metric in PERCENT:
+        return f"{100 * abs(value):.1f}"
+    return f"{abs(value):.3f}" if _is_plain(metric) else number(abs(value), 2)
+
+
 def more_or_less(metric: str, error: float | None) -> str:
     """Return the standard error of a figure, or nothing where there is none."""
-    if error is None or math.isnan(error):
-        return ""
-    if metric in PERCENT:
-        return f"± {100 * error:.1f}"
-    if _is_plain(metric):
-        return f"± {error:.3f}"
-    return f"± {number(error, 2)}"
+    return "" if error is None or math.isnan(error) else f"± {difference(metric, error)}"
 
 
 def _is_plain(metric: str) -> bool:

@@ -14,10 +14,10 @@
     axis: {
       labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", titlePadding: 10,
-      labelPadding: 6, labelLimit: 150, titleLimit: 340, tickSize: 4, labelOverlap: "greedy", labelSeparation: 6,
+      labelPadding: 6, labelLimit: 170, titleLimit: 340, tickSize: 4, labelOverlap: "greedy", labelSeparation: 6,
       labelFlush: false,
     },
-    axisY: { domain: false, ticks: false },
+    axisY: { domain: false, ticks: false, tickCount: 6 },
   };
   const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
 
