@@ -206,7 +206,7 @@ def test_an_overlap_of_a_part_is_enough(monkeypatch):
     verdict, about = separability_of(X, y)
     assert (verdict.kind, verdict.shape) == ("overlap", (50, 2))
     assert "random part of 50 of the 400 rows" in about
-    assert about.endswith("none separates in all rows.")
+    assert about.endswith("what no hyperplane separates in a part, none does in all.")
 
 
 def test_a_part_that_is_separable_says_nothing_about_all_rows(monkeypatch):
