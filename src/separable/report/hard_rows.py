@@ -10,10 +10,12 @@ from separable.report.words import as_percent, clean, count, number, shortened
 if TYPE_CHECKING:
     from separable.report.contents import HardRow, Mark
 
-__all__ = ["Card", "Piece", "cards"]
+__all__ = ["OPEN", "Card", "Piece", "cards"]
 
 #: Rows that are shown; of each so many values and contributions, and so much of a text.
 ROWS, VALUES, CONTRIBUTIONS, LONGEST = 12, 8, 8, 1500
+#: Rows that are seen at once; the others wait to be opened.
+OPEN = 4
 #: Marks weaker than this share of the strongest of their row are left out.
 WEAKEST = 0.08
 #: Shades of marks.

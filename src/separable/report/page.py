@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.report.assets import asset, chart_library, content_security_policy, json_text
+from separable.report.assets import (
+    asset,
+    chart_library,
+    content_security_policy,
+    json_text,
+    packed,
+    packed_library,
+)
 from separable.report.contents import Absent
 from separable.report.sections import gather
 from separable.report.what_if import DATA_ID, FORM_ID, what_if
@@ -18,6 +25,8 @@ __all__ = ["LARGEST", "render"]
 
 #: Bytes of a page, at most.
 LARGEST = 1_500_000
+#: The name of the script of the form among the parts that are packed.
+SCRIPT_ID = "what-if-script"
 NO_ROOM = "The form to try values with would make this page too large."
 
 
@@ -51,32 +60,31 @@ def _size(page: str) -> int:
 
 def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
     values, figures = gather(contents, title)
-    scripts = [chart_library(), asset("page.js")] if figures else []
-    given: dict[str, Any] = {"form": None, "no_form": form}
+    scripts = [asset("page.js")]
+    parts = {}
+    if figures:
+        scripts.append(chart_library())
+        parts["library"] = packed_library()
     if not isinstance(form, Absent):
         scripts.append(form.script)
-        given["form"] = {"style": _markup(form.style), "data": _markup(json_text(form.data))}
-    page: str = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            **values,
-            **given,
-            form_id=FORM_ID,
-            form_data_id=DATA_ID,
-            specs=_markup(json_text({each.key: each.spec for each in figures})),
-            style=_markup(asset("style.css")),
-            scripts=[_markup(script) for script in scripts],
-            policy=content_security_policy(scripts),
-            pct=_percent,
-            level=LEVEL,
-        )
+        parts |= {DATA_ID: packed(json_text(form.data)), SCRIPT_ID: packed(form.script)}
+    page: str = _template().render(
+        **values,
+        form=None if isinstance(form, Absent) else {"id": FORM_ID, "style": _markup(form.style)},
+        no_form=form,
+        specs=_markup(json_text({each.key: each.spec for each in figures})),
+        style=_markup(asset("style.css")),
+        script=_markup(scripts[0]),
+        parts=parts,
+        policy=content_security_policy(scripts),
+        pct=_percent,
+        level=LEVEL,
     )
     return page.lstrip() + "\n"
 
 
-def _environment() -> Any:
-    """Return the templates, which escape every value that they show."""
+def _template() -> Any:
+    """Return the template, which escapes every value that it shows."""
     try:
         import jinja2
     except ImportError as error:
@@ -84,13 +92,14 @@ def _environment() -> Any:
             "Reports need jinja2. Install it with: pip install 'separable[report]'"
         ) from error
     loader = jinja2.FunctionLoader(asset)
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template("page.html")
 
 
 def _markup(text: str) -> Any:

@@ -12,7 +12,7 @@ from separable.report import class_figures, number_figures, tables, training_fig
 from separable.report.charts import Figure
 from separable.report.contents import Absent
 from separable.report.data_figures import target as target_figure
-from separable.report.hard_rows import cards
+from separable.report.hard_rows import OPEN, cards
 from separable.report.summary import certificate_text, headline, separability_text
 from separable.report.weight_figures import SCORES, weights
 from separable.report.words import MINUS, clean, count, number, plural, setting, shortened
@@ -192,7 +192,7 @@ def _features(contents: Contents) -> dict[str, Any]:
 def _hard(contents: Contents) -> dict[str, Any]:
     rows = contents.hard_rows
     if isinstance(rows, Absent):
-        return {"cards": None, "cards_text": "", "hard_rows": rows}
+        return {"cards": None, "cards_text": "", "cards_open": 0, "hard_rows": rows}
     classified = contents.data.task == "classification"
     which = "that the model gets wrong and is most sure of"
     if not classified:
@@ -206,6 +206,7 @@ def _hard(contents: Contents) -> dict[str, Any]:
     about = f" {_sentence(contents.hard_rows_about)}" if contents.hard_rows_about else ""
     return {
         "cards": cards(rows, classified),
+        "cards_open": OPEN,
         "cards_text": text + about + (marks if marked else ""),
         "hard_rows": None,
     }

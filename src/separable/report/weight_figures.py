@@ -17,6 +17,8 @@ __all__ = ["weights"]
 ALONE, TOGETHER = 12, 6
 #: Scores that are drawn.
 SCORES = 12
+#: Shorter bars, as a share of the longest, are left out.
+LEAST = 0.005
 
 
 def weights(model: Model) -> list[Figure]:
@@ -30,7 +32,7 @@ def weights(model: Model) -> list[Figure]:
 
 def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | None:
     alt = altair()
-    both = [*up.weights, *reversed(down.weights)]
+    both = _seen([*up.weights, *reversed(down.weights)])
     if not both:
         return None
     names = distinct(name for name, _ in both)
@@ -60,6 +62,12 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         ),
         (Key(_towards(up), "var(--c2)", "bar"), Key(_towards(down), "var(--c1)", "bar")),
     )
+
+
+def _seen(weights: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the weights whose bars can be seen beside the longest."""
+    largest = max((abs(w) for _, w in weights), default=0.0)
+    return [(name, w) for name, w in weights if abs(w) >= LEAST * largest]
 
 
 def _title(up: WeightGroup, down: WeightGroup, model: Model) -> str:
