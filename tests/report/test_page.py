@@ -14,7 +14,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
-from separable import LinearModel
+from separable import LinearModel, VotedPerceptron
 from separable.model.metric_case import case_of
 from separable.plot.judged import ranked
 from separable.report import page
@@ -386,7 +386,24 @@ def test_a_title_is_taken_from_the_call_then_from_the_contents():
 def test_a_model_without_weights_says_so():
     model = LinearModel([[0.0]], [1.0], ["no", "yes"], "score")
     text = Parsed(render(replace(specimens.nothing(), model=model))).text
-    assert "All weights of 1 feature are 0" in text
+    assert "All weights of 1 feature are 0." in text
+
+
+def test_many_classes_draw_the_weights_of_the_most_common_and_list_all():
+    given = specimens.many_classes(14)
+    found = Parsed(page_of("many_classes"))
+    common = {label for label, _ in given.data.target_counts[:6]}
+    drawn = {key for key in found.data("charts") if key.startswith("weights-")}
+    assert drawn == {f"weights-{int(label.split()[1])}" for label in common}
+    for k, label in enumerate(given.model.classes):
+        best = int(given.model.weights[k].argmax())
+        assert f"{label} pixel {best} {number(given.model.weights[k].max(), 3)}" in found.text
+
+
+def test_a_voted_model_says_that_its_weights_vote():
+    X, y = np.eye(4), [0, 0, 1, 1]
+    given = replace(specimens.nothing(), model=VotedPerceptron().fit(X, y).model_)
+    assert "Many sets of weights of 4 features vote" in Parsed(render(given)).text
 
 
 def test_a_strength_that_is_not_on_the_curve_is_not_marked():
