@@ -228,7 +228,8 @@ def test_learning_curve_is_that_of_select():
 
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5]
-    curve, about = learning_curve_of(LDA(), X, y, is_classifier=True, seed=4, how=" of cells")
+    given = {"is_classifier": True, "seed": 4, "how": " of cells"}
+    curve, about = learning_curve_of(LDA(), X, y, seconds=1e9, **given)
     assert curve.to_dict() == learning_curve(LDA(), X, y, random_state=4).to_dict()
     assert about.startswith("569 rows of cells. Each repetition holds out 30 % of them at random,")
 
