@@ -43,7 +43,9 @@ EMOJI = "👩‍👩‍👧‍👦🎉"
 CONTROL = "nul\x00 bell\x07 tab\t line\nline\u2028"
 LONE = "half of a pair \ud800"
 LONG = "long " * 2000
-HOSTILE = (SCRIPT, IMAGE, EXPRESSION, QUOTES, RIGHT_TO_LEFT, EMOJI, CONTROL, LONG)
+#: Names that every object of JavaScript has.
+TAKEN = ("constructor", "__proto__", "toString")
+HOSTILE = (SCRIPT, IMAGE, EXPRESSION, QUOTES, RIGHT_TO_LEFT, EMOJI, CONTROL, LONG, *TAKEN)
 
 REPRODUCTION = Reproduction(
     ("pip install separable", "separable train rows.csv --target y --report"),

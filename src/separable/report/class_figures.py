@@ -22,7 +22,16 @@ from separable.report.charts import (
     specification,
     thinned,
 )
-from separable.report.words import LEVEL, as_percent, count, distinct, number, plural, shortened
+from separable.report.words import (
+    LEVEL,
+    as_percent,
+    count,
+    distinct,
+    number,
+    plural,
+    sealed,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,20 +63,26 @@ def confusion(found: Evaluation) -> Figure | None:
     known = [place for place, each in enumerate(found.classes) if each.known]
     k = len(matrix)
     names = distinct((each.label for each in found.classes), 20 if k <= NUMBERED else 14)
+    values_of = [sealed(name) for name in names]
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     values = [
-        {"t": names[i], "p": names[j], "n": int(matrix[i, j]), "s": float(f"{shares[i, j]:.4g}")}
+        {
+            "t": sealed(names[i]),
+            "p": sealed(names[j]),
+            "n": int(matrix[i, j]),
+            "s": float(f"{shares[i, j]:.4g}"),
+        }
         for i in range(k)
         for j in known
     ]
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X(
             "p:N",
-            sort=[names[j] for j in known],
+            sort=[values_of[j] for j in known],
             title="predicted",
             axis=alt.Axis(orient="top", labelAngle=0 if _short(names) else -90, grid=False),
         ),
-        y=alt.Y("t:N", sort=names, title="true class", axis=alt.Axis(grid=False)),
+        y=alt.Y("t:N", sort=values_of, title="true class", axis=alt.Axis(grid=False)),
         tooltip=[
             alt.Tooltip("t:N", title="true class"),
             alt.Tooltip("p:N", title="predicted"),
@@ -127,7 +142,7 @@ def roc(case: ClassCase) -> Figure:
     curves, told = [], []
     for rank, place in enumerate(kept):
         x, y, at = found.fpr[place], found.tpr[place], found.thresholds[place]
-        some = thinned(x, y)
+        some = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
         curves.append(_points(rank, names[rank], x[some], y[some], at[some]))
         told += _told(names[rank], x, y, at)
     line = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(

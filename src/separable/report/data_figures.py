@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from separable.report.charts import Figure, Table, altair, rounded, specification
-from separable.report.words import as_percent, count, distinct, number, plural, shortened
+from separable.report.words import as_percent, count, distinct, number, plural, sealed, shortened
 
 if TYPE_CHECKING:
     from separable.report.contents import Data
@@ -29,12 +29,12 @@ def _classes(data: Data) -> Figure:
     names = distinct(label for label, _ in shown)
     whole = max(1, sum(n for _, n in data.target_counts))
     values = [
-        {"c": name, "n": int(n), "s": round(n / whole, 5)}
+        {"c": sealed(name), "n": int(n), "s": round(n / whole, 5)}
         for name, (_, n) in zip(names, shown, strict=True)
     ]
     bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", height={"band": 0.72})
     chart = bars.encode(
-        y=alt.Y("c:N", sort=names, title=None, axis=alt.Axis(grid=False)),
+        y=alt.Y("c:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         x=alt.X("n:Q", title="rows", axis=alt.Axis(tickCount=5)),
         tooltip=[
             alt.Tooltip("c:N", title="class"),

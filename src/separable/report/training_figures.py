@@ -15,6 +15,7 @@ from separable.report.words import (
     metric_text,
     more_or_less,
     number,
+    sealed,
     setting,
 )
 
@@ -37,11 +38,11 @@ def learners(tried: Tried) -> Figure | None:
         error = each.standard_error or 0.0
         mean, low, high = rounded([score, score - error, score + error])
         taken = int(each.learner == tried.taken)
-        values.append({"m": name, "x": mean, "l": low, "h": high, "t": taken})
+        values.append({"m": sealed(name), "x": mean, "l": low, "h": high, "t": taken})
     what = metric_text(tried.metric)
     better = "more is better" if tried.greater_is_better else "less is better"
     base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("m:N", sort=names, title=None, axis=alt.Axis(grid=False)),
+        y=alt.Y("m:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         color=alt.condition("datum.t", alt.value("var(--c2)"), alt.value("var(--c1)")),
         tooltip=[
             alt.Tooltip("m:N", title="learner"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from separable.report.charts import Figure, Key, Table, altair, rounded, specification
-from separable.report.words import distinct, number, shortened
+from separable.report.words import distinct, number, sealed, shortened
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
@@ -35,12 +35,12 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         return None
     names = distinct(name for name, _ in both)
     values = [
-        {"f": name, "w": w, "z": 0, "s": int(w > 0)}
+        {"f": sealed(name), "w": w, "z": 0, "s": int(w > 0)}
         for name, w in zip(names, rounded([w for _, w in both]), strict=True)
         if w is not None
     ]
     base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("f:N", sort=names, title=None, axis=alt.Axis(grid=False)),
+        y=alt.Y("f:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         x=alt.X("w:Q", title="weight", axis=alt.Axis(tickCount=5)),
         tooltip=[
             alt.Tooltip("f:N", title="feature"),

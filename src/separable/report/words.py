@@ -25,6 +25,7 @@ __all__ = [
     "more_or_less",
     "number",
     "plural",
+    "sealed",
     "setting",
     "shortened",
 ]
@@ -110,6 +111,14 @@ def distinct(names: Iterable[object], width: int = AXIS_WIDTH) -> list[str]:
         taken.add(told)
         found.append(told)
     return found
+
+
+def sealed(name: str) -> str:
+    """Return a name as a value of a chart: between two characters that are not seen.
+
+    Charts keep values as keys of objects, where ``constructor`` and the like are taken already.
+    """
+    return name if name.startswith("\u2068") else f"\u2068{name}\u2069"
 
 
 def count(n: float) -> str:
