@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from separable.export import python_runtime as runtime
-from separable.export.literals import described, laid_out, python, tests
+from separable.export.literals import described, laid_out, python, read_from_json, tests
 from separable.export.vectors import PRECISION
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     """
     kinds = {step.kind for step in plan.steps}
     shares = plan.probabilities is not None
+    model = described(plan)
+    large = read_from_json(model, "json.loads", '"".join(%s)')
     functions = ["scores", "predict", *["probabilities"] * shares]
     lines = [
         f'"""A {plan.title} model as plain Python, written by separable export.',
@@ -52,11 +54,11 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         f"{', '.join(functions)}. Run this file to test it.",
         '"""',
         "",
-        *[f"import {name}" for name in _imports(kinds)],
+        *[f"import {name}" for name in sorted([*_imports(kinds), *["json"] * bool(large)])],
         "",
         f"COLUMNS = {laid_out(plan.columns, python)}",
         f"CLASSES = {laid_out(plan.classes, python)}",
-        f"MODEL = {laid_out(described(plan), python)}",
+        f"MODEL = {large or laid_out(model, python)}",
         f"TESTS = {laid_out(tests(vectors), python)}",
         f"PRECISION = {PRECISION!r}",
         "",
