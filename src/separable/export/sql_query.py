@@ -28,6 +28,8 @@ __all__ = ["write"]
 
 #: More classes are refused: each is compared with each.
 MOST_CLASSES = 200
+#: More columns no table has: of PostgreSQL 1600, of SQLite 2000 as it is usually built.
+MOST_COLUMNS = 1600
 #: Names out of classes that are longer, or not words, are replaced by numbers.
 _WORD = re.compile(r"[\w .+-]{1,40}")
 
@@ -48,11 +50,7 @@ def write(
     """
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
-    if len(plan.classes or ()) > MOST_CLASSES:
-        raise ExportError(
-            f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
-            f"each is too large above {MOST_CLASSES}. Export it to Python, JavaScript, C or ONNX."
-        )
+    _refuse_large(plan)
     names = [*keep, *_names_out(plan)]
     if len({name.lower() for name in names}) < len(names):
         raise ExportError(
@@ -67,6 +65,19 @@ def write(
     ]
     stages = _stages(plan, table, kept)
     return f"{_head(plan)}{_self_test(plan, vectors)}{_query(stages, [*out, *answers])};\n"
+
+
+def _refuse_large(plan: Plan) -> None:
+    if len(plan.classes or ()) > MOST_CLASSES:
+        raise ExportError(
+            f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
+            f"each is too large above {MOST_CLASSES}. Export it to Python, JavaScript, C or ONNX."
+        )
+    if len(plan.columns) > MOST_COLUMNS:
+        raise ExportError(
+            f"The model takes {len(plan.columns)} columns, and a table of PostgreSQL has at most "
+            f"{MOST_COLUMNS}, of SQLite 2000. Export it to Python, JavaScript, C or ONNX."
+        )
 
 
 def _head(plan: Plan) -> str:
