@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.alpha_table import AlphaTable
 from separable.certified.penalised_squares import NET_REQUIREMENTS, PenalisedSquares
 from separable.certified.searched import (
     FOLDS,
+    Searched,
     are_paths_kept,
     evidence_of_search,
     is_grid,
@@ -50,7 +50,7 @@ def _is_alphas(value: Any) -> bool:
 ALPHAS = Requirement("an int >= 1 or a sequence of finite floats > 0", _is_alphas)
 
 
-class AlphaSearch(PenalisedSquares):
+class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
     """Learns all folds and alphas, then all rows with the best."""
 
     alphas: Any
@@ -60,6 +60,7 @@ class AlphaSearch(PenalisedSquares):
     select: str
     warm_start = False
 
+    _default_scoring = "neg_mean_squared_error"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alphas": ALPHAS,
         "eps": SHARE,
@@ -105,8 +106,8 @@ class AlphaSearch(PenalisedSquares):
         self._warn_of_table(table)
         self._table = table
         ratio, place = table.chosen
-        plain = self._plain(table.alpha, float(table.ratios[ratio]))
-        fitted = folds.last_fit(lesson, plain, table.alphas[ratio, : place + 1])
+        plain = self._plain(table.strength, table.ratio)
+        fitted = folds.last_fit(lesson, plain, table.strengths[ratio, : place + 1])
         self._keep(fitted, lesson, self._found(table))
         return self
 
@@ -172,7 +173,7 @@ class AlphaSearch(PenalisedSquares):
         """Return the score of the rows that a fold held out."""
         assert scorers is not None
         learned, X_test = found.learned(at[1]), None
-        plain = self._plain(float(table.alphas[at]), float(table.ratios[at[0]]))
+        plain = self._plain(float(table.strengths[at]), float(table.ratios[at[0]]))
         if scorers[0].metric is None:  # it may ask for anything
             learned.give(plain, material, X)
             X_test = take(X, found.split.test)
@@ -188,32 +189,23 @@ class AlphaSearch(PenalisedSquares):
         if len(bad):
             at = tuple(bad[0])
             raise ValueError(
-                f"The score with alpha={table.alphas[at]:g} is {table.mean[at]}. Squared errors "
+                f"The score with alpha={table.strengths[at]:g} is {table.mean[at]}. Squared errors "
                 "may overflow: scale y. A scorer may not be defined for so few rows: use larger "
                 "folds."
             )
         if table.edge is not None and not isinstance(self.alphas, Integral):
-            warn_of_edge("alpha", table.alpha, table.edge, stacklevel=3)
+            warn_of_edge("alpha", table.strength, table.edge, stacklevel=3)
         warn_of_short_fits(self, table.known_certificates(), "larger alphas")
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
         """Return what a model keeps of the search."""
         return {
-            "alpha": table.alpha,
-            "l1_ratio": float(table.ratios[table.chosen[0]]),
+            "alpha": table.strength,
+            "l1_ratio": table.ratio,
             **evidence_of_search(table, self._scoring_name()),
         }
 
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return "neg_mean_squared_error"
-        return self.scoring if isinstance(self.scoring, str) else "callable"
-
     # ------------------------------------------------------------------ what was found
-
-    def _tabled(self) -> AlphaTable:
-        check_is_fitted(self)
-        return self._table
 
     def _without_ratios(self, values: NDArray[Any], axis: int) -> Any:
         """Return values of all mixtures; without that axis where there is one mixture."""
@@ -222,12 +214,12 @@ class AlphaSearch(PenalisedSquares):
     @property
     def alpha_(self) -> float:
         """The alpha that was chosen."""
-        return self._tabled().alpha
+        return self._tabled().strength
 
     @property
     def alphas_(self) -> Floats:
         """The alphas that were tried, (S,), or (R, S) for several l1_ratio."""
-        alphas: Floats = self._without_ratios(self._tabled().alphas, 0)
+        alphas: Floats = self._without_ratios(self._tabled().strengths, 0)
         return alphas
 
     @property
@@ -245,7 +237,7 @@ class AlphaSearch(PenalisedSquares):
     @property
     def n_iter_(self) -> NDArray[np.int64]:
         """Passes over the columns, of each fold and alpha, (F, S) or (F, R, S)."""
-        steps: NDArray[np.int64] = self._without_ratios(self._tabled().steps, 1)
+        steps: NDArray[np.int64] = self._without_ratios(self._tabled().passes, 1)
         return steps
 
     @property
@@ -257,18 +249,12 @@ class AlphaSearch(PenalisedSquares):
         )
 
     @property
-    def best_score_(self) -> float:
-        """The mean score of the alpha that was chosen."""
-        table = self._tabled()
-        return float(table.mean[table.chosen])
-
-    @property
     def cv_results_(self) -> dict[str, Floats]:
         """The score of each l1_ratio and alpha, one after the other, with its standard error."""
         table = self._tabled()
         return {
-            "alpha": table.alphas.ravel(),
-            "l1_ratio": np.repeat(table.ratios, table.alphas.shape[1]),
+            "alpha": table.strengths.ravel(),
+            "l1_ratio": np.repeat(table.ratios, table.strengths.shape[1]),
             "mean_score": table.mean.ravel(),
             "standard_error": table.standard_error.ravel(),
             "fold_scores": table.scores.reshape(len(table.scores), -1).T,

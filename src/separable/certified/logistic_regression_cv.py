@@ -14,6 +14,7 @@ from separable.certified.logistic_regression import (
     refuse_no_penalty,
 )
 from separable.certified.problem import Penalty
+from separable.certified.searched import plain_of
 from separable.certified.strength_search import StrengthSearch, strengths_of
 from separable.model.parameters import UNIT_INTERVAL, Requirement
 from separable.model.probability import probabilities
@@ -46,7 +47,7 @@ L1_RATIOS = Requirement(
 
 def _score_of(table: Table) -> float:
     """Return the score that a table is chosen by; one that cannot be is chosen, to be refused."""
-    return float(table.mean[table.chosen]) if np.isfinite(table.mean).all() else np.inf
+    return table.best_score if np.isfinite(table.mean).all() else np.inf
 
 
 class LogisticRegressionCV(Logits, StrengthSearch):
@@ -175,6 +176,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **StrengthSearch._requirements,
         "l1_ratio": L1_RATIOS,
@@ -213,23 +215,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         return self._tabled().l1_ratio
 
     def _plain(self) -> LogisticRegression:
-        return LogisticRegression(
-            l1_ratio=self._penalty().l1_ratio,
-            multi_class=self.multi_class,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
-
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return "neg_log_loss"
-        return self.scoring if isinstance(self.scoring, str) else "callable"
+        return plain_of(self, LogisticRegression, l1_ratio=self._penalty().l1_ratio)
 
     def _shares_by(self) -> Literal["logistic", "softmax"]:
         return "softmax" if self._is_joint() else "logistic"

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted, Material
+from separable.certified.l1_solve import patience
 from separable.certified.left_out import left_out
 from separable.certified.losses import SquaredError
 from separable.certified.preparation import level_target
@@ -124,7 +125,8 @@ class PenalisedSquares(CertifiedRegressor):
         start, steps = self._last_weights(lesson), 0
         request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
-            fitted = self._learn_from_sums(lesson, request, start)
+            first = replace(request, max_iter=patience(lesson.rows, request.max_iter))
+            fitted = self._learn_from_sums(lesson, first, start)
             steps = int(fitted.passes[0])
             converged = fitted.judgement.certificates[0].converged
             if converged or end.asked.is_set() or steps >= request.max_iter:
