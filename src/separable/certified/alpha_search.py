@@ -83,7 +83,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
 
     # ------------------------------------------------------------------ searching
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from folds with every alpha, then from all rows with the best.
 
         Parameters
@@ -92,6 +92,9 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Weight k is the row k times, in learning and in scores; 0 is no row.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
 
         Returns
         -------
@@ -100,7 +103,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         self._check_parameters()
         material = self._material(X, y, sample_weight)
         lesson = self._lesson(material)  # what cannot be learned is told before the search
-        folds = AlphaFolds(self, material, self._splits(material))
+        folds = AlphaFolds(self, material, self._splits(material, groups))
         table = self._search(folds, material, X)
         self._remember_columns(X)
         self._warn_of_table(table)
@@ -111,9 +114,11 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         self._keep(fitted, lesson, self._found(table))
         return self
 
-    def _splits(self, material: Material) -> list[Split]:
+    def _splits(self, material: Material, groups: Any) -> list[Split]:
         n = material.rows.n_rows
         cv = self.cv
+        if cv is None and groups is not None:
+            cv = FOLDS
         if cv is None:
             if n < 2:
                 raise ValueError(
@@ -122,7 +127,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
                 )
             seed = check_random_state(self.random_state).randint(0, 2**31 - 1)
             cv = KFold(min(FOLDS, n), shuffle=True, random_state=seed)
-        return read_splits(cv, self, material.rows.to_matrix(), material.target, None, n)
+        return read_splits(cv, self, material.rows.to_matrix(), material.target, groups, n)
 
     def _grid(self, folds: AlphaFolds, ratios: Floats) -> Floats:
         """Return the alphas of each mixture, (R, S), from large to small."""
@@ -218,9 +223,13 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
 
     @property
     def alphas_(self) -> Floats:
-        """The alphas that were tried, (S,), or (R, S) for several l1_ratio."""
-        alphas: Floats = self._without_ratios(self._tabled().strengths, 0)
-        return alphas
+        """The alphas that were tried, (S,), or (R, S) for several l1_ratio with grids of their own.
+
+        Alphas that were given are the same for each.
+        """
+        strengths = self._tabled().strengths
+        alphas: Floats = strengths if isinstance(self.alphas, Integral) else strengths[0]
+        return alphas[0] if alphas.ndim == 2 and len(alphas) == 1 else alphas
 
     @property
     def scores_(self) -> Floats:

@@ -22,6 +22,8 @@ from separable.model.probability import probabilities
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from separable.certified.estimator import Material
     from separable.certified.fold_lanes import Learned
     from separable.certified.strength_search import Table
@@ -72,9 +74,9 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         error of the best.
     refit : bool, default True
         Learn all rows with the C that was chosen; False: there is no model.
-    l1_ratio : float or sequence of float, default 0.0
-        As in ``LogisticRegression``. Of several, that with the best score is taken, the first of
-        those that tie; the tables below are its own.
+    l1_ratios : float or sequence of float, default 0.0
+        As ``l1_ratio`` in ``LogisticRegression``. Of several, that with the best score is taken,
+        the first of those that tie; the tables below are its own.
     multi_class : {"multinomial", "ovr"}, default "multinomial"
         As in ``LogisticRegression``.
     fit_intercept : bool, default True
@@ -105,6 +107,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         The C that was chosen.
     l1_ratio_ : float
         The share of l1 that was chosen, or given.
+    l1_ratios_ : ndarray
+        All that were tried.
     best_score_ : float
         Its mean score.
     Cs_ : ndarray of shape (S,)
@@ -149,7 +153,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         scoring: Any = None,
         select: str = "min",
         refit: bool = True,
-        l1_ratio: Any = 0.0,
+        l1_ratios: Any = 0.0,
         multi_class: str = "multinomial",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -165,7 +169,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.scoring = scoring
         self.select = select
         self.refit = refit
-        self.l1_ratio = l1_ratio
+        self.l1_ratios = l1_ratios
         self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -179,13 +183,13 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **StrengthSearch._requirements,
-        "l1_ratio": L1_RATIOS,
+        "l1_ratios": L1_RATIOS,
         "multi_class": MULTI_CLASS,
     }
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratio)
+        refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratios)
 
     def _penalty(self) -> Penalty:
         """Return the penalty that is tried, or was chosen; before that the first to try."""
@@ -194,7 +198,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
 
     @property
     def _l1_ratios(self) -> list[float]:
-        return [float(each) for each in np.atleast_1d(self.l1_ratio)]
+        return [float(each) for each in np.atleast_1d(self.l1_ratios)]
 
     def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
         """Search with each share of l1 and keep the best."""
@@ -208,6 +212,12 @@ class LogisticRegressionCV(Logits, StrengthSearch):
 
     def _found(self, table: Table) -> dict[str, Any]:
         return {**super()._found(table), "l1_ratio": table.l1_ratio}
+
+    @property
+    def l1_ratios_(self) -> NDArray[np.float64]:
+        """The shares of l1 that were tried."""
+        self._tabled()
+        return np.array(self._l1_ratios)
 
     @property
     def l1_ratio_(self) -> float:

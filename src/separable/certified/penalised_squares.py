@@ -51,6 +51,8 @@ __all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
 
 #: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
 EXTREME = 2.0**-30
+#: Without a penalty another learner is exact.
+PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
 #: Of parameters that all of these learners have.
 NET_REQUIREMENTS: dict[str, Requirement] = {
     "positive": BOOL,
@@ -70,7 +72,7 @@ class PenalisedSquares(CertifiedRegressor):
     random_state = 0  # of no use: passes go over the columns in their order
 
     _strength = "alpha"
-    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": POSITIVE, **NET_REQUIREMENTS}
+    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
 
     # ------------------------------------------------------------------ the problem
 

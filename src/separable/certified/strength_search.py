@@ -122,7 +122,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
 
     # ------------------------------------------------------------------ searching
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from folds with every C, then from all rows with the best.
 
         Parameters
@@ -132,6 +132,9 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
             The class of each row.
         sample_weight : array-like of shape (n,), optional
             Weight k is the row k times, in learning and in scores; 0 is no row.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
 
         Returns
         -------
@@ -141,8 +144,10 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         material = self._material(X, y, sample_weight)
         lesson = self._lesson(material)  # what cannot be learned is told before the search
         labels = material.labels
-        cv = self._folds(material) if self.cv is None else self.cv
-        splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))
+        cv = self.cv
+        if cv is None:
+            cv = self._folds(material) if groups is None else FOLDS
+        splits = read_splits(cv, self, material.rows.to_matrix(), labels, groups, len(labels))
         with naming_columns(column_names(X)):
             table = self._search(material, splits, X)
         self._remember_columns(X)
