@@ -14,6 +14,7 @@ import separable
 import separable.data
 import separable.features
 import separable.plot
+import separable.report
 
 HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "numpy", "pyarrow"}
 
@@ -51,11 +52,11 @@ def test_listing_the_names_imports_nothing():
 def test_every_public_name_is_listed():
     assert sorted(separable.__all__) == sorted([*separable._HOMES, "__version__"])
     assert set(separable.__all__) <= set(dir(separable))
-    for package in (separable.data, separable.features, separable.plot):
+    for package in PACKAGES[1:]:
         assert sorted(package.__all__) == sorted(package._HOMES)
 
 
-PACKAGES = (separable, separable.data, separable.features, separable.plot)
+PACKAGES = (separable, separable.data, separable.features, separable.plot, separable.report)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
     contents = replace(
         contents,
         measured=Measured(
-            f"{len(judged.truth)} rows of {file_name(given.data)}",
+            f"{len(judged.truth)} rows of {data_name(given.data)}",
             figures,
             judged.truth,
             judged.answers,

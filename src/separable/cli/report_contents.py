@@ -56,7 +56,12 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
         contents = replace(
             contents,
             measured=Measured(
-                held_out.how, held_out.figures, judged.truth, judged.answers, judged.weight
+                held_out.how,
+                held_out.figures,
+                judged.truth,
+                judged.answers,
+                judged.weight,
+                held_out.caution,
             ),
             hard_rows=found,
             hard_rows_about=about,

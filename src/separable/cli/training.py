@@ -57,6 +57,8 @@ class HeldOut:
         Which rows these are, in words.
     judged : JudgedRows or None
         The rows, and what the model that did not learn from them answers, if they were kept.
+    caution : str or None
+        Why the figures may be too good.
     own_file : bool, default False
         They are of a file of their own, so that the model was trained once.
     """
@@ -64,6 +66,7 @@ class HeldOut:
     figures: Evaluation
     how: str
     judged: JudgedRows | None = None
+    caution: str | None = None
     own_file: bool = False
 
 
@@ -150,27 +153,15 @@ def train_model(
     comparison = compare_candidates(problem, encoded)
     fitted = _fit(problem, encoded, comparison)
     constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
-    held_out, judged = None, None
+    held_out = _test(problem, fitted, comparison, constant, test, (train_rows, test_rows))
     whole: Encoded = encoded
-    if test is not None:
-        judged, table = _judged_file(problem, fitted, test)
-        told += shared_rows(problem.take(train_rows), table)
-        how = f"Tested on {len(judged.truth)} rows of {file_name(test)}"
-    elif len(test_rows):
-        judged = _judged_part(problem, fitted, test_rows, len(train_rows))
-        told += shared_rows(problem.take(train_rows), problem.take(test_rows))
-        how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
-    if judged is not None:
-        figures = evaluation(
-            judged.answers, judged.truth, judged.weight, comparison.judge.positive, constant
-        )
-        held_out = HeldOut(figures, how, judged if keep else None, own_file=test is not None)
-    kept = None
     if len(test_rows):
         whole = Encoded(problem, np.arange(len(problem)))
-    if keep:
-        kept = KeptRows(encoded, whole)
-    del encoded, judged
+    kept = KeptRows(encoded, whole) if keep else None
+    if held_out is not None:
+        told += filter(None, [held_out.caution])
+        held_out = held_out if keep else replace(held_out, judged=None)
+    del encoded  # room for all rows, where they are not kept
     if len(test_rows):
         fitted = _fit(problem, whole, comparison)
     training = _told(problem, comparison, fitted, held_out, constant, told, command)
@@ -220,6 +211,31 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
         learner.fit(rows, values, **given)
     told = [fit_warning(one.message, learner.model_, len(values), encoder) for one in caught]
     return _Fitted(encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told)))
+
+
+def _test(
+    problem: Problem,
+    fitted: _Fitted,
+    comparison: Comparison,
+    constant: Any,
+    test: str | None,
+    parts: tuple[Rows, Rows],
+) -> HeldOut | None:
+    """Measure on a file of its own, or on the rows held out; None where there are none."""
+    train_rows, test_rows = parts
+    if test is not None:
+        judged, table = _judged_file(problem, fitted, test)
+        how = f"Tested on {len(judged.truth)} rows of {data_name(test)}"
+    elif len(test_rows):
+        judged = _judged_part(problem, fitted, test_rows, len(train_rows))
+        table = problem.take(test_rows)
+        how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
+    else:
+        return None
+    positive = comparison.judge.positive
+    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
+    caution = next(iter(shared_rows(problem.take(train_rows), table)), None)
+    return HeldOut(figures, how, judged, caution, own_file=test is not None)
 
 
 def _judged_part(problem: Problem, fitted: _Fitted, rows: Rows, n_train: int) -> JudgedRows:

@@ -29,7 +29,7 @@ def separability_part(judged: JudgedRows, of_what: str = "", seed: int = 0) -> d
     if model.classes is None:
         return {"separability": Absent(NUMBERS_PREDICTED), "separability_rows": ""}
     verdict, about = separability_of(
-        judged.rows, judged.truth, of_what=of_what, feature_names=model.feature_names, seed=seed
+        judged.rows, judged.labels(), of_what=of_what, feature_names=model.feature_names, seed=seed
     )
     return {"separability": verdict, "separability_rows": about}
 
@@ -56,7 +56,7 @@ def growth_of(
     curve, about = learning_curve_of(
         learner,
         judged.rows.to_matrix(),
-        judged.truth,
+        judged.labels(),
         seconds=seconds,
         is_classifier=judged.model.classes is not None,
         weight=judged.weight,

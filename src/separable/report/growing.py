@@ -68,19 +68,26 @@ def learning_curve_of(
     """
     given = _Given(estimator, X, y, is_classifier, weight, groups, seed)
     n = len(y)
-    start = time.monotonic()
     try:
-        curve, used = given.curve(min(FIRST, n)), min(FIRST, n)
-        took = max(time.monotonic() - start, 1e-3)
-        larger = _affordable(used, n, (seconds - took) / took)
-        if larger > used:
-            curve, used = given.curve(larger), larger
+        curve, used = _grown(given, n, seconds)
     except Exception as error:  # of rows that are too few, or of a fit that fails on some
         reason = " ".join(str(error).split()) or type(error).__name__
         return Absent(f"There is no learning curve of these rows. {reason}"), ""
     if len(curve.sizes) < SIZES:
         return Absent(f"{n} rows are too few for a learning curve."), ""
     return curve, _about(used, n, how, groups)
+
+
+def _grown(given: _Given, n: int, seconds: float) -> tuple[LearningCurve, int]:
+    """Return the curve of as many rows as there is time for, and their number."""
+    over = time.monotonic() + seconds
+    used, larger = 0, min(FIRST, n)
+    while larger > used:
+        begun, used = time.monotonic(), larger
+        curve = given.curve(used)
+        now = time.monotonic()
+        larger = _affordable(used, n, (over - now) / max(now - begun, 1e-3))
+    return curve, used
 
 
 def _affordable(used: int, n: int, times: float) -> int:
@@ -92,15 +99,17 @@ def _affordable(used: int, n: int, times: float) -> int:
         return n
     # a round number, so that it seldom depends on the machine
     unit = int(10 ** math.floor(math.log10(rows)))
-    return max(used, min(n, next(k for k in (5, 2, 1) if k * unit <= rows) * unit))
+    return max(used, min(n, next(k for k in (7, 5, 3, 2, 1) if k * unit <= rows) * unit))
 
 
 def _about(used: int, n: int, how: str, groups: Any) -> str:
-    of = f"{n} rows" if used == n else f"A random part of {used} of {n} rows: more would take long"
+    rows = f"{n} rows{how}."
+    if used < n:
+        rows = f"A random part of {used} of {n} rows{how}: more would take long."
     apart = ", rows of one group in one part" if groups is not None else ""
     return (
-        f"{of}{how}. Each repetition holds out 30 % of them at random{apart}, and learns from "
-        "more and more of the others."
+        f"{rows} Each repetition holds out 30 % of them at random{apart}, and learns from more and "
+        "more of the others."
     )
 
 

@@ -125,7 +125,7 @@ def _taken_apart(
     """Return some rows, each with what adds to its score."""
     if not len(places):
         return ()
-    explanation = judged.model.explain(judged.rows.take(places))
+    explanation, labels = judged.model.explain(judged.rows.take(places)), judged.labels()
     found = []
     for place, one in zip(places.tolist(), explanation, strict=True):
         raw = {} if judged.raw is None else judged.raw(place)
@@ -138,7 +138,7 @@ def _taken_apart(
         found.append(
             HardRow(
                 row=int(judged.places[place]) + 1,
-                truth=label_value(judged.truth[place]),
+                truth=label_value(labels[place]),
                 predicted=predicted,
                 probability=None if chance is None else float(chance[place]),
                 margin=float(short[place]),

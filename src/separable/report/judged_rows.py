@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
@@ -44,3 +45,16 @@ class JudgedRows:
     places: NDArray[np.integer[Any]]
     weight: NDArray[np.float64] | None = None
     raw: Callable[[int], Mapping[str, Any]] | None = None
+
+    def labels(self) -> NDArray[Any]:
+        """Return the truth as labels of one type: those of the model, where it knows them all."""
+        from separable.model.metric_case import ClassCase, case_of
+
+        if self.answers.classes is None:
+            return self.truth
+        case = case_of(self.truth, self.answers)
+        assert isinstance(case, ClassCase)
+        known: NDArray[Any] = self.answers.classes
+        if case.truth.max(initial=0) >= case.n_known:
+            known = np.array([str(label) for label in case.labels])
+        return known[case.truth]

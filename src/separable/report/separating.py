@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["separability_of"]
 
 #: The first part has so many rows, each other one so many times those of the last.
-FIRST, TIMES = 1000, 4
+FIRST, TIMES = 1000, 2
 
 #: The next part is looked at if that is expected to end within so many seconds; work grows with
 #: the square of the rows at worst.
@@ -124,10 +124,7 @@ def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:
     columns = f"{d} number{'s' * (d != 1)} each"
     if used == n:
         return f"All {n} rows{of_what}, as the model takes them, {columns}."
-    told = (
-        f"A random part of {used} of the {n} rows{of_what}, as the model takes them, {columns}: "
-        "more would take long."
-    )
+    told = f"A random part of {used} of the {n} rows{of_what}, as the model takes them, {columns}"
     if verdict.separable is False:
-        return f"{told} What no hyperplane separates in a part, none separates in all rows."
-    return f"{told} All rows together may be harder to separate."
+        return f"{told}. That is enough: what no hyperplane separates in a part, none does in all."
+    return f"{told}; more would take long. All rows together may be harder to separate."
