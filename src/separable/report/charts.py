@@ -115,12 +115,34 @@ def altair() -> Any:
 
 
 def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
-    """Return a chart as plain values, checked against the schema, as wide as its place."""
+    """Return a chart as plain values, as wide as its place.
+
+    They are not compared with the schema, which takes long where there is much data: only data
+    differ from report to report, and tests compare the rest.
+    """
     fit = altair().AutoSizeParams(type="fit-x", contains="padding")
     sized = chart.properties(width="container", height=height, autosize=fit)
-    made: dict[str, Any] = sized.to_dict()
+    made: dict[str, Any] = sized.to_dict(validate=False)
     # the page has one configuration for all charts, and the library that reads this schema
-    return {name: value for name, value in made.items() if name not in ("$schema", "config")}
+    kept = {name: value for name, value in made.items() if name not in ("$schema", "config")}
+    tables: dict[str, list[Any]] = {}
+    named = _with_names(kept, tables)
+    return {**named, "datasets": tables}
+
+
+def _with_names(part: Any, tables: dict[str, list[Any]]) -> Any:
+    """Return a part of a chart whose data have names, and collect them, equal ones once."""
+    if isinstance(part, list):
+        return [_with_names(each, tables) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if isinstance(part.get("data"), dict) and "values" in part["data"]:
+        rows = part["data"]["values"]
+        known = (name for name, others in tables.items() if others == rows)
+        name = next(known, f"d{len(tables)}")
+        tables[name] = rows
+        part = {**part, "data": {"name": name}}
+    return {name: _with_names(value, tables) for name, value in part.items()}
 
 
 def colour(k: int) -> str:

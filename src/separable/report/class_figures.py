@@ -127,7 +127,7 @@ def roc(case: ClassCase) -> Figure:
     curves, told = [], []
     for rank, place in enumerate(kept):
         x, y, at = found.fpr[place], found.tpr[place], found.thresholds[place]
-        some = thinned(x, y)
+        some = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
         curves.append(_points(rank, names[rank], x[some], y[some], at[some]))
         told += _told(names[rank], x, y, at)
     line = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
