@@ -14,7 +14,8 @@ from separable.export.sql_answers import (
     prediction,
     probabilities,
 )
-from separable.export.sql_columns import date_stages, read_columns, terms_of
+from separable.export.sql_columns import date_stages, read_columns, scores_of
+from separable.export.sql_levels import level_joins, level_tables
 from separable.export.sql_words import identifier, literal, number, summed
 from separable.export.vectors import PRECISION
 
@@ -100,17 +101,16 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
         prefix += "_"
     stages: list[tuple[str, str]] = []
 
-    def add(columns: list[str]) -> None:
+    def add(columns: list[str], joins: str = "") -> None:
         source = stages[-1][0] if stages else f"{identifier(table)} AS t"
-        text = ",\n    ".join([*["*"] * bool(stages), *columns])
-        stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}"))
+        text = ",\n    ".join([*[f"{source}.*"] * bool(stages), *columns])
+        stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
 
     add([*read_columns(plan), *kept])
     for stage in date_stages(plan):
         add(stage)
-    base = [number(each) for each in plan.base]
-    scores = [f"{summed([base[k], *terms_of(plan, k)])} AS s{k}" for k in range(plan.n_scores)]
-    add(scores)
+    tables = level_tables(plan, prefix)
+    add(scores_of(plan, tables), level_joins(tables))
     if plan.classes is not None and len(plan.classes) > 2:
         names = [f"s{k}" for k in range(plan.n_scores)]
         add([f"{largest(names)} AS best"])
@@ -118,7 +118,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
             add(log_odds(plan))
             add([f"{largest([f'l{k}' for k in range(plan.n_scores)])} AS top"])
             add(exponentials(plan))
-    return stages
+    return [*((each.head, each.rows) for each in tables.values()), *stages]
 
 
 def _answers(plan: Plan) -> list[str]:
