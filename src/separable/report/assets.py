@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["asset", "chart_library", "content_security_policy", "json_text"]
+__all__ = ["Held", "asset", "chart_library", "content_security_policy", "held", "json_text"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A text as it stands in an element of a page; `unpack.js` reads it there.
+
+    Parameters
+    ----------
+    text : str
+        The text itself, or gzip of it in base64.
+    packed : bool
+    """
+
+    text: str
+    packed: bool
+
+
+def held(text: str, *, packed: bool) -> Held:
+    """Return a text for an element of a page, packed where that is asked for."""
+    if not packed:
+        return Held(text, packed)
+    return Held(base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(), packed)
 
 
 def asset(name: str) -> str:

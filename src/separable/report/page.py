@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.report.assets import asset, chart_library, content_security_policy, json_text
+from separable.report.assets import asset, chart_library, content_security_policy, held, json_text
 from separable.report.contents import Absent
 from separable.report.sections import gather
 from separable.report.what_if import DATA_ID, FORM_ID, what_if
@@ -38,24 +38,27 @@ def render(contents: Contents, *, title: str | None = None) -> str:
         HTML.
     """
     form = what_if(contents.model)
-    page = _page(contents, title, form)
-    if _size(page) > LARGEST and not isinstance(form, Absent):
-        page = _page(contents, title, Absent(NO_ROOM))
-    assert _size(page) <= LARGEST, f"A page of {_size(page)} bytes is too large."
-    return page
+    for packed, there in ((False, form), (True, form), (True, Absent(NO_ROOM))):
+        page = _page(contents, title, there, packed)
+        if _size(page) <= LARGEST:
+            return page
+    raise AssertionError(f"A page of {_size(page)} bytes is too large.")
 
 
 def _size(page: str) -> int:
     return len(page.encode())
 
 
-def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
+def _page(contents: Contents, title: str | None, form: WhatIf | Absent, packed: bool) -> str:
+    """Return the page, the chart library and the data of the form packed or as they are."""
     values, figures = gather(contents, title)
-    scripts = [chart_library(), asset("page.js")] if figures else []
+    scripts = [asset("unpack.js"), *[asset("page.js")] * bool(figures)]
+    library = chart_library() if figures else ""
     given: dict[str, Any] = {"form": None, "no_form": form}
     if not isinstance(form, Absent):
         scripts.append(form.script)
-        given["form"] = {"style": _markup(form.style), "data": _markup(json_text(form.data))}
+        data = held(json_text(form.data), packed=packed)
+        given["form"] = {"style": _markup(form.style), "data": data}
     page: str = (
         _environment()
         .get_template("page.html")
@@ -66,8 +69,9 @@ def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
             form_data_id=DATA_ID,
             specs=_markup(json_text({each.key: each.spec for each in figures})),
             style=_markup(asset("style.css")),
+            library=held(library, packed=packed and bool(figures)),
             scripts=[_markup(script) for script in scripts],
-            policy=content_security_policy(scripts),
+            policy=content_security_policy([*[library] * bool(figures), *scripts]),
             pct=_percent,
             level=LEVEL,
         )
