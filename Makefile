@@ -31,7 +31,7 @@ test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
 	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
 	@$(call under_lower_levels,-m native --timeout 1800)
 
-lint: $(VENV)/extra-lint ## style, types, layers
+lint: $(VENV)/extra-lint $(VENV)/extra-test ## style, types, layers
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
@@ -48,6 +48,7 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
+	@$(PY) docs/pictures/report.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
 	@$(build_sanitized)

@@ -46,7 +46,7 @@ def search_on(data: Data, settings: Settings, section: Section) -> None:
     search = Search(
         f"l1 logistic search, {FOLDS} folds x {STRENGTHS} C",
         data,
-        lambda n_jobs: LogisticRegressionCV(Cs=Cs, l1_ratio=1.0, cv=cv, n_jobs=n_jobs),
+        lambda n_jobs: LogisticRegressionCV(Cs=Cs, l1_ratios=1.0, cv=cv, n_jobs=n_jobs),
         REACH,
         AHEAD,
     )

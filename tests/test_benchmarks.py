@@ -137,8 +137,10 @@ def test_paths_of_the_lasso_are_raced_to_every_optimum(tiny, few_peers, capsys, 
     assert max(loosest["excess"]) <= 1e-4
     assert {each["line"]["target"] for each in (loosest, default)} == {5, None}  # of the quicker
     searches = report["rows"]["lasso-search"]
-    assert [each["difference"] < 1e-3 for each in searches] == [True, True]
-    assert sorted(each["line"]["target"] or 0 for each in searches) in ([0, 20], [5, 20])
+    assert 1 <= len(searches) <= 2  # paths fold by fold may take so long that they are left out
+    assert all(each["difference"] < 1e-3 for each in searches)
+    assert {each["line"]["target"] for each in searches} <= {None, 5, 20}
+    assert 20 in {each["line"]["target"] for each in searches}
 
 
 def test_paths_of_logistic_regression_are_judged_by_their_own_optima(tiny, few_peers, capsys):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 FOLDER = Path(__file__).parent
 GALLERY = FOLDER.parent / "gallery.md"
 #: Dots an inch of a picture, and its colours.
-DPI, COLOURS = 90, 128
+DPI, COLOURS = 90, 256
 
 
 class Entry(NamedTuple):
@@ -48,9 +48,9 @@ def png(figure: Any) -> bytes:
 
     drawn, small = BytesIO(), BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI, metadata={"Software": None})
-    Image.open(drawn).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
-        small, "PNG", optimize=True
-    )
+    flat = Image.open(drawn).convert("RGB")
+    few = flat.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(small, "PNG", optimize=True)
     return small.getvalue()
 
 

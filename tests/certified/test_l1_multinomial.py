@@ -292,7 +292,7 @@ def test_a_fold_without_a_class():
 
 def test_threads_change_no_bit():
     X, y, _ = data(12)
-    given = {"Cs": [0.001, 0.1, 1.0, 1e3], "l1_ratio": [0.5, 1.0], "cv": StratifiedKFold(3)}
+    given = {"Cs": [0.001, 0.1, 1.0, 1e3], "l1_ratios": [0.5, 1.0], "cv": StratifiedKFold(3)}
     one = LogisticRegressionCV(**given).fit(X, y)
     three = LogisticRegressionCV(n_jobs=3, **given).fit(X, y)
     np.testing.assert_array_equal(one.coef_, three.coef_)
@@ -302,7 +302,7 @@ def test_threads_change_no_bit():
 def test_search_over_folds_is_what_single_fits_find():
     X, y, _ = data(13)
     folds = StratifiedKFold(3)
-    search = LogisticRegressionCV([0.001, 0.5, 1e3], l1_ratio=1.0, cv=folds).fit(X, y)
+    search = LogisticRegressionCV([0.001, 0.5, 1e3], l1_ratios=1.0, cv=folds).fit(X, y)
     scores = np.zeros((3, 3))
     for f, (train, test) in enumerate(folds.split(X, y)):
         for s, C in enumerate(search.Cs_):

@@ -339,7 +339,10 @@ def test_through_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (Lasso(0.0), "'alpha' parameter of Lasso must be a finite float > 0. Got 0.0"),
+        (
+            Lasso(0.0),
+            r"'alpha' parameter of Lasso must be a finite float > 0 \(0 is LeastSquares\)\. Got 0",
+        ),
         (Lasso(-1), "'alpha' parameter of Lasso must be a finite float > 0"),
         (Lasso(positive="yes"), "'positive' parameter of Lasso must be a bool"),
         (Lasso(tol=-1), "'tol' parameter of Lasso must be None or a finite float >= 0"),

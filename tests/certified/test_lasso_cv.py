@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNetCV as TheirNet
 from sklearn.linear_model import LassoCV as Theirs
-from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, cross_val_score
 
 from separable import ElasticNet, ElasticNetCV, Lasso, LassoCV
 from separable.certified import square_models
@@ -201,6 +201,30 @@ def test_bad_input():
         LassoCV(cv=3).fit(X, y, weight)
     with pytest.raises(AttributeError, match=r"LassoCV has no dual_coef_\. Fit Lasso"):
         _ = LassoCV(5).fit(X, y).dual_coef_
+
+
+@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
+@pytest.mark.usefixtures("engine")
+def test_rows_of_a_group_stay_together():
+    X, y = data(60, 4)
+    groups = np.repeat(np.arange(12), 5)
+    folds = list(GroupKFold(4).split(X, y, groups))
+    told = ElasticNetCV([0.1, 1.0], cv=folds).fit(X, y)
+    for cv in (4, GroupKFold(4)):
+        found = ElasticNetCV([0.1, 1.0], cv=cv).fit(X, y, groups=groups)
+        np.testing.assert_array_equal(found.mse_path_, told.mse_path_)
+    assert LassoCV(3).fit(X, y, groups=groups).scores_.shape == (5, 3)
+    with pytest.raises(ValueError, match="groups must name one group a row"):
+        LassoCV(3).fit(X, y, groups=groups[:-1])
+
+
+@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
+def test_alphas_that_were_given_are_the_same_for_every_mixture():
+    X, y = data(60, 4)
+    given = {"alphas": [0.1, 1.0], "l1_ratio": [0.5, 0.7], "cv": 3}
+    ours, theirs = ElasticNetCV(**given).fit(X, y), TheirNet(**given, tol=1e-10).fit(X, y)
+    np.testing.assert_array_equal(ours.alphas_, theirs.alphas_)
+    np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-3)
 
 
 # ---------------------------------------------------------------------- select

@@ -331,9 +331,9 @@ def test_parameters_that_cannot_work():
         LogisticRegression(multi_class="auto").fit(X, y)
     with pytest.raises(ValueError, match="'l1_ratio' parameter of LogisticRegression must be"):
         LogisticRegression(l1_ratio=2).fit(X, y)
-    with pytest.raises(ValueError, match="'l1_ratio' parameter of LogisticRegressionCV must be"):
-        LogisticRegressionCV(l1_ratio=[]).fit(X, y)
-    with pytest.raises(ValueError, match=r"with C=inf has no penalty, so l1_ratio=0\.5"):
+    with pytest.raises(ValueError, match="'l1_ratios' parameter of LogisticRegressionCV must be"):
+        LogisticRegressionCV(l1_ratios=[]).fit(X, y)
+    with pytest.raises(ValueError, match=r"with C=inf has no penalty, so a share of l1, 0\.5"):
         LogisticRegression(C=np.inf, l1_ratio=0.5).fit(X, y > 0)
 
 
@@ -369,10 +369,10 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
     "weights",
     [
         lambda X, y: LogisticRegression(0.02, l1_ratio=1.0).fit(X, y).coef_,
-        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=1.0).fit(X, y).coef_,
-        lambda X, y: LogisticRegressionCV([0.02], l1_ratio=[1.0]).fit(X, y).coefs_paths_[0, 0],
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratios=1.0).fit(X, y).coef_,
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratios=[1.0]).fit(X, y).coefs_paths_[0, 0],
         lambda X, y: (
-            LogisticRegressionCV([0.02]).fit(X, y).set_params(l1_ratio=1.0).fit(X, y).coef_
+            LogisticRegressionCV([0.02]).fit(X, y).set_params(l1_ratios=1.0).fit(X, y).coef_
         ),
         lambda X, y: path(LogisticRegression(l1_ratio=1.0), X, y, Cs=[0.02]).coefs[0],
     ],
@@ -389,21 +389,21 @@ def test_the_share_of_l1_is_searched_too():
     y = y > 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridEdgeWarning)
-        search = LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratio=[0, 0.5, 1]).fit(X, y)
-        alone = [LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratio=r).fit(X, y) for r in (0, 0.5, 1)]
+        search = LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratios=[0, 0.5, 1]).fit(X, y)
+        alone = [LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratios=r).fit(X, y) for r in (0, 0.5, 1)]
     best = int(np.argmax([one.best_score_ for one in alone]))
     assert search.l1_ratio_ == [0, 0.5, 1][best] == search.evidence_["l1_ratio"]
     np.testing.assert_array_equal(search.scores_, alone[best].scores_)
     np.testing.assert_array_equal(search.coef_, alone[best].coef_)
-    with pytest.raises(ValueError, match=r"C=inf has no penalty, so l1_ratio=\[0, 1\]"):
-        LogisticRegressionCV([1.0, np.inf], l1_ratio=[0, 1]).fit(X, y)
+    with pytest.raises(ValueError, match=r"C=inf has no penalty, so a share of l1, \[0, 1\]"):
+        LogisticRegressionCV([1.0, np.inf], l1_ratios=[0, 1]).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
 def test_a_search_that_fails_leaves_the_share_of_l1_that_was_found():
     X, y, _ = data(23)
-    search = LogisticRegressionCV([0.5, 1.0, 2.0], l1_ratio=0.25).fit(X, y > 1)
-    search.set_params(l1_ratio=[0.5, 1.0], scoring=lambda *_: 1 / 0)
+    search = LogisticRegressionCV([0.5, 1.0, 2.0], l1_ratios=0.25).fit(X, y > 1)
+    search.set_params(l1_ratios=[0.5, 1.0], scoring=lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         search.fit(X, y > 1)
     assert search.l1_ratio_ == 0.25

@@ -274,6 +274,31 @@ def test_a_stream_has_a_report_of_what_it_remembers(separable, told):
     )
 
 
+def test_standard_input(separable, told, monkeypatch):
+    import io
+    import sys
+    import types
+
+    data = io.BytesIO(Path(PENGUINS).read_bytes())
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=data, isatty=lambda: False))
+    args = ["train", "-", "--target", "species", "--model", "lda", "--report", "r.html"]
+    result = separable(*args)
+    assert result.code == 0, result.err
+    (contents,) = told
+    assert (contents.data.name, contents.data.sha256) == ("standard input", None)
+    assert contents.reproduction.commands[0] == ("separable train - --target species --model lda")
+
+
+def test_an_updated_model_says_so(separable, told):
+    args = ["train", PENGUINS, "--target", "species", "--model", "lda"]
+    assert separable(*args).code == 0
+    assert separable("update", "penguins.safetensors", PENGUINS).code == 0
+    assert separable("report", "penguins.safetensors").code == 0
+    (contents,) = told
+    assert contents.measured.caution == "The model has learned from more rows since."
+    assert contents.notes[-1] == "The model was updated 1 time after its first training."
+
+
 # --- what cannot be written is refused before the work ---
 
 

@@ -883,6 +883,20 @@ def test_an_encoding_of_other_things_than_text(encoding):
         read(io.BytesIO(b"a,b\n1,2\n"), encoding=encoding)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_dates_with_and_without_an_offset_are_given_in_utc(tmp_path, ending):
+    texts = ["2020-01-02", "2020-01-02 10:30", "2020-01-02T10:30:00Z", "2020-01-02T01:30+02:00"]
+    file = tmp_path / f"dates.{ending}"
+    lines = ["x", *texts] if ending == "csv" else [f'{{"x": "{text}"}}' for text in texts]
+    file.write_text("\n".join(lines) + "\n")
+    found = read(file, column_types={"x": "date"}).table["x"].to_pylist()
+    day = dt.datetime(2020, 1, 2)
+    assert [(moment - day) / dt.timedelta(hours=1) for moment in found] == [0, 10.5, 10.5, -0.5]
+    file.write_text(file.read_text().replace(":00Z", ":61Z"))
+    with pytest.raises(TableError, match=r"'2020-01-02T10:30:61Z' is not (an ISO )?date"):
+        read(file, column_types={"x": "date"})
+
+
 @pytest.mark.parametrize(
     ("values", "kind", "expected"),
     [

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -142,6 +143,31 @@ def test_rows_that_lack_columns_or_cannot_be_predicted(plain):
         export(model, to="python", rows=[{"z": 1}])
     with pytest.raises(ValueError, match="'many' is not a number"):
         export(model, to="python", rows=[{"x": "many", "c": "a", "d": None}])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"tags": {"y", "x"}, "age": np.int64(2)},
+        {"tags": np.array(["x"]), "age": np.float64(1.5), "city": np.str_("Rome")},
+        {"tags": ("x", "y"), "age": Decimal("2.5")},
+    ],
+)
+def test_dicts_to_test_with_become_plain(row, tmp_path):
+    model, _ = models.records()
+    for language in ("python", "js"):
+        self_test(language, model, tmp_path, rows=[row])
+    module = {"__name__": "model"}
+    exec(export(model, to="python", rows=[row]), module)
+    score = model.decision_function([row])[0].tolist()
+    assert module["TESTS"][0]["scores"] == pytest.approx(score, rel=1e-12)
+
+
+def test_no_table_has_so_many_columns():
+    model = LinearModel(np.ones((1, 1601)), [0.0], None, "identity")
+    with pytest.raises(ExportError, match="takes 1601 columns, and a table of PostgreSQL"):
+        export(model, to="sql")
+    assert export(model, to="c")
 
 
 def test_a_model_is_left_as_it_was():

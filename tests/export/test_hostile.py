@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder
-from separable.export import LANGUAGES, ExportError, export
+from separable.export import LANGUAGES, ExportError, export, literals, sql_levels
 from tests.export import models
 from tests.export.running import agree, answers, self_test
 
@@ -166,3 +166,30 @@ def test_a_script_element_of_a_page_is_not_closed():
     code = export(model, to="js")
     assert "</script" not in code
     assert "<!--" not in code
+
+
+@pytest.mark.parametrize("language", ["python", "js"])
+def test_large_models_are_held_as_text_of_json(language, tmp_path, monkeypatch):
+    monkeypatch.setattr(literals, "LONGEST", 100)
+    monkeypatch.setattr(literals, "_LINE", 7)  # so that lines end within escapes
+    model, rows = hostile(WORDS[:6], WORDS, ["a", "b", "c"])
+    made = export(model, to=language)
+    assert ("json.loads(" if language == "python" else "JSON.parse(") in made
+    agree(model, rows, answers(language, model, rows, tmp_path))
+    model, rows = models.text_column()
+    agree(model, rows, answers(language, model, rows, tmp_path))
+
+
+@pytest.mark.parametrize("most", [60, 3])
+def test_levels_that_are_joined_in_sql(most, tmp_path, monkeypatch):
+    monkeypatch.setattr(sql_levels, "FEWEST", 2)
+    monkeypatch.setattr(sql_levels, "_MOST_JOINS", most)
+    model, rows = hostile(WORDS[3:12], WORDS, ["a", "b", "c"])
+    made = export(model, to="sql")
+    assert made.count("LEFT JOIN") == 2 * min(most, 9)  # the query, and its test
+    agree(model, rows, answers("sql", model, rows, tmp_path))
+    self_test("sql", model, tmp_path)
+    for case in (models.infrequent, lambda: models.rare_levels("error"), models.mushrooms):
+        model, rows = case()
+        rows = [row for row in rows if row[0] is None or isinstance(row[0], str)]
+        agree(model, rows, answers("sql", model, rows, tmp_path))

@@ -90,9 +90,23 @@ def test_numbers_given_as_text(language, tmp_path):
 
 
 def test_numbers_given_as_text_in_sql(tmp_path):
+    """SQLite's CAST would take an empty text for 0, and 2024-01-31 for 2024."""
     model = numbers_model()
-    rows = [(text,) for text in READABLE]
-    agree(model, rows, answers("sql", model, rows, tmp_path))
+    texts = [*READABLE, *UNREADABLE, "2024-01-31", "1.2.3"]
+    rows = [(text,) for text in texts if text != "1e999"]  # which is infinite
+    found = answers("sql", model, rows, tmp_path)
+    agree(model, rows, found)
+    assert found.count(REFUSED) == len(UNREADABLE) + 1
+
+
+def test_a_text_that_is_no_number_spoils_its_row_alone(tmp_path):
+    model = models.random_model(
+        TableEncoder().fit({"x": [1.0, 2.0, None], "y": [3.0, 5.0, 4.0], "c": ["a", "b", None]})
+    )
+    rows = [("1", "", "a"), ("", "3", "a"), (None, None, None), ("2", "4", "")]
+    found = answers("sql", model, rows, tmp_path)
+    agree(model, rows, found)
+    assert [each == REFUSED for each in found] == [True, True, False, False]
 
 
 @CODE
@@ -219,9 +233,9 @@ def test_dates_without_an_offset(language, tmp_path):
     agree(model, rows, answers(language, model, rows, tmp_path))
 
 
-def test_dates_with_an_offset_have_no_score_in_sql(tmp_path):
+def test_dates_with_an_offset_and_others_that_are_none_have_no_score_in_sql(tmp_path):
     model = dates_model()
-    rows = [(text,) for text in [*OFFSETS, "x", "", "2024/01/01", "2024-01-01T10"]]
+    rows = [(text,) for text in [*OFFSETS, *NO_DATES, "2024-01-01t10:00", "2024-01-01 10:00:00,5"]]
     assert answers("sql", model, rows, tmp_path) == [REFUSED] * len(rows)
 
 

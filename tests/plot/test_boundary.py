@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as TheirLogistic
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from separable import (
     LinearModel,
@@ -19,6 +21,7 @@ from separable import (
     LogisticRegression,
     PolynomialEncoder,
     Ridge,
+    TextEncoder,
     VotedPerceptron,
 )
 from separable.plot import BoundaryDisplay
@@ -228,8 +231,56 @@ def test_errors():
         BoundaryDisplay.from_estimator(four, X)
     with pytest.raises(ValueError, match="All weights of this"):
         BoundaryDisplay.from_estimator(LinearModel([[0.0, 0.0]], [1.0], [0, 1], "score"), X[:, :2])
-    pipeline = make_pipeline(StandardScaler(), LinearSVM()).fit(X, y)
-    with pytest.raises(ValueError, match=r"plane of two columns, and X has 4.*pipeline\[-1\]"):
-        BoundaryDisplay.from_estimator(pipeline, X, y)
+    for curved in (GaussianNB(), make_pipeline(StandardScaler(), GaussianNB())):
+        with pytest.raises(ValueError, match=r"NB is not flat.*two columns, and X has 4"):
+            BoundaryDisplay.from_estimator(curved.fit(X, y), X, y)
+    with pytest.raises(NotFittedError, match="GaussianNB instance is not fitted"):
+        BoundaryDisplay.from_estimator(GaussianNB(), X, y)
+    with pytest.raises(ValueError, match="Ridge predicts numbers"):
+        BoundaryDisplay.from_estimator(make_pipeline(StandardScaler(), Ridge()).fit(X, y), X)
     with pytest.raises(ValueError, match="knows one class"):
         BoundaryDisplay.from_estimator(LinearModel([[1.0, 1.0]], [0.0], [1], "score"), X[:, :2])
+
+
+def test_a_pipeline_of_many_columns_is_drawn_as_its_last_step_sees_them():
+    X, y = CANCER
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    display = BoundaryDisplay.from_estimator(pipeline, X, y)
+    points = display.points_in_space()
+    assert points.shape == (2, 30)
+    assert np.abs(pipeline[-1].decision_function(points)).max() < 1e-9
+    scores = pipeline.decision_function(X)
+    np.testing.assert_allclose(
+        display.points[:, 0] * np.linalg.norm(pipeline[-1].coef_), scores, atol=1e-9
+    )
+    assert display.wrong == np.count_nonzero(pipeline.predict(X) != y)
+    assert "after StandardScaler" in display.ax_.get_xlabel()
+    assert "StandardScaler + LogisticRegression" in display.ax_.get_title(loc="left")
+    search = GridSearchCV(pipeline, {"logisticregression__C": [1.0]}, cv=2).fit(X, y)
+    again = BoundaryDisplay.from_estimator(search, X, y)
+    np.testing.assert_allclose(again.points, display.points)
+
+
+def test_texts_go_through_a_pipeline():
+    texts = ["good film", "bad film", "very good", "very bad"] * 3
+    pipeline = make_pipeline(TextEncoder(), LogisticRegression()).fit(texts, [1, 0, 1, 0] * 3)
+    display = BoundaryDisplay.from_estimator(pipeline, texts, [1, 0, 1, 0] * 3)
+    assert display.wrong == 0
+    assert len(display.points) == 12
+
+
+@pytest.mark.parametrize("names", [object, "U"])
+def test_classes_of_scikit_learn_that_are_texts(names):
+    X, y = IRIS[0][:, :2], np.array(["a", "b", "c"])[IRIS[1]].astype(names)
+    for theirs in (TheirLogistic(), GaussianNB()):
+        display = BoundaryDisplay.from_estimator(theirs.fit(X, y), X, y)
+        assert display.wrong == np.count_nonzero(theirs.predict(X) != y)
+
+
+def test_a_machine_of_pairs_is_drawn_by_its_scores():
+    """scikit-learn's SVC has weights of pairs, which are no scores of classes."""
+    X, y = IRIS[0][:, :2], IRIS[1]
+    svc = SVC(kernel="linear").fit(X, y)
+    display = BoundaryDisplay.from_estimator(svc, X, y)
+    assert display.scene.weights is None
+    assert display.wrong == np.count_nonzero(svc.decision_function(X).argmax(axis=1) != y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -96,10 +97,7 @@ def test_two_parameters():
     found = GridSearchCV(pipeline, grid, cv=3, scoring="neg_mean_squared_error").fit(X[:, :3], y)
     display = CrossValidationDisplay.from_search(found)
     assert display.name == "ridge__alpha"
-    assert {line.label for line in display.lines} == {
-        "polynomialencoder__degree = 1",
-        "polynomialencoder__degree = 2",
-    }
+    assert {line.label for line in display.lines} == {"degree = 1", "degree = 2"}
     best = display.lines[display.best_line]
     assert best.mean[display.best] == pytest.approx(found.best_score_)
     other = CrossValidationDisplay.from_search(found, name="polynomialencoder__degree")
@@ -147,3 +145,69 @@ def test_a_validation_curve_of_words_is_refused():
 def test_a_learner_without_a_search_is_refused():
     with pytest.raises(TypeError, match="LogisticRegression has no scores by strength"):
         CrossValidationDisplay.from_estimator(LogisticRegression().fit(*CANCER))
+
+
+def labels_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("search_of", [GridSearchCV, search], ids=["theirs", "ours"])
+def test_of_several_scores_the_one_that_decided_is_drawn(search_of):
+    X, y = CANCER
+    learner, grid = LogisticRegression(standardize=True), {"C": [0.001, 0.1, 10.0]}
+    given = {"scoring": ["accuracy", "neg_log_loss"], "refit": "neg_log_loss", "cv": 3}
+    if search_of is GridSearchCV:
+        found = GridSearchCV(learner, grid, **given).fit(X, y)
+    else:
+        found = search(learner, grid, X, y, **given)
+    table = found.cv_results_
+    display = CrossValidationDisplay.from_search(found)
+    assert (display.metric, display.sign) == ("log loss", -1.0)
+    np.testing.assert_allclose(drawn_mean(display), -table["mean_test_neg_log_loss"])
+    display = CrossValidationDisplay.from_search(found, scoring="accuracy")
+    np.testing.assert_allclose(drawn_mean(display), table["mean_test_accuracy"])
+    with pytest.raises(ValueError, match=r"'r2' is not a score.*'accuracy', 'neg_log_loss'"):
+        CrossValidationDisplay.from_search(found, scoring="r2")
+
+
+def test_it_says_when_the_best_is_the_simplest_too():
+    values = [0.001, 0.1]
+    curve = validation_curve(LogisticRegression(standardize=True), *CANCER, name="C", values=values)
+    assert curve.best == curve.one_se == 0.1
+    labels = labels_of(CrossValidationDisplay.from_curve(curve))
+    assert "best, and simplest within\none standard error: C = 0.1" in labels
+
+
+def test_parameters_that_a_candidate_leaves_alone_are_not_named():
+    grids = [{"C": [0.1, 1.0]}, {"C": [0.1, 1.0], "class_weight": ["balanced"]}]
+    found = search(LogisticRegression(standardize=True), grids, *CANCER, cv=2)
+    display = CrossValidationDisplay.from_search(found)
+    assert {each.label for each in display.lines} == {"nothing else set", "class_weight = balanced"}
+
+
+def test_many_lines_are_counted_and_told_apart():
+    weights = [{0: 1, 1: k} for k in range(1, 11)]
+    grid = {"C": [0.1, 1.0], "class_weight": weights}
+    found = search(LogisticRegression(standardize=True), grid, *CANCER, cv=2)
+    labels = labels_of(CrossValidationDisplay.from_search(found))
+    assert "3 other lines" in labels
+    assert len(set(labels)) == len(labels)
+
+
+def test_whole_numbers_have_no_halves_between_them():
+    pipeline = make_pipeline(PolynomialEncoder(), Ridge(1.0))
+    X, y = DIABETES
+    curve = validation_curve(
+        pipeline, X[:, :2], y, name="polynomialencoder__degree", values=[1, 2, 3], simpler="smaller"
+    )
+    ticks = CrossValidationDisplay.from_curve(curve).ax_.get_xticks()
+    np.testing.assert_array_equal(ticks, np.rint(ticks))
+
+
+@pytest.mark.parametrize("unfitted", [LassoCV(), GridSearchCV(Ridge(), {"alpha": [1.0]})])
+def test_what_is_not_fitted_is_refused(unfitted):
+    draw = CrossValidationDisplay.from_estimator
+    if isinstance(unfitted, GridSearchCV):
+        draw = CrossValidationDisplay.from_search
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        draw(unfitted)

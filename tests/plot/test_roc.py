@@ -82,3 +82,8 @@ def test_errors():
     three = LinearModel(np.eye(3), np.zeros(3), [0, 1, 2], "score")
     with pytest.raises(ValueError, match="No row is 2, the positive class"):
         RocDisplay.from_estimator(three, np.eye(3)[:2], [0, 1], positive=2)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"scores must be numbers.*ConfusionMatrixDisplay"):
+        RocDisplay.from_predictions([0, 1], ["no", "yes"])

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from separable.plot.style import add_legend, axes_for, class_style, describe, shortened, text_size
+from separable.plot.style import (
+    add_legend,
+    axes_for,
+    called,
+    class_style,
+    describe,
+    short_names,
+    shortened,
+    text_size,
+)
 
 
 def test_names_are_shortened_in_the_middle():
@@ -17,6 +28,38 @@ def test_names_are_shortened_in_the_middle():
     assert long.startswith("begin")
     assert long.endswith(" end")
     assert shortened("two\nlines\tof  text") == "two lines of text"
+
+
+@given(
+    st.lists(st.text("ab -$", max_size=40).map(lambda text: " ".join(text.split())), max_size=8),
+    st.integers(8, 24),
+)
+def test_short_names_that_differ_look_different(names, width):
+    shown = short_names(names, width)
+    assert len(set(shown)) == len(set(names))
+    assert [
+        name.replace("$", r"\$") == short for name, short in zip(names, shown, strict=True)
+    ] == [
+        len(short.replace(r"\$", "$")) == len(name)
+        for name, short in zip(names, shown, strict=True)
+    ]  # those that fit are whole
+    assert all(len(short.replace(r"\$", "$")) <= width for short in shown)
+
+
+def test_what_names_have_in_common_is_left_out():
+    names = [f"newsgroup.topic.{k:02d}.something" for k in range(20)]
+    shown = short_names(names, 16)
+    assert shown[7] == "…group.topic.07…"
+    assert short_names(["x" * 40 + "a" * 40, "x" * 40 + "b" * 40, "c"], 12)[2] == "c"
+
+
+def test_classes_that_are_numbers_are_called_classes():
+    assert [called(label) for label in ("spam", 1, True, 2.5)] == [
+        "spam",
+        "class 1",
+        "class True",
+        "class 2.5",
+    ]
 
 
 def test_dollars_are_no_formulas():
@@ -62,6 +105,24 @@ def test_legends_of_neighbours_do_not_touch():
         add_legend(ax)
     figure.canvas.draw()
     assert axes[0].get_legend().get_window_extent().x1 <= axes[1].get_window_extent().x0
+
+
+def test_words_of_neighbours_in_a_grid_do_not_touch():
+    """Nothing but the displays makes room here: the figure has no layout."""
+    figure, axes = plt.subplots(2, 2, figsize=(8, 6))
+    for ax in axes.flat:
+        ax.plot([0, 1], [0, 1], label="a line with a name")
+        describe(ax, "A title of many words " * 3, "the horizontal axis", "the vertical axis")
+        add_legend(ax)
+    figure.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in axes.flat]
+    for k, box in enumerate(boxes):
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        for other in boxes[k + 1 :]:
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            down = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert min(across, down) <= 1  # pixel
 
 
 def test_text_is_smaller_in_small_axes():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -68,3 +70,32 @@ def test_refusals():
     model = LinearModel(np.eye(4)[:3], np.zeros(3), [0, 1, 2], "score")
     with pytest.raises(ValueError, match=r"shape=\(3, 3\) has 9 pixels, but the model has 4"):
         WeightImagesDisplay.from_estimator(model, (3, 3))
+
+
+def test_long_names_and_flat_images_fit():
+    names = [f"newsgroup.topic.{k:02d}.something" for k in range(20)]
+    weights = np.random.default_rng(0).normal(size=(20, 5))
+    model = LinearModel(weights, np.zeros(20), names, "score")
+    display = WeightImagesDisplay.from_estimator(model, (1, 5))
+    display.figure_.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in display.axes_]
+    assert all(box.x0 >= 0 for box in boxes)
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes[:5]))
+    assert len({ax.get_title() for ax in display.axes_}) == 20
+    wide, high = display.figure_.get_size_inches()
+    assert high < wide / 2  # as flat as the images
+
+
+@pytest.mark.parametrize("classes", [[0, 1], None])
+def test_one_image_has_room_for_its_words(classes):
+    link = "identity" if classes is None else "score"
+    model = LinearModel(np.eye(1, 64), [0.0], classes, link)
+    display = WeightImagesDisplay.from_estimator(model, (8, 8))
+    display.figure_.draw_without_rendering()
+    around, (wide, high) = display.figure_.get_tightbbox(), display.figure_.get_size_inches()
+    assert min(around.x0, around.y0) >= -0.02
+    assert around.x1 <= wide + 0.02
+    assert around.y1 <= high + 0.02
+    told = display.figure_.get_suptitle()
+    assert ("for the class" in told) == (classes is not None)
+    assert ("the prediction" in told.replace("\n", " ")) == (classes is None)

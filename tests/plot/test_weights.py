@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as TheirLogistic
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from separable import LinearModel, LogisticRegression, Ridge, VotedPerceptron
 from separable.plot import WeightsDisplay
@@ -80,5 +83,35 @@ def test_errors():
         WeightsDisplay.from_estimator(three, classes=["z"])
     with pytest.raises(TypeError, match="VotedPerceptron has no weights of one linear model"):
         WeightsDisplay.from_estimator(VotedPerceptron().fit([[0.0], [1.0]], [0, 1]))
-    with pytest.raises(TypeError, match="or is not fitted"):
+    with pytest.raises(NotFittedError, match="LogisticRegression instance is not fitted"):
         WeightsDisplay.from_estimator(TheirLogistic())
+
+
+def test_weights_of_pairs_of_classes_are_no_model():
+    """Of three classes there are three pairs: their weights look like those of the classes."""
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match=r"SVC has no weights.*for each pair of classes"):
+        WeightsDisplay.from_estimator(SVC(kernel="linear").fit(X, y))
+    two = SVC(kernel="linear").fit(X[50:], y[50:])
+    (weights,), (columns,) = (
+        getattr(WeightsDisplay.from_estimator(two), name) for name in ("weights", "features")
+    )
+    np.testing.assert_array_equal(weights, two.coef_[0][columns])
+
+
+def test_the_title_says_how_many_there_are():
+    def title(weights, **more):
+        model = LinearModel([weights], [0.0], [0, 1], "score", learner="Me")
+        return WeightsDisplay.from_estimator(model, **more).ax_.get_title(loc="left")
+
+    assert title([1.0, 2.0]) == "Me: all 2 weights"
+    assert title([1.0, 2.0], top=1) == "Me: the 1 strongest of 2 weights"
+    assert title([1.0, 0.0]) == "Me: the one weight that is not 0 (of 2)"
+
+
+def test_names_that_differ_in_the_middle_stay_apart():
+    names = [f"the pressure of day {k} as it was measured at noon" for k in range(6)]
+    model = LinearModel([np.arange(1.0, 7.0)], [0.0], [0, 1], "score", names)
+    ticks = [each.get_text() for each in WeightsDisplay.from_estimator(model).ax_.get_yticklabels()]
+    assert len(set(ticks)) == 6
+    assert max(map(len, ticks)) <= 24

@@ -228,7 +228,8 @@ def test_learning_curve_is_that_of_select():
 
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5]
-    curve, about = learning_curve_of(LDA(), X, y, is_classifier=True, seed=4, how=" of cells")
+    given = {"is_classifier": True, "seed": 4, "how": " of cells"}
+    curve, about = learning_curve_of(LDA(), X, y, seconds=1e9, **given)
     assert curve.to_dict() == learning_curve(LDA(), X, y, random_state=4).to_dict()
     assert about.startswith("569 rows of cells. Each repetition holds out 30 % of them at random,")
 
@@ -436,3 +437,35 @@ def test_an_evaluation_comes_back_from_its_dict():
     ):
         told = json.loads(json.dumps(found.to_dict()))
         assert Evaluation.from_dict(told).to_dict() == found.to_dict()
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "text",
+        {"report": 3, "held_out": {"task": 1}, "rows": "many"},
+        {"report": {"tried": {"folds": 3}, "strengths": {"learner": 1}}, "leaderboard": [1]},
+        {"report": {"classes": [1], "missing": {"x": "some"}}, "metric": "accuracy"},
+        {
+            "report": {"commands": "rm", "notes": {"a": 1}, "seed": [1]},
+            "stream": {"tail": {"a": 1}},
+        },
+        {"updates": 3, "held_out": [1]},
+    ],
+)
+def test_a_file_may_tell_anything(train):
+    model = LinearModel([[1.0]], [0.0], ["a", "b"], "score", ["x"], evidence={"train": train})
+    told = contents_of(model, [[1.0], [-1.0], [2.0]], ["b", "a", "a"])
+    assert isinstance(told.tried, Absent)
+    assert isinstance(told.strengths, Absent)
+    assert told.data.rows is None
+    assert told.measured.figures.correct == 2
+
+
+def test_several_numbers_a_row():
+    X, y = make_regression(60, 4, n_targets=2, noise=5.0, random_state=0)
+    model = Ridge().fit(X[:40], y[:40])
+    told = contents_of(model, X[40:], y[40:], train=(X[:40], y[:40]))
+    assert told.measured.figures.figures["rmse"] > 0
+    assert isinstance(told.hard_rows, Absent)
+    assert told.data.target_bins == ()

@@ -565,3 +565,23 @@ def test_the_result_as_text_and_dict():
     import json
 
     assert json.loads(json.dumps(plain)) == plain
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"scoring": "acuracy"},
+            r"'acuracy' is not the name of a scorer\. Did you mean 'accuracy'",
+        ),
+        ({"scoring": "log_loss"}, "Did you mean 'neg_log_loss'"),
+        ({"scoring": ["r2", "zzzz"]}, r"'zzzz' is not the name of a scorer\. sklearn"),
+        ({"score_weight": [1.0]}, "score_weight has 1 entries, X has 6 rows"),
+        ({"score_weight": [1, 1, -1, 1, 1, 1]}, "score_weight must be finite and >= 0; row 2"),
+        ({"groups": [1, 2]}, r"groups must name one group a row, shape \(6,\)\. Got \(2,\)"),
+    ],
+)
+def test_messages_name_what_is_wrong(given, words):
+    X = np.arange(6.0)[:, None]
+    with pytest.raises(ValueError, match=words):
+        cross_validate(LeastSquares(), X, X[:, 0], 2, **given)

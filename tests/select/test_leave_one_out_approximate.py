@@ -478,3 +478,12 @@ def test_the_result_as_text_and_dict():
 def test_approximate_is_yes_or_no():
     with pytest.raises(ValueError, match=r"approximate must be True, False or None\. Got 'yes'"):
         leave_one_out(LogisticRegression(), [[0.0], [1.0]], [0, 1], approximate="yes")
+
+
+@pytest.mark.parametrize("approximate", [True, False])
+def test_a_class_of_one_row_is_named(approximate):
+    X, _ = numbers(n=20)
+    y = np.where(np.arange(20) == 13, "rare", "usual")
+    with pytest.raises(ValueError, match="needs at least two classes") as caught:
+        leave_one_out(LogisticRegression(), X, y, approximate=approximate)
+    assert any("Row 13 is the only one of class 'rare'" in note for note in caught.value.__notes__)

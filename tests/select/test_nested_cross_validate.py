@@ -162,3 +162,17 @@ def test_errors(cancer, grid, changed, message):
     given = {"estimator": LogisticRegression(), "X": cancer[0], "y": cancer[1], **changed}
     with pytest.raises(ValueError, match=message):
         nested_cross_validate(grid=grid, **given)
+
+
+def test_a_search_of_scikit_learn_says_what_it_chose():
+    X, y = load_diabetes(return_X_y=True)
+    search_ = GridSearchCV(Ridge(), {"alpha": [0.01, 10.0]}, cv=3)
+    nested = nested_cross_validate(search_, None, X, y, cv=3)
+    for (train, _), chosen in zip(KFold(3).split(X), nested.chosen, strict=True):
+        assert chosen == search_.fit(X[train], y[train]).best_params_
+    assert "choosing for itself" in nested.to_text()
+
+
+def test_an_estimator_that_chooses_nothing_is_not_said_to():
+    X, y = load_diabetes(return_X_y=True)
+    assert "choosing" not in nested_cross_validate(Ridge(), None, X, y, cv=3).to_text()

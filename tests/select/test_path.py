@@ -100,3 +100,8 @@ def test_models_that_do_not_converge(monkeypatch):
     X, y = text()
     with pytest.warns(ConvergenceWarning, match=r"in \d of 3 fits, first in fit"):
         path(LogisticRegression(max_iter=1, tol=1e-12), X, y, CS)
+
+
+def test_strengths_that_are_no_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"Cs must be numbers\. Got 'log'"):
+        path(LogisticRegression(), *classes(), Cs="log")

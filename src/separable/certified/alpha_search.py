@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.alpha_table import AlphaTable
 from separable.certified.penalised_squares import NET_REQUIREMENTS, PenalisedSquares
 from separable.certified.searched import (
     FOLDS,
+    Searched,
     are_paths_kept,
     evidence_of_search,
     is_grid,
@@ -50,7 +50,7 @@ def _is_alphas(value: Any) -> bool:
 ALPHAS = Requirement("an int >= 1 or a sequence of finite floats > 0", _is_alphas)
 
 
-class AlphaSearch(PenalisedSquares):
+class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
     """Learns all folds and alphas, then all rows with the best."""
 
     alphas: Any
@@ -60,6 +60,7 @@ class AlphaSearch(PenalisedSquares):
     select: str
     warm_start = False
 
+    _default_scoring = "neg_mean_squared_error"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alphas": ALPHAS,
         "eps": SHARE,
@@ -82,7 +83,7 @@ class AlphaSearch(PenalisedSquares):
 
     # ------------------------------------------------------------------ searching
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from folds with every alpha, then from all rows with the best.
 
         Parameters
@@ -91,6 +92,9 @@ class AlphaSearch(PenalisedSquares):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Weight k is the row k times, in learning and in scores; 0 is no row.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
 
         Returns
         -------
@@ -99,20 +103,22 @@ class AlphaSearch(PenalisedSquares):
         self._check_parameters()
         material = self._material(X, y, sample_weight)
         lesson = self._lesson(material)  # what cannot be learned is told before the search
-        folds = AlphaFolds(self, material, self._splits(material))
+        folds = AlphaFolds(self, material, self._splits(material, groups))
         table = self._search(folds, material, X)
         self._remember_columns(X)
         self._warn_of_table(table)
         self._table = table
         ratio, place = table.chosen
-        plain = self._plain(table.alpha, float(table.ratios[ratio]))
-        fitted = folds.last_fit(lesson, plain, table.alphas[ratio, : place + 1])
+        plain = self._plain(table.strength, table.ratio)
+        fitted = folds.last_fit(lesson, plain, table.strengths[ratio, : place + 1])
         self._keep(fitted, lesson, self._found(table))
         return self
 
-    def _splits(self, material: Material) -> list[Split]:
+    def _splits(self, material: Material, groups: Any) -> list[Split]:
         n = material.rows.n_rows
         cv = self.cv
+        if cv is None and groups is not None:
+            cv = FOLDS
         if cv is None:
             if n < 2:
                 raise ValueError(
@@ -121,7 +127,7 @@ class AlphaSearch(PenalisedSquares):
                 )
             seed = check_random_state(self.random_state).randint(0, 2**31 - 1)
             cv = KFold(min(FOLDS, n), shuffle=True, random_state=seed)
-        return read_splits(cv, self, material.rows.to_matrix(), material.target, None, n)
+        return read_splits(cv, self, material.rows.to_matrix(), material.target, groups, n)
 
     def _grid(self, folds: AlphaFolds, ratios: Floats) -> Floats:
         """Return the alphas of each mixture, (R, S), from large to small."""
@@ -172,7 +178,7 @@ class AlphaSearch(PenalisedSquares):
         """Return the score of the rows that a fold held out."""
         assert scorers is not None
         learned, X_test = found.learned(at[1]), None
-        plain = self._plain(float(table.alphas[at]), float(table.ratios[at[0]]))
+        plain = self._plain(float(table.strengths[at]), float(table.ratios[at[0]]))
         if scorers[0].metric is None:  # it may ask for anything
             learned.give(plain, material, X)
             X_test = take(X, found.split.test)
@@ -188,32 +194,23 @@ class AlphaSearch(PenalisedSquares):
         if len(bad):
             at = tuple(bad[0])
             raise ValueError(
-                f"The score with alpha={table.alphas[at]:g} is {table.mean[at]}. Squared errors "
+                f"The score with alpha={table.strengths[at]:g} is {table.mean[at]}. Squared errors "
                 "may overflow: scale y. A scorer may not be defined for so few rows: use larger "
                 "folds."
             )
         if table.edge is not None and not isinstance(self.alphas, Integral):
-            warn_of_edge("alpha", table.alpha, table.edge, stacklevel=3)
+            warn_of_edge("alpha", table.strength, table.edge, stacklevel=3)
         warn_of_short_fits(self, table.known_certificates(), "larger alphas")
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
         """Return what a model keeps of the search."""
         return {
-            "alpha": table.alpha,
-            "l1_ratio": float(table.ratios[table.chosen[0]]),
+            "alpha": table.strength,
+            "l1_ratio": table.ratio,
             **evidence_of_search(table, self._scoring_name()),
         }
 
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return "neg_mean_squared_error"
-        return self.scoring if isinstance(self.scoring, str) else "callable"
-
     # ------------------------------------------------------------------ what was found
-
-    def _tabled(self) -> AlphaTable:
-        check_is_fitted(self)
-        return self._table
 
     def _without_ratios(self, values: NDArray[Any], axis: int) -> Any:
         """Return values of all mixtures; without that axis where there is one mixture."""
@@ -222,13 +219,17 @@ class AlphaSearch(PenalisedSquares):
     @property
     def alpha_(self) -> float:
         """The alpha that was chosen."""
-        return self._tabled().alpha
+        return self._tabled().strength
 
     @property
     def alphas_(self) -> Floats:
-        """The alphas that were tried, (S,), or (R, S) for several l1_ratio."""
-        alphas: Floats = self._without_ratios(self._tabled().alphas, 0)
-        return alphas
+        """The alphas that were tried, (S,), or (R, S) for several l1_ratio with grids of their own.
+
+        Alphas that were given are the same for each.
+        """
+        strengths = self._tabled().strengths
+        alphas: Floats = strengths if isinstance(self.alphas, Integral) else strengths[0]
+        return alphas[0] if alphas.ndim == 2 and len(alphas) == 1 else alphas
 
     @property
     def scores_(self) -> Floats:
@@ -245,7 +246,7 @@ class AlphaSearch(PenalisedSquares):
     @property
     def n_iter_(self) -> NDArray[np.int64]:
         """Passes over the columns, of each fold and alpha, (F, S) or (F, R, S)."""
-        steps: NDArray[np.int64] = self._without_ratios(self._tabled().steps, 1)
+        steps: NDArray[np.int64] = self._without_ratios(self._tabled().passes, 1)
         return steps
 
     @property
@@ -257,18 +258,12 @@ class AlphaSearch(PenalisedSquares):
         )
 
     @property
-    def best_score_(self) -> float:
-        """The mean score of the alpha that was chosen."""
-        table = self._tabled()
-        return float(table.mean[table.chosen])
-
-    @property
     def cv_results_(self) -> dict[str, Floats]:
         """The score of each l1_ratio and alpha, one after the other, with its standard error."""
         table = self._tabled()
         return {
-            "alpha": table.alphas.ravel(),
-            "l1_ratio": np.repeat(table.ratios, table.alphas.shape[1]),
+            "alpha": table.strengths.ravel(),
+            "l1_ratio": np.repeat(table.ratios, table.strengths.shape[1]),
             "mean_score": table.mean.ravel(),
             "standard_error": table.standard_error.ravel(),
             "fold_scores": table.scores.reshape(len(table.scores), -1).T,

@@ -8,6 +8,7 @@ import numpy as np
 
 from separable.certified.alpha_search import AlphaSearch
 from separable.certified.elastic_net import ElasticNet
+from separable.certified.searched import plain_of
 from separable.model.parameters import UNIT_INTERVAL, Requirement
 
 if TYPE_CHECKING:
@@ -159,21 +160,10 @@ class ElasticNetCV(AlphaSearch):
     @property
     def l1_ratio_(self) -> float:
         """The l1_ratio that was chosen."""
-        table = self._tabled()
-        return float(table.ratios[table.chosen[0]])
+        return self._tabled().ratio
 
     def _ratios(self) -> NDArray[np.float64]:
         return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
 
     def _plain(self, alpha: float, ratio: float) -> ElasticNet:
-        return ElasticNet(
-            alpha,
-            l1_ratio=ratio,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            positive=self.positive,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
+        return plain_of(self, ElasticNet, alpha=alpha, l1_ratio=ratio)

@@ -87,6 +87,13 @@ class ReadColumns:
         factor = None if self.factor is None else self.factor[there]
         return ReadColumns(self.rows.take(there), factor)
 
+    def written_out(self) -> Floats:
+        """Return all columns of the problem, (d, n), of which there are few."""
+        if not self.rows.is_sparse:
+            return np.asarray(self.rows.values, dtype=np.float64)
+        values = np.asarray(self.rows.to_matrix().todense(), dtype=np.float64)
+        return values if self.factor is None else values * self.factor[:, None]
+
     def scores(self, u: Floats) -> Floats:
         """Return Zu for u of shape (d, k), whole lines of lanes or one."""
         if not self.rows.is_sparse:

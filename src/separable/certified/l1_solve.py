@@ -12,6 +12,8 @@ import numpy as np
 from separable._core import native
 from separable.certified.judge import Judgement
 from separable.certified.l1_columns import ReadColumns
+from separable.certified.l1_dual import MOST_FITTED, fitted_dual
+from separable.certified.l1_interior import Corners, interior_points
 from separable.certified.l1_judge import SparseWeights, corner_and_curve, judge_l1
 from separable.certified.sharing import End, shared_out
 from separable.certified.solve import FEW, SINGLE, TOL_FEW, TOL_MANY, Request, Solved
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 
     from separable.certified.dual_lanes import Start
     from separable.certified.problem import Lane, Problem
+    from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]
 
-__all__ = ["L1Solver"]
+__all__ = ["PATIENCE", "L1Solver", "patience"]
 
 #: The relative gap at which small problems are solved to rounding.
 ROUNDING = 1e-14
@@ -37,6 +40,13 @@ SMALL_CHAIN = 100_000
 AIM, CLOSER = 0.9, 0.1
 #: How often it is sent back to come closer.
 TRIES = 4
+#: Sweeps after which an interior point takes over, at least; as many as there are rows, or columns,
+#: cost about as much as it does.
+PATIENCE = 100
+#: Most steps of that, and sweeps from where it ends, which make small weights 0.
+STEPS, POLISH = 100, 40
+#: What is too large for it: rows or columns, whichever are fewer; numbers; products of a step.
+MOST_EQUATIONS, MOST_NUMBERS, MOST_PRODUCTS = 2000, 20_000_000, 1e10
 #: Numbers of the tables that are judged at a time.
 TABLES = 1 << 22
 #: Models that are judged at a time, at least.
@@ -136,37 +146,37 @@ class L1Solver:
         for first in range(0, len(chain), width):
             some = slice(first, first + width)
             sweeps = path.sweeps[some].copy()
-            weights = path.some(some, self._columns)
-            judgement = self._judged(mine[some], weights, sweeps, aim, end)
-            engines = ["coordinates"] * len(sweeps)
+            found = self._judge(mine[some], path.some(some, self._columns))
+            found = self._closer(mine[some], found, sweeps, aim, end, self._patience)
+            judgement, engines = self._taken_over(mine[some], found, sweeps, aim, end)
             yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
 
-    def _judged(
+    def _closer(
         self,
         lanes: list[Lane],
-        weights: SparseWeights,
+        found: Judgement,
         sweeps: NDArray[np.int64],
         aim: float,
         end: End,
+        most: int,
     ) -> Judgement:
-        """Judge weights; those whose certificate misses are learned further.
+        """Learn lanes further whose certificate misses.
 
-        ``sweeps`` are those made so far; more are added.
+        ``sweeps`` are those made so far, of ``most``; more are added.
         """
-        found = self._judge(lanes, weights)
         last = found.weights
         for _ in range(TRIES):
             short = [
                 k
                 for k, one in enumerate(found.certificates)
-                if not one.converged and sweeps[k] < self.request.max_iter
+                if not one.converged and sweeps[k] < most
             ]
             aim *= CLOSER
             if not short or end.asked.is_set():
                 break
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in short:
-                left = self.request.max_iter - int(sweeps[k])
+                left = most - int(sweeps[k])
                 path = self._descend([lanes[k]], self._as_read(last[:, k]), aim, end, left)
                 sweeps[k] += path.sweeps[0]
                 one = self._judge([lanes[k]], path.some(slice(0, 1), self._columns))
@@ -176,13 +186,132 @@ class L1Solver:
             found = Judgement.side_by_side(parts)
         return found
 
-    def _judge(self, lanes: list[Lane], weights: SparseWeights) -> Judgement:
-        return judge_l1(self.problem, lanes, None, weights, self.tol, self._columns)
+    def _judge(
+        self, lanes: list[Lane], weights: SparseWeights | Floats, z: Floats | None = None
+    ) -> Judgement:
+        return judge_l1(self.problem, lanes, z, weights, self.tol, self._columns)
 
     def _as_read(self, u: Floats) -> Floats:
         """Return the weights of columns as they are read."""
         factor = self._columns.factor
         return u if factor is None else u * factor
+
+    def _as_problem(self, u: Floats) -> Floats:
+        """Return the weights of the problem's columns, (d, 1), of those of columns as read."""
+        factor = self._columns.factor
+        return u if factor is None else u / factor[:, None]
+
+    # ------------------------------------------------------------------ where sweeps do not do
+
+    @cached_property
+    def _patience(self) -> int:
+        """Sweeps after which an interior point takes over; all of them where none does."""
+        return patience(self.problem.rows, self.request.max_iter)
+
+    def _taken_over(
+        self,
+        lanes: list[Lane],
+        found: Judgement,
+        sweeps: NDArray[np.int64],
+        aim: float,
+        end: End,
+    ) -> tuple[Judgement, list[str]]:
+        """Learn lanes that sweeps leave without a certificate by an interior point."""
+        engines = ["coordinates"] * len(lanes)
+        short = [k for k, one in enumerate(found.certificates) if not one.converged]
+        if not short or self._patience >= self.request.max_iter or end.asked.is_set():
+            return found, engines
+        parts = [found.lane(k) for k in range(len(lanes))]
+        for k in short:
+            made = sweeps[k : k + 1]
+            parts[k] = self._proved(lanes[k], parts[k])
+            if not parts[k].certificates[0].converged:
+                parts[k] = self._learn_inside(lanes[k], parts[k], made, aim, end)
+                engines[k] = "interior-point"
+        return Judgement.side_by_side(parts), engines
+
+    def _learn_inside(
+        self, lane: Lane, found: Judgement, sweeps: NDArray[np.int64], aim: float, end: End
+    ) -> Judgement:
+        """Return what an interior point finds; where that is no better, what more sweeps do."""
+        best, steps = self._best_inside(lane, found, min(aim, CLOSER * self.tol), end)
+        sweeps += steps
+        if best.certificates[0].converged:
+            return self._polished(lane, best, aim, end)
+        best = self._closer([lane], best, sweeps, aim, end, self.request.max_iter)
+        return self._proved(lane, best)
+
+    def _best_inside(
+        self, lane: Lane, best: Judgement, aim: float, end: End
+    ) -> tuple[Judgement, int]:
+        """Return the best of what was found and the points of an interior method, and its steps."""
+        problem = self.problem
+        c = problem.costs(lane)
+        used, there = np.flatnonzero(c), self._filled
+        points = interior_points(
+            self._corners(used, there),
+            problem.loss,  # type: ignore[arg-type]
+            problem.targets(lane)[used],
+            c[used],
+            fit_intercept=problem.fit_intercept,
+            start=self._as_read(best.weights[:, 0])[there],
+        )
+        steps, wanted = 0, self.tol
+        for steps, (w, some, seen) in enumerate(points, start=1):
+            gap = min(best.certificates[0].relative_gap, 1.0)
+            if end.tell(self.request.callback, steps, gap) or steps >= STEPS:
+                break
+            if seen > wanted:
+                continue
+            wanted = min(wanted, seen) * CLOSER
+            weights, z = np.zeros((problem.rows.n_features, 1)), np.zeros((len(c), 1))
+            weights[there, 0], z[used, 0] = w, some
+            one = self._judge([lane], self._as_problem(weights), z)
+            best = one if one.is_better_than(best) else best
+            if best.certificates[0].relative_gap <= aim or seen < ROUNDING:
+                break
+        return best, steps
+
+    def _polished(self, lane: Lane, best: Judgement, aim: float, end: End) -> Judgement:
+        """Return what some more sweeps find, where small weights become 0, if it converged too."""
+        if end.asked.is_set():
+            return best
+        path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISH)
+        one = self._judge([lane], path.some(slice(0, 1), self._columns))
+        if not one.certificates[0].converged:
+            one = self._proved(lane, one)
+        return one if one.certificates[0].converged else best
+
+    def _proved(self, lane: Lane, found: Judgement) -> Judgement:
+        """Return what a dual point proves that fits the weights better, if it is more."""
+        problem, u = self.problem, found.weights[:, 0]
+        there = np.flatnonzero(u)
+        if not 0 < len(there) * problem.rows.n_rows <= MOST_FITTED:
+            return found
+        y, c = problem.targets(lane), problem.costs(lane)
+        slope, h = problem.loss.slopes(y, found.scores[:, 0], c)  # type: ignore[attr-defined]
+        corner, curve = corner_and_curve(problem)
+        x = self._columns.take(there).written_out()
+        pull = corner * np.sign(u[there]) + curve * u[there]
+        z = fitted_dual(x, h, -slope, pull, is_centred=problem.fit_intercept)
+        one = self._judge([lane], found.weights, z[:, None])
+        return one if one.is_better_than(found) else found
+
+    @cached_property
+    def _filled(self) -> NDArray[np.intp]:
+        """The columns that have a value."""
+        values = self._columns.rows
+        if values.indptr is not None:
+            return np.flatnonzero(np.diff(values.indptr))
+        return np.flatnonzero(values.values.any(axis=1))
+
+    def _corners(self, used: NDArray[np.intp], there: NDArray[np.intp]) -> Corners:
+        rows = self._columns.rows
+        x: Any = rows.to_matrix() if rows.is_sparse else rows.values
+        l1, l2 = self._penalties
+        whole = len(used) == rows.n_features and len(there) == rows.n_rows
+        x = x if whole else x[there][:, used]
+        return Corners(x.astype(np.float64), l1[there], l2[there], self.problem.penalty.positive)
 
     # ------------------------------------------------------------------ the engine
 
@@ -242,10 +371,18 @@ class L1Solver:
                 np.ascontiguousarray(start),
                 0.0,
                 aim,
-                request.max_iter if most is None else most,
+                self._patience if most is None else most,
                 told,
             )
         )
+
+
+def patience(rows: Rows, max_iter: int) -> int:
+    """Return the sweeps after which an interior point takes over; all of them where none does."""
+    few = min(rows.shape)
+    numbers = rows.values.size
+    suits = few <= MOST_EQUATIONS and numbers <= MOST_NUMBERS and numbers * few <= MOST_PRODUCTS
+    return min(max(PATIENCE, few), max_iter // 2) if suits and max_iter > PATIENCE else max_iter
 
 
 def _chains(lanes: Sequence[Lane]) -> Iterator[list[int]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.certified.alpha_search import AlphaSearch
 from separable.certified.lasso import Lasso
+from separable.certified.searched import plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,13 +131,4 @@ class LassoCV(AlphaSearch):
 
     def _plain(self, alpha: float, ratio: float) -> Lasso:
         del ratio
-        return Lasso(
-            alpha,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            positive=self.positive,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
+        return plain_of(self, Lasso, alpha=alpha)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.certified.linear_svm import LOSSES, PENALTIES, LinearSVM, check_penalty
+from separable.certified.searched import plain_of
 from separable.certified.strength_search import FINITE_STRENGTHS, StrengthSearch
 from separable.model.parameters import Requirement, one_of
 from separable.model.probability import classes_of
@@ -89,6 +90,7 @@ class LinearSVMCV(StrengthSearch):
     (0.1, 0.977)
     """
 
+    _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **StrengthSearch._requirements,
         "Cs": FINITE_STRENGTHS,
@@ -142,23 +144,7 @@ class LinearSVMCV(StrengthSearch):
         return PENALTIES[self.penalty]
 
     def _plain(self) -> LinearSVM:
-        return LinearSVM(
-            loss=self.loss,
-            penalty=self.penalty,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
-
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return "accuracy"
-        return self.scoring if isinstance(self.scoring, str) else "callable"
+        return plain_of(self, LinearSVM)
 
     def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
         """Return the share of held-out rows that are right."""

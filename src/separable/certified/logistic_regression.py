@@ -91,8 +91,8 @@ def refuse_no_penalty(owner: Any, strengths: Any, l1_ratios: Any) -> None:
     """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
     if np.isinf(strengths).any() and np.any(np.asarray(l1_ratios) > 0):
         raise ParameterError(
-            f"{type(owner).__name__} with C=inf has no penalty, so l1_ratio={l1_ratios!r} says "
-            "nothing. Choose a finite C, such as 1e6, or l1_ratio=0."
+            f"{type(owner).__name__} with C=inf has no penalty, so a share of l1, {l1_ratios!r}, "
+            "says nothing. Choose a finite C, such as 1e6, or 0 as that share."
         )
 
 

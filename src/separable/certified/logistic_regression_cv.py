@@ -14,12 +14,15 @@ from separable.certified.logistic_regression import (
     refuse_no_penalty,
 )
 from separable.certified.problem import Penalty
+from separable.certified.searched import plain_of
 from separable.certified.strength_search import StrengthSearch, strengths_of
 from separable.model.parameters import UNIT_INTERVAL, Requirement
 from separable.model.probability import probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from separable.certified.estimator import Material
     from separable.certified.fold_lanes import Learned
@@ -46,7 +49,7 @@ L1_RATIOS = Requirement(
 
 def _score_of(table: Table) -> float:
     """Return the score that a table is chosen by; one that cannot be is chosen, to be refused."""
-    return float(table.mean[table.chosen]) if np.isfinite(table.mean).all() else np.inf
+    return table.best_score if np.isfinite(table.mean).all() else np.inf
 
 
 class LogisticRegressionCV(Logits, StrengthSearch):
@@ -71,9 +74,9 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         error of the best.
     refit : bool, default True
         Learn all rows with the C that was chosen; False: there is no model.
-    l1_ratio : float or sequence of float, default 0.0
-        As in ``LogisticRegression``. Of several, that with the best score is taken, the first of
-        those that tie; the tables below are its own.
+    l1_ratios : float or sequence of float, default 0.0
+        As ``l1_ratio`` in ``LogisticRegression``. Of several, that with the best score is taken,
+        the first of those that tie; the tables below are its own.
     multi_class : {"multinomial", "ovr"}, default "multinomial"
         As in ``LogisticRegression``.
     fit_intercept : bool, default True
@@ -104,6 +107,8 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         The C that was chosen.
     l1_ratio_ : float
         The share of l1 that was chosen, or given.
+    l1_ratios_ : ndarray
+        All that were tried.
     best_score_ : float
         Its mean score.
     Cs_ : ndarray of shape (S,)
@@ -148,7 +153,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         scoring: Any = None,
         select: str = "min",
         refit: bool = True,
-        l1_ratio: Any = 0.0,
+        l1_ratios: Any = 0.0,
         multi_class: str = "multinomial",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -164,7 +169,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.scoring = scoring
         self.select = select
         self.refit = refit
-        self.l1_ratio = l1_ratio
+        self.l1_ratios = l1_ratios
         self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -175,15 +180,16 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
         **StrengthSearch._requirements,
-        "l1_ratio": L1_RATIOS,
+        "l1_ratios": L1_RATIOS,
         "multi_class": MULTI_CLASS,
     }
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratio)
+        refuse_no_penalty(self, strengths_of(self.Cs), self.l1_ratios)
 
     def _penalty(self) -> Penalty:
         """Return the penalty that is tried, or was chosen; before that the first to try."""
@@ -192,7 +198,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
 
     @property
     def _l1_ratios(self) -> list[float]:
-        return [float(each) for each in np.atleast_1d(self.l1_ratio)]
+        return [float(each) for each in np.atleast_1d(self.l1_ratios)]
 
     def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
         """Search with each share of l1 and keep the best."""
@@ -208,28 +214,18 @@ class LogisticRegressionCV(Logits, StrengthSearch):
         return {**super()._found(table), "l1_ratio": table.l1_ratio}
 
     @property
+    def l1_ratios_(self) -> NDArray[np.float64]:
+        """The shares of l1 that were tried."""
+        self._tabled()
+        return np.array(self._l1_ratios)
+
+    @property
     def l1_ratio_(self) -> float:
         """The share of l1 that was chosen."""
         return self._tabled().l1_ratio
 
     def _plain(self) -> LogisticRegression:
-        return LogisticRegression(
-            l1_ratio=self._penalty().l1_ratio,
-            multi_class=self.multi_class,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
-
-    def _scoring_name(self) -> str:
-        if self.scoring is None:
-            return "neg_log_loss"
-        return self.scoring if isinstance(self.scoring, str) else "callable"
+        return plain_of(self, LogisticRegression, l1_ratio=self._penalty().l1_ratio)
 
     def _shares_by(self) -> Literal["logistic", "softmax"]:
         return "softmax" if self._is_joint() else "logistic"

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import Fitted, Material
+from separable.certified.l1_solve import patience
 from separable.certified.left_out import left_out
 from separable.certified.losses import SquaredError
 from separable.certified.preparation import level_target
@@ -50,6 +51,8 @@ __all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
 
 #: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
 EXTREME = 2.0**-30
+#: Without a penalty another learner is exact.
+PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
 #: Of parameters that all of these learners have.
 NET_REQUIREMENTS: dict[str, Requirement] = {
     "positive": BOOL,
@@ -69,7 +72,7 @@ class PenalisedSquares(CertifiedRegressor):
     random_state = 0  # of no use: passes go over the columns in their order
 
     _strength = "alpha"
-    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": POSITIVE, **NET_REQUIREMENTS}
+    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
 
     # ------------------------------------------------------------------ the problem
 
@@ -124,7 +127,8 @@ class PenalisedSquares(CertifiedRegressor):
         start, steps = self._last_weights(lesson), 0
         request, end = with_end(self._request())
         if suits_sums(*lesson.rows.shape, many=False):
-            fitted = self._learn_from_sums(lesson, request, start)
+            first = replace(request, max_iter=patience(lesson.rows, request.max_iter))
+            fitted = self._learn_from_sums(lesson, first, start)
             steps = int(fitted.passes[0])
             converged = fitted.judgement.certificates[0].converged
             if converged or end.asked.is_set() or steps >= request.max_iter:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
+from separable.certified.estimator import CertifiedEstimator
+from separable.certified.search_table import SearchTable
 from separable.model.parameters import COUNT
 
 if TYPE_CHECKING:
@@ -23,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOLDS",
+    "Searched",
     "are_paths_kept",
     "evidence_of_search",
     "is_grid",
     "kept_paths",
     "one_score",
+    "plain_of",
     "warn_of_short_fits",
 ]
 
@@ -37,20 +42,42 @@ FOLDS = 5
 MOST_PATHS = 10_000_000
 
 
-class Tabled(Protocol):
-    """What each strength reached: ``chosen`` is the place of the one to take."""
+TableT = TypeVar("TableT", bound=SearchTable)
+PlainT = TypeVar("PlainT", bound=CertifiedEstimator)
+
+
+class Searched(Generic[TableT]):
+    """What learners tell that chose their own strength.
+
+    ``_default_scoring`` names the score without ``scoring``.
+    """
+
+    scoring: Any
+    _default_scoring: ClassVar[str]
+    _table: TableT
+
+    def _tabled(self) -> TableT:
+        if getattr(self, "_table", None) is None:
+            check_is_fitted(self)  # type: ignore[arg-type]
+        return self._table
+
+    def _scoring_name(self) -> str:
+        if self.scoring is None:
+            return self._default_scoring
+        return self.scoring if isinstance(self.scoring, str) else "callable"
 
     @property
-    def scores(self) -> Floats: ...
-    @property
-    def mean(self) -> Floats: ...
-    @property
-    def standard_error(self) -> Floats: ...
-    @property
-    def chosen(self) -> Any: ...
-    @property
-    def edge(self) -> str | None: ...
-    def known_certificates(self) -> list[Certificate]: ...
+    def best_score_(self) -> float:
+        """The mean score of the strength that was chosen."""
+        return self._tabled().best_score
+
+
+def plain_of(search: CertifiedEstimator, kind: type[PlainT], **given: Any) -> PlainT:
+    """Return the learner of one strength with the parameters of a search, but for those given."""
+    mine = search.get_params(deep=False)
+    names = kind._get_param_names()  # type: ignore[attr-defined]
+    shared = {name: mine[name] for name in names if name in mine}
+    return kind(**{**shared, **given})
 
 
 def is_grid(value: Any) -> bool:
@@ -88,12 +115,12 @@ def warn_of_short_fits(owner: Any, certificates: list[Certificate], milder: str)
     )
 
 
-def evidence_of_search(table: Tabled, scoring: str) -> dict[str, Any]:
+def evidence_of_search(table: SearchTable, scoring: str) -> dict[str, Any]:
     """Return what a model keeps of the search that chose its strength."""
     error = float(table.standard_error[table.chosen])
     known = table.known_certificates()
     return {
-        "best_score": float(table.mean[table.chosen]),
+        "best_score": table.best_score,
         "standard_error": error if math.isfinite(error) else None,
         "scoring": scoring,
         "validation": f"{len(table.scores)} folds",

@@ -12,6 +12,7 @@ import numpy as np
 from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
+from separable.certified.l1_solve import PATIENCE
 from separable.certified.problem import Columns
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
@@ -152,10 +153,14 @@ def models_of(
         Weights to start from.
     """
     order = np.argsort(-alphas, kind="stable")
-    limits = limits_of(request, is_small=is_small)
+    most = request.max_iter // 2 if is_small and request.max_iter > PATIENCE else request.max_iter
+    limits = limits_of(replace(request, max_iter=most), is_small=is_small)
     path = gram.path(alphas[order], penalty, limits, start)
     found = SquareModels.of(path)
-    doubtful = np.flatnonzero(~path.has_digits)
+    known = path.has_digits
+    if most < request.max_iter:  # small problems have another engine, which works on the rows
+        known = known & np.array([one.converged for one in path.certificates])
+    doubtful = np.flatnonzero(~known)
     if len(doubtful):
         _ask_rows(rows(), found, alphas[order], doubtful, request, limits.tol)
     back = np.argsort(order, kind="stable")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.fold_lanes import FoldLanes
+from separable.certified.search_table import SearchTable
 from separable.certified.searched import (
     FOLDS,
+    Searched,
     are_paths_kept,
     evidence_of_search,
     is_grid,
@@ -25,13 +26,7 @@ from separable.certified.searched import (
 from separable.certified.solvers import solver_of
 from separable.data.rows import column_names
 from separable.fitting.answers import answers_of, spread
-from separable.fitting.choice import (
-    best_place,
-    edge_of,
-    one_error_place,
-    standard_errors,
-    warn_of_edge,
-)
+from separable.fitting.choice import warn_of_edge
 from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
@@ -41,7 +36,6 @@ from separable.model.parameters import BOOL, Requirement, one_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.certificate import Certificate
     from separable.certified.estimator import CertifiedEstimator, Material
     from separable.certified.fold_lanes import Learned
     from separable.fitting.scoring import Scorer
@@ -73,69 +67,27 @@ def strengths_of(Cs: Any) -> Floats:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(SearchTable):
     """What a search found: F folds, S strengths, k columns of weights each.
+
+    Of certificates there are (F, S, k), or (F, S, 1) of classes learned together, and paths are (F,
+    S, k, d) or (F, S, k, d + 1); NaN for a class that a fold has not learned.
 
     Parameters
     ----------
-    strengths : ndarray, shape (S,)
-    scores : ndarray, shape (F, S)
-    passes : ndarray, shape (F, S)
-        The most of any model.
-    certificates : ndarray of Certificate, shape (F, S, k), or (F, S, 1)
-        None for a class that a fold has not learned. One where classes are learned together.
-    paths : ndarray, shape (F, S, k, d) or (F, S, k, d + 1), or None
-        Weights, then the intercept. NaN for a class that a fold has not learned.
-    select : str
     l1_ratio : float, default 0.0
         The share of l1 that all of this was found with.
     """
 
-    strengths: Floats
-    scores: Floats
-    passes: NDArray[np.int64]
-    certificates: NDArray[np.object_]
-    paths: Floats | None
-    select: str
     l1_ratio: float = 0.0
 
     @property
-    def mean(self) -> Floats:
-        """The mean score of each strength."""
-        mean: Floats = self.scores.mean(axis=0)
-        return mean
-
-    @property
-    def standard_error(self) -> Floats:
-        """Of the mean scores."""
-        return standard_errors(self.scores)
-
-    @property
-    def chosen(self) -> int:
-        """The place of the strength to take."""
-        if self.select == "1se":
-            return one_error_place(self.mean, self.standard_error, 1.0 / self.strengths)
-        return best_place(self.mean, 1.0 / self.strengths)
-
-    @property
-    def edge_place(self) -> int | None:
-        """The place of the best strength, or of the one chosen, if it is at the edge."""
-        for place in (best_place(self.mean, 1.0 / self.strengths), self.chosen):
-            if edge_of(self.strengths, place) is not None:
-                return place
-        return None
-
-    @property
-    def edge(self) -> str | None:
-        """Whether that is the "smallest" or the "largest" of several."""
-        return None if self.edge_place is None else edge_of(self.strengths, self.edge_place)
-
-    def known_certificates(self) -> list[Certificate]:
-        """Return those of all models that were learned."""
-        return [one for one in self.certificates.ravel() if one is not None]
+    def penalty(self) -> Floats:
+        """1 / C."""
+        return 1.0 / self.strengths
 
 
-class StrengthSearch(CertifiedClassifier):
+class StrengthSearch(Searched[Table], CertifiedClassifier):
     """A classifier that learns all folds and strengths as lanes, then all rows with the best C."""
 
     Cs: Any
@@ -170,7 +122,7 @@ class StrengthSearch(CertifiedClassifier):
 
     # ------------------------------------------------------------------ searching
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from folds with every C, then from all rows with the best.
 
         Parameters
@@ -180,6 +132,9 @@ class StrengthSearch(CertifiedClassifier):
             The class of each row.
         sample_weight : array-like of shape (n,), optional
             Weight k is the row k times, in learning and in scores; 0 is no row.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
 
         Returns
         -------
@@ -189,15 +144,17 @@ class StrengthSearch(CertifiedClassifier):
         material = self._material(X, y, sample_weight)
         lesson = self._lesson(material)  # what cannot be learned is told before the search
         labels = material.labels
-        cv = self._folds(material) if self.cv is None else self.cv
-        splits = read_splits(cv, self, material.rows.to_matrix(), labels, None, len(labels))
+        cv = self.cv
+        if cv is None:
+            cv = self._folds(material) if groups is None else FOLDS
+        splits = read_splits(cv, self, material.rows.to_matrix(), labels, groups, len(labels))
         with naming_columns(column_names(X)):
             table = self._search(material, splits, X)
         self._remember_columns(X)
         self._warn_of_table(table)
         self._table, self._model = table, None
         if self.refit:
-            request, C = self._request(), float(table.strengths[table.chosen])
+            request, C = self._request(), table.strength
             with naming_columns(column_names(X)):
                 fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
             self._keep(fitted, lesson, self._found(table))
@@ -295,18 +252,9 @@ class StrengthSearch(CertifiedClassifier):
 
     def _found(self, table: Table) -> dict[str, Any]:
         """Return what a model keeps of the search."""
-        C = float(table.strengths[table.chosen])
-        return {"C": C, **evidence_of_search(table, self._scoring_name())}
-
-    def _scoring_name(self) -> str:
-        raise NotImplementedError
+        return {"C": table.strength, **evidence_of_search(table, self._scoring_name())}
 
     # ------------------------------------------------------------------ what was found
-
-    def _tabled(self) -> Table:
-        if getattr(self, "_table", None) is None:
-            check_is_fitted(self)
-        return self._table
 
     def _weights_only(self) -> Any:
         if not self.refit and getattr(self, "_table", None) is not None and self._model is None:
@@ -319,8 +267,7 @@ class StrengthSearch(CertifiedClassifier):
     @property
     def C_(self) -> float:  # noqa: N802 - scikit-learn's word
         """The C that was chosen."""
-        table = self._tabled()
-        return float(table.strengths[table.chosen])
+        return self._tabled().strength
 
     @property
     def Cs_(self) -> Floats:  # noqa: N802
@@ -331,12 +278,6 @@ class StrengthSearch(CertifiedClassifier):
     def scores_(self) -> Floats:
         """The score of each fold and C, (F, S); the larger the better."""
         return self._tabled().scores
-
-    @property
-    def best_score_(self) -> float:
-        """The mean score of the C that was chosen."""
-        table = self._tabled()
-        return float(table.mean[table.chosen])
 
     @property
     def cv_results_(self) -> dict[str, Floats]:

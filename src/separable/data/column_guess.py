@@ -27,6 +27,7 @@ EXACT_DIGITS = 15
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _ZONE = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
+_ZONED = rf"[T ]\d{{2}}:.*{_ZONE}$"
 _MOMENT = rf"{_DAY}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,9}})?)?)?"
 
 
@@ -118,7 +119,7 @@ def converted(
         texts = compute.replace_substring(texts, ",", ".")
     try:
         if pa.types.is_timestamp(kind) and kind.tz is None and _with_zone(texts):
-            return None
+            return _in_utc(texts, kind) if given else None
         return texts.cast(kind)
     except pa.ArrowInvalid:
         return None
@@ -182,8 +183,19 @@ def _all_match(texts: Texts, pattern: str) -> bool:
 def _with_zone(texts: Texts) -> bool:
     from pyarrow import compute
 
-    pattern = rf"[T ]\d{{2}}:.*{_ZONE}$"
-    return bool(compute.any(compute.match_substring_regex(texts, pattern)).as_py())
+    return bool(compute.any(compute.match_substring_regex(texts, _ZONED)).as_py())
+
+
+def _in_utc(texts: Texts, kind: pa.TimestampType[Any, Any]) -> Any:
+    """Return moments, those with an offset in UTC, as the encoder of a model takes them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    zoned = compute.match_substring_regex(texts, _ZONED)
+    nothing = pa.nulls(1, pa.string())[0]
+    there = compute.if_else(zoned, texts, nothing).cast(pa.timestamp(kind.unit, "UTC"))
+    plain = compute.if_else(zoned, nothing, texts).cast(kind)
+    return compute.coalesce(there.cast(kind), plain)
 
 
 def _held(texts: Texts) -> pa.DataType:

@@ -36,7 +36,10 @@ def given_rows(plan: Plan, rows: Any) -> list[Any]:
     if plan.takes == "text":
         return [str(text) for text in list(rows)[:MOST_ROWS]]
     if plan.takes == "record":
-        return [dict(record) for record in list(rows)[:MOST_ROWS]]
+        return [
+            {key: _plain_feature(value) for key, value in record.items()}
+            for record in list(rows)[:MOST_ROWS]
+        ]
     named = _records(rows)
     if named is not None:
         return [_by_name(plan, record) for record in named]
@@ -86,7 +89,19 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Decimal):
         return float(value)
+    for plain in (bool, int, float, str):  # a subclass may write itself in another way
+        if isinstance(value, plain):
+            return plain(value)
     return value
+
+
+def _plain_feature(value: Any) -> Any:
+    """Return what a dict has for a feature: a plain value, or a list of them."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_plain, value))
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(each) for each in value]
+    return _plain(value)
 
 
 def _dense(rows: Any) -> Iterable[list[float]]:

@@ -11,7 +11,7 @@ from separable.export.js_alphabet import (
     space_ranges,
     word_ranges,
 )
-from separable.export.literals import described, javascript, laid_out, tests
+from separable.export.literals import described, javascript, laid_out, read_from_json, tests
 from separable.export.plan import ExportError, TextStep
 from separable.export.vectors import PRECISION
 
@@ -49,7 +49,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         '"use strict";',
         "",
         "const separableModel = (() => {",
-        *[f"  const {name} = {laid_out(value, javascript, 2)};" for name, value in data.items()],
+        *[f"  const {name} = {_written(value)};" for name, value in data.items()],
         "",
     ]
     parts = [_code(plan), runtime.SELF_TEST, _returned(public), "})();\n", runtime.FOR_NODE]
@@ -101,6 +101,11 @@ def model_data(plan: Plan) -> dict[str, Any]:
     if plan.has("text"):
         made["ALPHABET"] = _alphabet(plan)
     return made
+
+
+def _written(value: Any) -> str:
+    large = read_from_json(value, "JSON.parse", '%s.join("")')
+    return large or laid_out(value, javascript, 2)
 
 
 def _constants(plan: Plan) -> list[str]:

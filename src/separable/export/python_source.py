@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from separable.export import python_runtime as runtime
-from separable.export.literals import described, laid_out, python, tests
+from separable.export.literals import described, laid_out, python, read_from_json, tests
 from separable.export.vectors import PRECISION
 
 if TYPE_CHECKING:
@@ -44,6 +44,15 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
     """
     kinds = {step.kind for step in plan.steps}
     shares = plan.probabilities is not None
+    data = {
+        "COLUMNS": plan.columns,
+        "CLASSES": plan.classes,
+        "MODEL": described(plan),
+        "TESTS": tests(vectors),
+        "PRECISION": PRECISION,
+    }
+    written = {name: _written(value) for name, value in data.items()}
+    reads = any(text.startswith("json.") for text in written.values())
     functions = ["scores", "predict", *["probabilities"] * shares]
     lines = [
         f'"""A {plan.title} model as plain Python, written by separable export.',
@@ -52,18 +61,18 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> str:
         f"{', '.join(functions)}. Run this file to test it.",
         '"""',
         "",
-        *[f"import {name}" for name in _imports(kinds)],
+        *[f"import {name}" for name in sorted([*_imports(kinds), *["json"] * reads])],
         "",
-        f"COLUMNS = {laid_out(plan.columns, python)}",
-        f"CLASSES = {laid_out(plan.classes, python)}",
-        f"MODEL = {laid_out(described(plan), python)}",
-        f"TESTS = {laid_out(tests(vectors), python)}",
-        f"PRECISION = {PRECISION!r}",
+        *[f"{name} = {text}" for name, text in written.items()],
         "",
     ]
     parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
     parts += [_tables(kinds), runtime.MAIN, *[runtime.PROBABILITIES] * shares, runtime.SELF_TEST]
     return "\n".join(lines) + "".join(f"\n{part}" for part in parts)
+
+
+def _written(value: Any) -> str:
+    return read_from_json(value, "json.loads", '"".join(%s)') or laid_out(value, python)
 
 
 def _imports(kinds: set[str]) -> list[str]:

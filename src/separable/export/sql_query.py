@@ -14,7 +14,8 @@ from separable.export.sql_answers import (
     prediction,
     probabilities,
 )
-from separable.export.sql_columns import date_stages, read_columns, terms_of
+from separable.export.sql_columns import date_stages, read_columns, scores_of
+from separable.export.sql_levels import level_joins, level_tables
 from separable.export.sql_words import identifier, literal, number, summed
 from separable.export.vectors import PRECISION
 
@@ -28,6 +29,8 @@ __all__ = ["write"]
 
 #: More classes are refused: each is compared with each.
 MOST_CLASSES = 200
+#: More columns no table has: of PostgreSQL 1600, of SQLite 2000 as it is usually built.
+MOST_COLUMNS = 1600
 #: Names out of classes that are longer, or not words, are replaced by numbers.
 _WORD = re.compile(r"[\w .+-]{1,40}")
 
@@ -48,11 +51,7 @@ def write(
     """
     refuse_texts(plan, "SQL")
     refuse_mixed_levels(plan, "SQL")
-    if len(plan.classes or ()) > MOST_CLASSES:
-        raise ExportError(
-            f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
-            f"each is too large above {MOST_CLASSES}. Export it to Python, JavaScript, C or ONNX."
-        )
+    _refuse_large(plan)
     names = [*keep, *_names_out(plan)]
     if len({name.lower() for name in names}) < len(names):
         raise ExportError(
@@ -67,6 +66,19 @@ def write(
     ]
     stages = _stages(plan, table, kept)
     return f"{_head(plan)}{_self_test(plan, vectors)}{_query(stages, [*out, *answers])};\n"
+
+
+def _refuse_large(plan: Plan) -> None:
+    if len(plan.classes or ()) > MOST_CLASSES:
+        raise ExportError(
+            f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
+            f"each is too large above {MOST_CLASSES}. Export it to Python, JavaScript, C or ONNX."
+        )
+    if len(plan.columns) > MOST_COLUMNS:
+        raise ExportError(
+            f"The model takes {len(plan.columns)} columns, and a table of PostgreSQL has at most "
+            f"{MOST_COLUMNS}, of SQLite 2000. Export it to Python, JavaScript, C or ONNX."
+        )
 
 
 def _head(plan: Plan) -> str:
@@ -89,17 +101,16 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
         prefix += "_"
     stages: list[tuple[str, str]] = []
 
-    def add(columns: list[str]) -> None:
+    def add(columns: list[str], joins: str = "") -> None:
         source = stages[-1][0] if stages else f"{identifier(table)} AS t"
-        text = ",\n    ".join([*["*"] * bool(stages), *columns])
-        stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}"))
+        text = ",\n    ".join([*[f"{source}.*"] * bool(stages), *columns])
+        stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
 
     add([*read_columns(plan), *kept])
     for stage in date_stages(plan):
         add(stage)
-    base = [number(each) for each in plan.base]
-    scores = [f"{summed([base[k], *terms_of(plan, k)])} AS s{k}" for k in range(plan.n_scores)]
-    add(scores)
+    tables = level_tables(plan, prefix)
+    add(scores_of(plan, tables), level_joins(tables))
     if plan.classes is not None and len(plan.classes) > 2:
         names = [f"s{k}" for k in range(plan.n_scores)]
         add([f"{largest(names)} AS best"])
@@ -107,7 +118,7 @@ def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
             add(log_odds(plan))
             add([f"{largest([f'l{k}' for k in range(plan.n_scores)])} AS top"])
             add(exponentials(plan))
-    return stages
+    return [*((each.head, each.rows) for each in tables.values()), *stages]
 
 
 def _answers(plan: Plan) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
@@ -134,7 +135,20 @@ def _scorer(name: str, scoring: Any, estimator: Any) -> Scorer:
     metric = scoring if isinstance(scoring, str) else None
     if getattr(scoring, "asks_answers_only", False):
         return Scorer(name, scoring, name)
+    if metric is not None:
+        _check_name(metric)
     return Scorer(name, check_scoring(estimator, scoring=scoring), metric)
+
+
+def _check_name(name: str) -> None:
+    known = get_scorer_names()
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"scoring={name!r} is not the name of a scorer.{meant} sklearn.metrics."
+            "get_scorer_names() has all of them; a callable (estimator, X, y) will do, too."
+        )
 
 
 def score_rows(

@@ -82,6 +82,10 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
     n_rows : int
         The number of rows of X.
     """
+    if groups is not None and np.shape(groups) != (n_rows,):
+        raise ValueError(
+            f"groups must name one group a row, shape ({n_rows},). Got {np.shape(groups)}."
+        )
     if groups is not None and isinstance(cv, Integral):
         cv = GroupKFold(int(cv))
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))

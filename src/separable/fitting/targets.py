@@ -174,7 +174,9 @@ def weigh_rows(
     return RowWeights(None if every else rows, weight)
 
 
-def check_sample_weight(sample_weight: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+def check_sample_weight(
+    sample_weight: Any, y: NDArray[Any], name: str = "sample_weight"
+) -> NDArray[np.float64]:
     """Return one finite weight >= 0 a row."""
     weight = np.array(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
@@ -182,11 +184,11 @@ def check_sample_weight(sample_weight: Any, y: NDArray[Any]) -> NDArray[np.float
     if weight.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
     if len(weight) != len(y):
-        raise ValueError(f"sample_weight has {len(weight)} entries, X has {len(y)} rows.")
+        raise ValueError(f"{name} has {len(weight)} entries, X has {len(y)} rows.")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
-            f"sample_weight must be finite and >= 0; row {bad[0]} has {weight[bad[0]]}. Use 0 to "
+            f"{name} must be finite and >= 0; row {bad[0]} has {weight[bad[0]]}. Use 0 to "
             "leave a row out."
         )
     return weight

@@ -14,7 +14,7 @@ import numpy as np
 
 from separable.geometry.dependencies import column_powers, find_dependencies, independent_rows
 from separable.geometry.signs import rounding
-from separable.geometry.whole_numbers import solve_whole, whole_columns
+from separable.geometry.whole_numbers import pivot_columns, solve_whole, whole_columns
 
 if TYPE_CHECKING:
     from separable.geometry.cone_rows import Floats, Places
@@ -79,7 +79,12 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     basis = independent_rows(part, found.rank, a)
     if not exact and _is_near(part, a, basis):
         return found
-    is_solved = (exact or found.rank <= SOLVED) and _solves(part, a, basis)
+    if not exact and found.rank > SOLVED:
+        return None
+    if _solves(part, a, basis):
+        return found
+    # columns may depend on each other so nearly that floats choose a poor basis
+    is_solved = found.rank <= SOLVED and _solves(part, a, _heaviest_basis(part, a))
     return found if is_solved else None
 
 
@@ -104,6 +109,14 @@ def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     left = left + share / (1.0 - share) * left.max()
     change = (np.abs(inverse.T) @ left) * (1.0 + 1e-6)
     return bool((change < a[basis]).all())
+
+
+def _heaviest_basis(part: Floats, a: Floats) -> Places:
+    """Return independent vectors, exactly: the heavier of two comes first."""
+    weight = a * np.sqrt(np.einsum("ij,ij->i", part, part))
+    order = np.argsort(-weight, kind="stable")
+    wholes, _ = whole_columns(part[order])
+    return np.sort(order[pivot_columns(wholes.T)])
 
 
 def _solves(part: Floats, a: Floats, basis: Places) -> bool:

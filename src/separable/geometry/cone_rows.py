@@ -60,6 +60,9 @@ class ConeRows(Protocol):
     def take(self, chosen: Places) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
 
+    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+        """Return the same without columns in which all of them are 0, and the columns left."""
+
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each of the D columns an e of which all its values are multiples of 2^e."""
 

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     Vector = list[Fraction]
     Parts = dict[int, Fraction]
 
-__all__ = ["Dependencies", "column_powers", "find_dependencies", "independent_rows"]
+__all__ = [
+    "MOST_NULL",
+    "Dependencies",
+    "column_powers",
+    "find_dependencies",
+    "independent_rows",
+]
 
 #: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
 FLAT = 1e-9
@@ -75,6 +81,8 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     (2, [['-1', '-1', '1']])
     """
     size = vectors.shape[1]
+    if (size - len(vectors)) * size > MOST_NULL:
+        return None
     if not vectors.any():
         units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
         return Dependencies(np.zeros(0, np.intp), units)
@@ -167,11 +175,22 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
         return None
     wholes, exponents = whole_columns(vectors)
     chosen = independent_rows(scaled, rank)
-    pivots, basis = null_vectors(wholes[chosen])
-    if any(_products(wholes, vector).any() for vector in basis):
-        return None
+    while True:  # floats may see a rank that is too low, and then some row has a part in the rest
+        pivots, basis = null_vectors(wholes[chosen])
+        missed = next((found for found in (_outside(wholes, u) for u in basis) if len(found)), None)
+        if missed is None:
+            break
+        if len(chosen) == ELIMINATED:
+            return None
+        chosen = np.append(chosen, missed[0])
     powers = [Fraction(2) ** -int(e) for e in exponents]
     return Dependencies(np.array(pivots, dtype=np.intp), [_times(v, powers) for v in basis])
+
+
+def _outside(wholes: Any, vector: Sequence[Fraction]) -> Places:
+    """Return the rows that have a part in a direction."""
+    outside: Places = np.flatnonzero(_products(wholes, vector))
+    return outside
 
 
 def _times(vector: Vector, powers: Vector) -> Vector:

@@ -129,13 +129,24 @@ class JointRows:
 
     def take(self, chosen: Places) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
-        row, place = np.divmod(np.asarray(chosen, dtype=np.intp), self._others)
-        own, other = self.label[row], self._other[row, place]
-        seen, at = self._base.take(row), np.arange(len(row))
-        some = np.zeros((len(row), self.n_classes, self._m))
-        some[at, own] = seen
-        some[at, other] = -seen
-        return some[:, 1:].reshape(len(row), self.dimension)
+        return self._placed(chosen, self._base.take(self._row(chosen)))
+
+    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+        """Return the same without columns in which no row has a part, and the columns left."""
+        seen, used = self._base.take_occupied(self._row(chosen))
+        columns = np.arange(self._others)[:, None] * self._m + used
+        return self._placed(chosen, seen), columns.ravel()
+
+    def _row(self, chosen: Places) -> Places:
+        return np.asarray(chosen, dtype=np.intp) // self._others
+
+    def _placed(self, chosen: Places, seen: Floats) -> Floats:
+        """Return vectors of rows, each written at its class and, negative, at the other."""
+        row, at = self._row(chosen), np.arange(len(seen))
+        some = np.zeros((len(row), self.n_classes, seen.shape[1]))
+        some[at, self.label[row]] = seen
+        some[at, self._other[row, np.asarray(chosen) % self._others]] = -seen
+        return some[:, 1:].reshape(len(row), self._others * seen.shape[1])
 
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each column an e of which all its values are multiples of 2^e."""

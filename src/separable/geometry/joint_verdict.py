@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.dependencies import find_dependencies
+from separable.geometry.exact_settle import settle_exactly
+from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
 from separable.geometry.joint_rows import JointRows
 from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
+from separable.geometry.proof_checks import (
+    cancels,
+    full_rank,
+    overlaps,
+    separates,
+    separates_weakly,
+)
 from separable.geometry.row_generation import settle_many
-from separable.geometry.search import search
+from separable.geometry.search import AGAIN, search
 from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import bracket_of, start_of, widest_margin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
@@ -80,19 +89,36 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
     """Return the verdict on all classes together."""
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
-    decision = (_wide if cone.dimension > NEWTON else _decide)(cone, data, fit_intercept, precision)
+    decide = _wide if cone.dimension > NEWTON else _decide
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+        decision = decide(cone, data, fit_intercept, precision)
     return JointVerdict(*decision, data.classes, fit_intercept, rows.shape)
 
 
 def _decide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
+    for settled in _searches(cone):
+        if settled.u is None:
+            decision = _overlap(cone, settled)
+        elif settled.a.any():
+            decision = _quasi(cone, settled.u, settled, data)
+        else:
+            decision = _separated(cone, settled.u, data, fit_intercept, precision)
+        if decision[2] is not None:
+            break
+    return decision
+
+
+def _searches(cone: JointRows) -> Iterator[Settled]:
+    """Search in floats, again where that leads to no proof, and at last in whole numbers."""
     seen = cone.seen()
-    settled = settle_many(seen)
-    if settled.u is None:
-        return _overlap(cone, settled)
-    u = seen.raw(settled.u)
-    if settled.a.any():
-        return _quasi(cone, u, settled, data)
-    return _separated(cone, u, data, fit_intercept, precision)
+    for none in NONE:
+        found = settle_many(seen, none)
+        yield found if found.u is None else replace(found, u=seen.raw(found.u))
+        if cone.size * cone.dimension > AGAIN:
+            return
+    exact = settle_exactly(cone)
+    if exact is not None:
+        yield exact
 
 
 def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
@@ -120,9 +146,8 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
 
 def _overlap(cone: JointRows, settled: Settled) -> Decision:
     chosen, a = few_multipliers(cone, settled.a)
-    found = find_dependencies(cone.take(chosen))
-    rank = 0 if found is None else found.rank
-    if not overlaps(cone, chosen, a, rank, exact=False):
+    rank = full_rank(cone, chosen, a, exact=False)
+    if rank is None:
         return "undecided", "the multipliers found do not provably cancel.", None
     proof = JointOverlap(cone.pairs(chosen), a, rank)
     return "overlap", "rows of the classes mix in every direction.", proof
@@ -137,8 +162,11 @@ def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> 
             "floats see, but none were found that do so exactly."
         )
         return "undecided", reason, None
-    chosen, a = few_multipliers(cone, settled.a)
-    if not cancels(cone, chosen, a, exact=False):
+    for found in (settled.a, settled.first):
+        chosen, a = few_multipliers(cone, found)
+        if cancels(cone, chosen, a, exact=False):
+            break
+    else:
         return "undecided", "the multipliers found do not provably cancel.", None
     weights, b = cone.unpacked(tidy[0])
     columns = np.flatnonzero(weights.any(axis=0)).tolist()

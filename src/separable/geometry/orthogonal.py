@@ -36,12 +36,16 @@ def find_orthogonal(cone: ConeRows, chosen: Places) -> tuple[Floats, NDArray[np.
 
 def spanning(cone: ConeRows, chosen: Places) -> Places:
     """Return some of the chosen vectors, that span the same directions."""
-    return _look(cone, chosen)[2]
+    return chosen if len(chosen) <= _most(cone) else _look(cone, chosen)[2]
+
+
+def _most(cone: ConeRows) -> int:
+    return max(TOGETHER, 4 * cone.dimension)
 
 
 def _look(cone: ConeRows, chosen: Places) -> tuple[Floats, NDArray[np.bool_], Places]:
     random = np.random.default_rng(0)
-    most = max(TOGETHER, 4 * cone.dimension)
+    most = _most(cone)
     some = chosen if len(chosen) <= most else random.choice(chosen, most // 2, replace=False)
     while True:
         basis = null_basis(cone.take(some))

@@ -56,7 +56,7 @@ def full_rank(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> int 
 
 def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:
     """Return whether multipliers close to a cancel: nothing separates strictly."""
-    return proved_cancelling(cone.take(chosen), a, exact=exact) is not None
+    return proved_cancelling(cone.take_occupied(chosen)[0], a, exact=exact) is not None
 
 
 def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> bool:

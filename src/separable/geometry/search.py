@@ -18,19 +18,24 @@ from separable.geometry.widest_margin import by_passes, start_of
 from separable.geometry.written_rows import WrittenRows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from separable.geometry.cone_rows import Places
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.widest_margin import Bracket
 
-__all__ = ["Found", "search"]
+__all__ = ["AGAIN", "Found", "search"]
 
-#: Newton's steps take matrices of at most so many columns, or rows.
-NEWTON = 1500
+#: Newton's steps take matrices of at most so many columns, or rows; where single columns have
+#: cleared other rows and there is nothing else to ask, of a few more.
+NEWTON, NEWTON_REST = 1500, 2500
+#: The most numbers that are searched a second time, if the first search leads to no proof.
+AGAIN = 1_000_000
 #: So few numbers are written out first.
 TINY = 1 << 14
 #: More columns, and numbers, are first passed over by rows.
 COLUMNS, NUMBERS = 100, 1_000_000
-#: Passes that look for a hyperplane, before anything else and where there is nothing else.
+#: Passes that look for a hyperplane: before anything else, and where nothing else is left.
 FIRST, ONLY = 40, 600
 
 
@@ -55,51 +60,75 @@ class Found:
 def search(cone: SignedRows, none: float = NONE[0]) -> Found:
     """Look for a hyperplane, a weak direction or multipliers; see `settle`."""
     n, d = cone.size, cone.dimension
-    is_small = min(n, d) <= NEWTON
+    if n * d <= TINY:
+        return Found(_settled(SeenRows(cone), none))
     passes = bracket = None
     if d > COLUMNS and n * d > NUMBERS:
         passes = DualPasses(cone)
-        bracket = start_of(cone, np.zeros(d))
-        # a margin above 0 is all that is asked for: then the gap is less than 1
-        bracket = by_passes(cone, passes, bracket, 1.0 - 1e-9, FIRST if is_small else ONLY)
-        if bracket.margin > 0 or not is_small:
+        bracket = _passed(cone, passes, start_of(cone, np.zeros(d)), FIRST)
+        if bracket.margin > 0:
             return Found(None, bracket, passes)
-    if n * d <= TINY:
-        return Found(_settled(SeenRows(cone), none))
     peeled = peel(cone)
-    if not peeled.levels:
-        return Found(_settled(SeenRows(cone), none))
-    return Found(peeled.joined(cone, _rest(cone, peeled.left, none)))
+    if not peeled.levels and min(n, d) <= NEWTON:
+        return Found(_settled(SeenRows(cone), none), None, passes)
+    rest, columns = _rest(cone, peeled.left)
+    if min(rest.size, rest.dimension) <= (NEWTON_REST if peeled.levels else NEWTON):
+        found = _settled_rest(rest, columns, cone.dimension, none)
+        return Found(peeled.joined(cone, found), None, passes)
+    assert passes is not None
+    assert bracket is not None
+    return Found(None, _passed(cone, passes, bracket, ONLY), passes)
 
 
-def _rest(cone: SignedRows, left: Places, none: float) -> Settled | None:
+def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -> Bracket:
+    """Pass over rows until the margin is above 0, all that is asked for: the gap is less than 1."""
+    return by_passes(cone, passes, bracket, 1.0 - 1e-9, most)
+
+
+def _rest(cone: SignedRows, left: Places) -> tuple[SignedRows, Places]:
+    """Return the rows left without the columns that are constant there, and coordinates left."""
+    rows = cone.rows.take(left)
+    live = np.flatnonzero(_varies(rows, cone.fit_intercept))
+    columns = np.append(live, rows.n_features) if cone.fit_intercept else live
+    if 0 < len(live) < rows.n_features:
+        rows = _of_columns(rows, live)
+    else:
+        columns = np.arange(cone.dimension)
+    return SignedRows(rows, cone.sign[left], cone.fit_intercept), columns
+
+
+def _varies(rows: Rows, fit_intercept: bool) -> NDArray[np.bool_]:
+    """Return which columns of dense rows are not constant, or of sparse ones not empty."""
+    if rows.indices is not None:
+        return np.bincount(rows.indices, minlength=rows.n_features) > 0
+    low = rows.values.min(axis=0, initial=np.inf)
+    high = rows.values.max(axis=0, initial=-np.inf)
+    varies: NDArray[np.bool_] = low < high if fit_intercept else (low != 0) | (high != 0)
+    return varies
+
+
+def _of_columns(rows: Rows, columns: Places) -> Rows:
+    """Return rows of some columns, of sparse ones all that are not empty."""
+    if rows.indices is None:
+        return Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
+    place = np.zeros(rows.n_features, rows.indices.dtype)
+    place[columns] = np.arange(len(columns))
+    return Rows(rows.values, len(columns), place[rows.indices], rows.indptr)
+
+
+def _settled_rest(rest: SignedRows, columns: Places, size: int, none: float) -> Settled | None:
     """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
-    if len(left) == 0:
+    if rest.size == 0:
         return None
-    rows, columns = _varying(cone.rows.take(left), cone.fit_intercept)
-    rest = SignedRows(rows, cone.sign[left], cone.fit_intercept)
     found = _settled(SeenRows(rest), none)
     if found.u is None:
         return found
     tidy = None
     if found.a.any():
         tidy = tidy_direction(rest, found.u, np.flatnonzero(found.boundary))
-    u = np.zeros(cone.dimension)
+    u = np.zeros(size)
     u[columns] = found.u if tidy is None else tidy[0]
     return replace(found, u=u)
-
-
-def _varying(rows: Rows, fit_intercept: bool) -> tuple[Rows, Places]:
-    """Return rows without constant columns, if dense, and the coordinates left."""
-    columns = np.arange(rows.n_features)
-    if not rows.is_sparse:
-        low, high = rows.values.min(axis=0), rows.values.max(axis=0)
-        live = low < high if fit_intercept else (low != 0) | (high != 0)
-        if live.any() and not live.all():
-            columns = np.flatnonzero(live)
-            rows = Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
-            return rows, np.append(columns, len(live)) if fit_intercept else columns
-    return rows, np.arange(rows.n_features + fit_intercept)
 
 
 def _settled(seen: SeenRows, none: float) -> Settled:

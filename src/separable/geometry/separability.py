@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.exact_settle import settle_exactly
 from separable.geometry.facial_reduction import NONE
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, full_rank, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.search import search
+from separable.geometry.search import AGAIN, Found, search
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_direction
@@ -22,22 +23,19 @@ from separable.geometry.widest_margin import exact_margins, start_of, widest_mar
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from separable.geometry.cone_rows import Floats
     from separable.geometry.dual_passes import DualPasses
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs import Proof
-    from separable.geometry.search import Found
     from separable.geometry.signed_rows import SignedRows
     from separable.geometry.widest_margin import Bracket
 
 __all__ = ["separability"]
 
 MULTI_CLASS = ("joint", "pairs", "ovr")
-#: The most numbers that are searched a second time, if the first search leads to no proof.
-AGAIN = 1_000_000
 
 
 def separability(
@@ -123,13 +121,24 @@ def _check(fit_intercept: Any, precision: Any) -> None:
 
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
-    for none in NONE:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
-            found = search(cone, none)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+        for found in _searches(cone):
             kind, reason, proof = _decide(cone, found, precision, data)
-        if proof is not None or found.settled is None or cone.size * cone.dimension > AGAIN:
-            break
+            if proof is not None:
+                break
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
+
+
+def _searches(cone: SignedRows) -> Iterator[Found]:
+    """Search in floats, again where that leads to no proof, and at last in whole numbers."""
+    for none in NONE:
+        found = search(cone, none)
+        yield found
+        if found.settled is None or cone.size * cone.dimension > AGAIN:
+            return
+    exact = settle_exactly(cone)
+    if exact is not None:
+        yield Found(exact)
 
 
 def _decide(
@@ -145,7 +154,7 @@ def _decide(
         return _overlap(cone, settled)
     if settled.a.any():
         return _quasi(cone, settled.u, settled, data)
-    return _separated(cone, start_of(cone, settled.u), precision, None)
+    return _separated(cone, start_of(cone, settled.u), precision, found.passes)
 
 
 def _not_found(bracket: Bracket, passes: DualPasses | None) -> tuple[str, str, Proof | None]:

@@ -184,12 +184,32 @@ class SignedRows:
     def take(self, chosen: Places) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
         if self.is_sparse:
-            some = self._sparse[chosen].toarray()
-            some = some if self.scale is None else some * self.scale
-        elif self._kept is not None:
+            return self._take_sparse(chosen, None)
+        if self._kept is not None:
             some = self._kept[chosen]
         else:
             some = self._seen(np.asarray(self.rows.values[chosen], dtype=np.float64))
+        return self._signed(some, chosen)
+
+    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+        """Return the same without columns in which all of them are 0, and the columns left.
+
+        Of dense rows columns are left as they are.
+        """
+        if not self.is_sparse:
+            return self.take(chosen), np.arange(self.dimension)
+        used = np.unique(self._sparse[chosen].indices)
+        columns = np.append(used, self._d) if self.fit_intercept else used
+        return self._take_sparse(chosen, used), columns.astype(np.intp)
+
+    def _take_sparse(self, chosen: Places, columns: Places | None) -> Floats:
+        part, scale = self._sparse[chosen], self.scale
+        if columns is not None:
+            part, scale = part[:, columns], None if scale is None else scale[columns]
+        some = part.toarray()
+        return self._signed(some if scale is None else some * scale, chosen)
+
+    def _signed(self, some: Floats, chosen: Places) -> Floats:
         if self.fit_intercept:
             some = np.hstack([some, np.ones((len(chosen), 1))])
         signed: Floats = some * self.sign[chosen][:, None]

@@ -139,9 +139,11 @@ def _work_out(
     step = max(1, BLOCK // cone.dimension)
     for start in range(0, len(chosen), step):
         here = chosen[start : start + step]
-        wholes, exponents = whole_columns(cone.take(here)[:, support])
+        vectors, columns = cone.take_occupied(here)
+        asked = np.isin(columns, support, assume_unique=True)
+        wholes, exponents = whole_columns(vectors[:, asked])
         factors = cleared(
-            [u[j] * Fraction(2) ** int(e) for j, e in zip(support, exponents, strict=True)]
+            [u[j] * Fraction(2) ** int(e) for j, e in zip(columns[asked], exponents, strict=True)]
         )
         sums = wholes @ np.array(factors, dtype=object)
         signs[here] = np.sign(sums).astype(np.int8)

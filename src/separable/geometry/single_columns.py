@@ -123,7 +123,7 @@ def _level(cone: SignedRows, left: Places) -> Level | None:
     u = np.zeros(cone.dimension)
     u[columns] = side * _inverse_powers(size[chosen])
     if cone.fit_intercept:
-        u[-1] = -(u[columns] @ at)
+        u[-1] = 0.0 - u[columns] @ at  # never -0
     return Level(u, cleared)
 
 

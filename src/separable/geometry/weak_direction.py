@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.dependencies import column_powers, find_dependencies
+from separable.geometry.dependencies import MOST_NULL, column_powers, find_dependencies
 from separable.geometry.orthogonal import spanning
 from separable.geometry.proof_checks import separates_weakly
-from separable.geometry.signs import exact_signs
 from separable.geometry.whole_numbers import cleared
 
 if TYPE_CHECKING:
@@ -40,20 +39,22 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     u, boundary : ndarray, ndarray of int
         None if no direction is found that is exactly 0 on the boundary and above 0 elsewhere.
     """
-    expected = np.ones(cone.size, dtype=np.int8)
-    expected[boundary] = 0
     if _is_short(u) and separates_weakly(cone, u, boundary):
         return u, boundary
-    found = find_dependencies(cone.take(spanning(cone, boundary)))
-    if found is None:
-        return None
-    null, factors = _sparse_parts(cone, found.null, u, boundary)
-    for digits in DIGITS:
-        exact = _sum(null, [_short(factor, digits) for factor in factors])
-        floats, is_exact = _floats(exact)
-        if np.array_equal(exact_signs(cone, floats if is_exact else exact), expected):
-            return floats, boundary
-    return None
+    some = spanning(cone, boundary)
+    found = find_dependencies(cone.take(some)) if _are_few(cone, some) else None
+    if found is not None and found.null:
+        null, factors = _sparse_parts(cone, found.null, u, boundary)
+        for digits in DIGITS:
+            floats = _floats(_sum(null, [_short(factor, digits) for factor in factors]))
+            if separates_weakly(cone, floats, boundary):
+                return floats, boundary
+    return (u, boundary) if separates_weakly(cone, u, boundary) else None
+
+
+def _are_few(cone: ConeRows, some: Places) -> bool:
+    """Return whether directions orthogonal to some vectors can be written out."""
+    return (cone.dimension - len(some)) * cone.dimension <= MOST_NULL
 
 
 def _is_short(u: Floats) -> bool:
@@ -113,11 +114,15 @@ def _short(number: float, digits: int) -> Fraction:
     return Fraction(round(float(fraction) * 2**digits)) * Fraction(2) ** (int(exponent) - digits)
 
 
-def _floats(exact: Sequence[Fraction]) -> tuple[Floats, bool]:
-    """Return a multiple in floats, and whether none was rounded."""
+def _floats(exact: Sequence[Fraction]) -> Floats:
+    """Return a multiple in floats: of whole numbers if none is rounded, else by a power of two.
+
+    Then coordinates that are short stay as they are, and others follow from them (`snapped`).
+    """
     wholes = cleared(list(exact))
-    largest = max(abs(number) for number in wholes)
-    if largest < 2**53:
-        return np.array(wholes, dtype=np.float64), True
-    scale = Fraction(2) ** -largest.bit_length()
-    return np.array([float(number * scale) for number in wholes]), False
+    if max(abs(number) for number in wholes) < 2**53:
+        return np.array(wholes, dtype=np.float64)
+    largest = max(abs(number) for number in exact)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    scale = Fraction(2) ** -exponent
+    return np.array([float(number * scale) for number in exact])

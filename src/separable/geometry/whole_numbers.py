@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     Wholes = NDArray[Any]
 
-__all__ = ["NO_BIT", "cleared", "lowest_bits", "null_vectors", "solve_whole", "whole_columns"]
+__all__ = [
+    "NO_BIT",
+    "cleared",
+    "lowest_bits",
+    "null_vectors",
+    "pivot_columns",
+    "solve_whole",
+    "whole_columns",
+]
 
 #: Bits of the significand of a float64.
 DIGITS = 53
@@ -118,6 +126,17 @@ def _eliminate(table: Wholes, columns: int) -> tuple[Wholes, list[int], int]:
         pivots.append(column)
         at += 1
     return table, pivots, before
+
+
+def pivot_columns(rows: Wholes) -> list[int]:
+    """Return the columns that do not depend on those before them, as many as the rank.
+
+    Examples
+    --------
+    >>> pivot_columns(np.array([[1, 2, 3], [2, 4, 7]], dtype=object))
+    [0, 2]
+    """
+    return _eliminate(rows, rows.shape[1])[1]
 
 
 def null_vectors(rows: Wholes) -> tuple[list[int], list[list[Fraction]]]:

@@ -58,6 +58,10 @@ class WrittenRows:
         """Return some vectors."""
         return self.matrix[chosen]
 
+    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+        """Return some vectors, and all columns."""
+        return self.take(chosen), np.arange(self.dimension)
+
     def lowest_bits(self) -> NDArray[np.int64]:
         """Return for each column an e of which all its values are multiples of 2^e."""
         return lowest_bits(self.matrix)

@@ -12,7 +12,15 @@ from separable.plot.class_points import marker_area, scatter_classes
 from separable.plot.clipping import borders, box_around, line_in_box, regions
 from separable.plot.display import Display
 from separable.plot.fitted import best_of, class_codes, is_pipeline
-from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened
+from separable.plot.style import (
+    DARK,
+    GREY,
+    add_legend,
+    class_style,
+    describe,
+    short_names,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +46,9 @@ class BoundaryDisplay(Display):
 
     Two columns are drawn as they are. More are drawn in the plane that holds w and the direction
     of largest remaining spread, in which the boundary drawn is the true one; three classes in the
-    plane of the differences of their weights, where that holds, too. A pipeline or a model that
-    is not linear in its columns, for example one of squares and products, is drawn in the plane
-    of its two columns.
+    plane of the differences of their weights, where that holds, too. A pipeline of more than two
+    columns is drawn in the space that its last step sees. A pipeline of two columns, or a model
+    that is not linear in them, for example one of squares and products, is drawn in their plane.
 
     Parameters
     ----------
@@ -156,7 +164,7 @@ class BoundaryDisplay(Display):
         return made.plot(ax, **look)
 
     def points_in_space(self, points: Any = None) -> Floats:
-        """Return points of the picture as rows of the original columns.
+        """Return points of the picture as rows of the columns, of a pipeline the last step's.
 
         Parameters
         ----------
@@ -335,8 +343,7 @@ class BoundaryDisplay(Display):
     def _title(self) -> str:
         what = f"{self.scene.learner}: boundary"
         if len(self.classes) == 2:
-            names = (shortened(each, 20) for each in self.classes.tolist())
-            what += " between " + " and ".join(names)
+            what += " between " + " and ".join(short_names(self.classes.tolist(), 20))
         else:
             what = f"{what[:-1]}ies between {len(self.classes)} classes"
         if self.wrong is None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import as_rows
 from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.model.inputs import model_rows
 from separable.model.linear_model import LinearModel
 from separable.model.words import label_value
-from separable.plot.fitted import best_of, is_pipeline, linear_model, name_of, names_of_columns
+from separable.plot.fitted import (
+    best_of,
+    has_weights_of_pairs,
+    is_pipeline,
+    linear_model,
+    name_of,
+    names_of_columns,
+)
 from separable.plot.view import View, columns_view, differences_view, length, normal_view
 
 if TYPE_CHECKING:
@@ -66,17 +74,25 @@ def scene_of(estimator: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
         Their boundary alone.
     """
     fitted = best_of(estimator)
-    if is_pipeline(fitted) or _is_curved(fitted):
+    if is_pipeline(fitted):
+        flat = _count_columns(X) != 2 and not _is_curved(fitted[-1])
+        return _last_step_scene(fitted, X, pair) if flat else _curved_scene(fitted, X, pair)
+    if _is_curved(fitted):
         return _curved_scene(fitted, X, pair)
+    model = _classifier(fitted)
+    if isinstance(model.encoder, PolynomialEncoder) and model.encoder.n_features_in_ == 2:
+        return _curved_scene(model, X, pair)
+    return _linear_scene(model, X, pair)
+
+
+def _classifier(fitted: Any) -> LinearModel:
     model = linear_model(fitted)
     if model.classes is None:
         raise ValueError(
             f"{model.learner} predicts numbers, which have no boundary between classes. Use a "
             "classifier."
         )
-    if isinstance(model.encoder, PolynomialEncoder) and model.encoder.n_features_in_ == 2:
-        return _curved_scene(model, X, pair)
-    return _linear_scene(model, X, pair)
+    return model
 
 
 def _is_curved(fitted: Any) -> bool:
@@ -86,7 +102,8 @@ def _is_curved(fitted: Any) -> bool:
     own = getattr(fitted, "model_", None)
     if own is not None:
         return not isinstance(own, LinearModel)
-    return not hasattr(fitted, "coef_") and hasattr(fitted, "classes_")
+    linear = hasattr(fitted, "coef_") and not has_weights_of_pairs(fitted)
+    return not linear and hasattr(fitted, "classes_")
 
 
 def pair_of(classes: NDArray[Any], pair: Sequence[Any] | None) -> tuple[int, int] | None:
@@ -129,6 +146,15 @@ def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Sce
         return found
 
     return Scene(model.learner, classes, view, points, score, flat, level)
+
+
+def _last_step_scene(pipeline: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
+    """Return the scene of a pipeline's last step, in the space of the columns that it sees."""
+    scene = _linear_scene(_classifier(pipeline), pipeline[:-1].transform(X), pair)
+    distance, *rest = scene.view.labels
+    before = name_of(pipeline[:-1])
+    view = replace(scene.view, labels=(f"{distance}, after {before}", *rest))
+    return replace(scene, learner=name_of(pipeline), view=view)
 
 
 def scores_of_pair(
@@ -174,13 +200,14 @@ def _view_of(model: LinearModel, X: Any, matrix: Any, weights: Floats, intercept
 def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     """Return the plane of two columns, in which any scores can be drawn."""
     name = name_of(fitted)
+    if hasattr(fitted, "fit"):
+        check_is_fitted(fitted)
     rows = as_rows(X)
     if rows.n_features != 2:
         raise ValueError(
-            f"The boundary of {name} is drawn in the plane of two columns, and X has "
-            f"{rows.n_features}. Pass two columns, or the last step and the rows as it sees them, "
-            "in whose space the boundary is flat: from_estimator(pipeline[-1], "
-            "pipeline[:-1].transform(X), y)."
+            f"The boundary of {name} is not flat, so it is drawn in the plane of two columns, and "
+            f"X has {rows.n_features}. Fit it to two columns, or use a linear model, whose "
+            "boundary is drawn with any number of them."
         )
     if rows.is_sparse:
         raise ValueError("X is sparse. Two columns are drawn from a dense array or a data frame.")
@@ -211,6 +238,12 @@ def _scores_by(fitted: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     if hasattr(fitted, "predict_proba"):
         return lambda X: _log_odds(np.asarray(fitted.predict_proba(X))), False
     raise TypeError(f"{name} has neither decision_function nor predict_proba to draw.")
+
+
+def _count_columns(X: Any) -> int | None:
+    """Return the number of columns; None for texts and other rows that are none of numbers."""
+    shape = getattr(X, "shape", None) or np.shape(X)
+    return int(shape[1]) if len(shape) == 2 else None
 
 
 def _log_odds(shares: Floats) -> Floats:

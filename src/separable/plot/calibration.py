@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.plot.display import Display
 from separable.plot.judged import case_from_estimator, case_from_scores
-from separable.plot.style import BLUE, GREY, LIGHT, add_legend, describe, shortened, text_size
+from separable.plot.style import BLUE, GREY, LIGHT, add_legend, called, describe, text_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,7 +200,7 @@ class CalibrationDisplay(Display):
         (line,) = axes.plot(self.probability, self.share, label="this model", **style)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         self._draw_counts(axes)
-        name = shortened(self.label)
+        name = called(self.label)
         describe(
             axes,
             f"Are probabilities of {name} true? Brier score {self.brier:.3f}",

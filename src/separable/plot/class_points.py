@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.plot.style import GREY, class_style, shortened, text_size
+from separable.plot.style import GREY, class_style, short_names, text_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,10 +46,10 @@ def scatter_classes(
     if codes is None:
         return [ax.scatter(*points.T, **{"color": GREY, "label": f"rows ({n})", **look})]
     drawn = []
-    for k, label in enumerate(classes.tolist()):
+    for k, name in enumerate(short_names(classes.tolist())):
         of_class = points[codes == k]
         if len(of_class):
-            style = {**class_style(k), "label": f"{shortened(label)} ({len(of_class)})", **look}
+            style = {**class_style(k), "label": f"{name} ({len(of_class)})", **look}
             drawn.append(ax.scatter(*of_class.T, **style))
     return class_handles(drawn)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.plot.display import Display
 from separable.plot.fitted import best_of
-from separable.plot.style import DARK, GREY, describe, shortened, text_size
+from separable.plot.style import DARK, GREY, describe, room_of, short_names, text_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,13 +199,13 @@ class ConfusionMatrixDisplay(Display):
         if values if values is not None else k <= NUMBERED:
             self._write(axes, shares, normalize)
         self._name_classes(axes)
-        size = text_size(axes, 9.0)
+        size, room = text_size(axes, 9.0), room_of(axes)
         bar = axes.figure.colorbar(image, ax=axes, fraction=0.045, pad=0.03)
         bar.set_label("share of the rows of the class", fontsize=size)
         bar.ax.tick_params(labelsize=size)
         bar.outline.set_visible(False)
         if axes.figure.get_layout_engine() is None:
-            _make_room(axes, bar.ax)
+            _make_room(axes, bar.ax, room)
         return self
 
     def _write(self, axes: Any, shares: Floats, normalize: str | None) -> None:
@@ -221,7 +221,7 @@ class ConfusionMatrixDisplay(Display):
     def _name_classes(self, axes: Any) -> None:
         k = len(self.labels)
         every = np.arange(0, k, -(-k // NAMED))
-        names = [shortened(self.labels[place].tolist(), 16) for place in every]
+        names = short_names((self.labels[place].tolist() for place in every), 16)
         size = text_size(axes, float(np.clip(130.0 / len(every), 6.0, 9.0)))
         flat = max(map(len, names)) <= 3
         turned = {} if flat else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
@@ -230,15 +230,15 @@ class ConfusionMatrixDisplay(Display):
         axes.tick_params(length=0)
 
 
-def _make_room(axes: Any, bar: Any) -> None:
-    """Move axes and the bar beside them so that all their words are in the figure."""
-    whole = axes.figure.figure.bbox
-    left, low = (max(0.0, 3 - each) for each in axes.get_tightbbox().min)
-    right = max(0.0, bar.get_tightbbox().x1 - whole.x1 + 3)
+def _make_room(axes: Any, bar: Any, room: tuple[float, float, float, float]) -> None:
+    """Move axes and the bar beside them so that all their words are in their room."""
+    whole, around = axes.figure.figure.bbox, axes.get_tightbbox()
+    left, low = max(0.0, room[0] - around.x0), max(0.0, room[1] - around.y0)
+    right, up = max(0.0, bar.get_tightbbox().x1 - room[2]), max(0.0, around.y1 - room[3])
     for each, wide in ((axes, left + right), (bar, 0.0)):
         place = each.get_position()
         x = place.x0 + (left if each is axes else -right) / whole.width
-        y, high = place.y0 + low / whole.height, place.height - low / whole.height
+        y, high = place.y0 + low / whole.height, place.height - (low + up) / whole.height
         each.set_position((x, y, place.width - wide / whole.width, high))
 
 

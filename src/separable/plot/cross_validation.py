@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from separable.plot.style import (
     LINE_COLOURS,
     add_legend,
     describe,
+    short_names,
     shortened,
 )
 from separable.plot.validation_scores import Line, lines_of_learner, lines_of_search, units_of
@@ -113,7 +115,13 @@ class CrossValidationDisplay(Display):
 
     @classmethod
     def from_search(
-        cls, search: Any, *, name: str | None = None, ax: Axes | None = None, **look: Any
+        cls,
+        search: Any,
+        *,
+        name: str | None = None,
+        scoring: str | None = None,
+        ax: Axes | None = None,
+        **look: Any,
     ) -> Self:
         """Draw a search.
 
@@ -123,6 +131,8 @@ class CrossValidationDisplay(Display):
         name : str, optional
             The parameter of the axis. By default the one with most different numbers; each
             combination of the others has its line.
+        scoring : str, optional
+            Of several scores the one to draw. By default the one that decided.
         ax : Axes, optional
         **look
             For ``Axes.plot`` of the curve.
@@ -131,7 +141,7 @@ class CrossValidationDisplay(Display):
         -------
         CrossValidationDisplay
         """
-        name, lines, scoring = lines_of_search(search, name)
+        name, lines, scoring = lines_of_search(search, name, scoring)
         metric, sign = units_of(scoring)
         learner = getattr(search, "_learner", None) or name_of(search.estimator)
         return cls(learner, name, lines, metric, sign).plot(ax, **look)
@@ -208,6 +218,7 @@ class CrossValidationDisplay(Display):
 
     def _draw_lines(self, axes: Any, places: list[Floats], look: dict[str, Any]) -> list[Any]:
         order = np.argsort([-line.mean.max() for line in self.lines], kind="stable").tolist()
+        names = [textwrap.fill(name, 34) for name in short_names((x.label for x in self.lines), 96)]
         handles = []
         for rank, k in enumerate(order):
             line, named = self.lines[k], rank < NAMED
@@ -224,7 +235,11 @@ class CrossValidationDisplay(Display):
             if rank == 0:
                 self._draw_errors(axes, places[k], line, drawn.get_color())
             if named:
-                drawn.set_label(shortened(line.label, 32) or "mean over folds")
+                drawn.set_label(names[k] or "mean over folds")
+                handles.append(drawn)
+            elif rank == NAMED:
+                more = len(order) - NAMED
+                drawn.set_label(f"{more} other line{'s' * (more > 1)}")
                 handles.append(drawn)
         return handles + self._error_handle()
 
@@ -264,11 +279,16 @@ class CrossValidationDisplay(Display):
                 label=label,
             )
 
+        if self.one_se == self.best:
+            return [mark(self.best, "o", "best, and simplest within\none standard error")]
         handles = [mark(self.best, "o", "best")]
-        if self.one_se is not None and self.one_se != self.best:
+        if self.one_se is not None:
             handles.append(mark(self.one_se, "D", "simplest within one\nstandard error"))
             level = self.sign * (line.mean[self.best] - line.standard_error[self.best])
-            axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
+            what = "best and one standard error"
+            handles.append(
+                axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":", label=what)
+            )
         return handles
 
 

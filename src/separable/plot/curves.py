@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.plot.style import GREY, LIGHT, LINE_COLOURS, shortened
+from separable.plot.style import GREY, LIGHT, LINE_COLOURS, short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,14 +48,14 @@ def draw_curves(
     order = list(range(len(curves)))
     if len(curves) > NAMED:
         order = [int(k) for k in np.argsort(areas, kind="stable")[:LOWEST]]
-    handles = []
+    handles, names = [], short_names(labels, 20)
     for rank, k in enumerate(order):
         style = {
             "color": LINE_COLOURS[(k if len(curves) <= NAMED else rank) % len(LINE_COLOURS)],
             "linestyle": DASHES[rank % len(DASHES)] if len(curves) > 1 else "-",
             "linewidth": 1.6,
             "zorder": 3,
-            "label": f"{shortened(labels[k], 20)}: {measure} {areas[k]:.3f}",
+            "label": f"{names[k]}: {measure} {areas[k]:.3f}",
             **look,
         }
         handles += ax.plot(*curves[k], **style)

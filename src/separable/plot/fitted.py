@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.data.rows import column_names, is_scipy_sparse
 from separable.model.linear_model import LinearModel
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["best_of", "class_codes", "is_pipeline", "linear_model", "name_of", "names_of_columns"]
+__all__ = [
+    "best_of",
+    "class_codes",
+    "has_weights_of_pairs",
+    "is_pipeline",
+    "linear_model",
+    "name_of",
+    "names_of_columns",
+]
 
 
 def best_of(estimator: Any) -> Any:
@@ -51,12 +60,20 @@ def linear_model(estimator: Any) -> LinearModel:
     own = getattr(fitted, "model_", None)
     if isinstance(own, LinearModel):
         return own
-    if own is not None or getattr(fitted, "coef_", None) is None:
+    if own is None and hasattr(fitted, "fit"):
+        check_is_fitted(fitted)
+    if own is not None or getattr(fitted, "coef_", None) is None or has_weights_of_pairs(fitted):
+        pairs = ", but some for each pair of classes" * has_weights_of_pairs(fitted)
         raise TypeError(
-            f"{type(fitted).__name__} has no weights of one linear model, or is not fitted. Pass a "
-            "fitted linear learner, for example LinearSVM().fit(X, y), or a LinearModel."
+            f"{type(fitted).__name__} has no weights of one linear model{pairs}. Pass a fitted "
+            "linear learner, for example LinearSVM().fit(X, y), or a LinearModel."
         )
     return _from_arrays(fitted)
+
+
+def has_weights_of_pairs(fitted: Any) -> bool:
+    """Say whether each pair of classes has its weights, which vote, as in scikit-learn's SVC."""
+    return hasattr(fitted, "n_support_") and len(getattr(fitted, "classes_", ())) > 2
 
 
 def _from_arrays(fitted: Any) -> LinearModel:
@@ -99,7 +116,8 @@ def class_codes(y: Any, n_rows: int, classes: NDArray[Any], owner: str) -> NDArr
     from separable.fitting.targets import check_labels, find_classes
 
     labels = check_labels(y, n_rows, owner)
-    codes = find_classes(labels, classes)
+    known = check_labels(classes, len(classes), owner)  # scikit-learn's may be texts as objects
+    codes = find_classes(labels, known)
     if (codes < 0).any():
         label = labels[int(np.argmin(codes))].tolist()
         raise ValueError(

@@ -66,7 +66,13 @@ def case_from_scores(
         Whether the scores are probabilities.
     """
     labels = np.unique(np.asarray(y)) if classes is None else np.asarray(classes)
-    values = np.asarray(scores, dtype=np.float64)
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"scores must be numbers, one a row or one column a class: {error}. For predicted "
+            "classes there is ConfusionMatrixDisplay.from_predictions."
+        ) from None
     wide = values.shape[1] if values.ndim == 2 else 2
     if values.ndim not in (1, 2) or len(labels) != wide:
         raise ValueError(

@@ -10,11 +10,12 @@ import numpy as np
 from separable.fitting.targets import check_labels
 from separable.model.parameters import POSITIVE, ParameterError
 from separable.plot.borders import class_scores
+from separable.plot.class_points import class_handles
 from separable.plot.clipping import borders, box_around
 from separable.plot.display import Display
 from separable.plot.ellipse import ellipse
 from separable.plot.points import check_fitted_to, draw_classes, names_of, plane_points
-from separable.plot.style import DARK, add_legend, class_style, describe
+from separable.plot.style import DARK, add_legend, class_style, describe, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,8 +107,9 @@ class LdaDisplay(Display):
         """Draw it on ``ax`` or in a new figure; return self."""
         self._open(ax, size=(7.4, 5.2))
         handles = draw_classes(self.ax_, self.X, self.y, self.classes, markersize=4, alpha=0.6)
-        for handle, label in zip(handles, self.classes, strict=True):
-            handle.set_label(f"class {label}")
+        for handle, name in zip(handles, short_names(self.classes.tolist()), strict=True):
+            handle.set_label(f"class {name}")
+        handles = class_handles(handles)
         for k, ring in enumerate(self.ellipses):
             words = f"{self.sigmas:g}-sigma ellipse, the same for all" if k == 0 else None
             (line,) = self.ax_.plot(*ring.T, color=class_style(k)["color"], linewidth=1.6)

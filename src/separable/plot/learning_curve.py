@@ -110,9 +110,7 @@ class LearningCurveDisplay(Display):
             handles.append(self._draw_forecast(axes))
             sizes += curve.forecast.sizes.tolist()
         if curve.baseline is not None:
-            label = f"best constant: {curve.baseline:.3g}"
-            line = axes.axhline(curve.baseline, color=GREY, linestyle=(0, (1, 2)), label=label)
-            handles.append(line)
+            handles.append(self._draw_constant(axes, curve.baseline))
         if forecast:
             handles += self._draw_law(axes)
         _count_ticks(axes, sizes)
@@ -134,6 +132,14 @@ class LearningCurveDisplay(Display):
         repeats = curve.scores.shape[1]
         label = f"measured, ± standard error\nof {repeats} repetition{'s' * (repeats != 1)}"
         return axes.errorbar(curve.sizes, curve.mean, error, label=label, **style)
+
+    def _draw_constant(self, axes: Any, baseline: float) -> Any:
+        """Draw the best constant answer; where that would press the curve flat, only name it."""
+        low, high = axes.get_ylim()
+        label = f"best constant: {baseline:.3g}"
+        if baseline < low - (high - low):
+            return axes.plot([], [], linestyle="none", label=f"{label} (below)")[0]
+        return axes.axhline(baseline, color=GREY, linestyle=(0, (1, 2)), label=label)
 
     def _draw_forecast(self, axes: Any) -> Any:
         curve, ahead = self.curve, self.curve.forecast

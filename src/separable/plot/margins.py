@@ -11,7 +11,7 @@ from separable.geometry import margins
 from separable.plot.class_points import class_handles
 from separable.plot.display import Display
 from separable.plot.fitted import best_of, class_codes, is_pipeline, linear_model
-from separable.plot.style import DARK, GREY, add_legend, class_style, describe, shortened
+from separable.plot.style import DARK, GREY, add_legend, class_style, describe, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +151,7 @@ class MarginsDisplay(Display):
             style = {"fill": True, "color": GREY, "alpha": 0.6, **look}
             return [axes.stairs(counts, edges, label=f"{len(self.classes)} classes", **style)]
         drawn = []
-        for k, label in enumerate(self.classes.tolist()):
+        for k, short in enumerate(short_names(self.classes.tolist())):
             of_class = self.margins[self.codes == k]
             if not len(of_class):
                 continue
@@ -159,7 +159,7 @@ class MarginsDisplay(Display):
             counts, _ = np.histogram(of_class, edges)
             axes.stairs(counts, edges, fill=True, color=colour, alpha=0.25)
             style = {"edgecolor": colour, "linewidth": 1.4, "hatch": HATCHES[k % 8], **look}
-            name = f"{shortened(label)} ({len(of_class)})"
+            name = f"{short} ({len(of_class)})"
             drawn.append(axes.stairs(counts, edges, label=name, **style))
         return class_handles(drawn)
 

@@ -14,7 +14,7 @@ from separable.plot.borders import class_scores
 from separable.plot.display import Display
 from separable.plot.panels import describe_panel, panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import GREY, class_style
+from separable.plot.style import GREY, class_style, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,10 +118,11 @@ class MaskedClassDisplay(Display):
         scores = grid[:, None] * weights[:, 0] + intercept
         low, high = span(scores, 0.05)
         rug = low - 0.12 * (high - low)
+        names = short_names(self.classes.tolist(), 12)
         for k, label in enumerate(self.classes):
             look = class_style(k)
             own = self.X[self.y == label]
-            ax.plot(grid, scores[:, k], color=look["color"], linewidth=2, label=f"class {label}")
+            ax.plot(grid, scores[:, k], color=look["color"], linewidth=2, label=f"class {names[k]}")
             ax.plot(own, np.full(len(own), rug), linestyle="", markersize=5, alpha=0.6, **look)
         ax.plot(grid, scores.max(axis=1), color=GREY, linewidth=6, alpha=0.25, zorder=0)
         missing = self.never_chosen(learner)
@@ -133,5 +134,8 @@ class MaskedClassDisplay(Display):
         )
         ax.set_ylim(rug - 0.08 * (high - low), high)
         ax.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(self.classes), frameon=False
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.16),
+            ncols=min(3, len(self.classes)),
+            frameon=False,
         )

@@ -17,6 +17,7 @@ from separable.plot.style import (
     LINE_COLOURS,
     add_legend,
     describe,
+    short_names,
     shortened,
     text_size,
 )
@@ -211,12 +212,13 @@ class PathDisplay(Display):
 
     def _draw_named(self, axes: Any, places: Floats, look: dict[str, Any]) -> list[Any]:
         self.lines_ = []
-        for rank, (j, name) in enumerate(zip(self.named, self.names, strict=True)):
+        names = short_names(self.names)
+        for rank, (j, name) in enumerate(zip(self.named, names, strict=True)):
             style = {
                 "color": LINE_COLOURS[rank % len(LINE_COLOURS)],
                 "linestyle": DASHES[(rank + rank // 8) % 4],
                 "linewidth": 1.6,
-                "label": shortened(name),
+                "label": name,
                 "marker": "o" if len(places) == 1 else None,
                 **look,
             }
@@ -247,7 +249,8 @@ class PathDisplay(Display):
         upper.minorticks_off()
         size = text_size(axes, 8.0)
         upper.set_xticks(places[every], self.nonzeros[every].tolist(), fontsize=size)
-        upper.set_xlabel("weights that are not 0", fontsize=size)
+        what = "columns whose weights" if "length" in self.what else "weights that"
+        upper.set_xlabel(f"{what} are not 0", fontsize=size)
         upper.tick_params(length=2)
         upper.spines[:].set_visible(False)
 

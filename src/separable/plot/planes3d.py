@@ -20,6 +20,7 @@ from separable.plot.style import (
     add_legend,
     describe,
     is_narrow,
+    short_names,
     shortened,
     text_size,
 )
@@ -252,7 +253,7 @@ class Planes3dDisplay(Display):
         return float(np.degrees(np.arctan2(normal[1], normal[0]))) - 90.0 + 15.0
 
     def _title(self) -> str:
-        names = " and ".join(shortened(each, 20) for each in self.classes.tolist())
+        names = " and ".join(short_names(self.classes.tolist(), 20))
         what = f"{self.learner}: plane between {names}"
         if self.codes is None:
             return what

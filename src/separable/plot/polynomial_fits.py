@@ -36,6 +36,11 @@ class PolynomialFit(NamedTuple):
     weight_length: float
 
 
+#: Least squares as the wider line, so that both are seen where they are the same.
+PLAIN: dict[str, Any] = {"color": ORANGE, "linewidth": 3.4}
+RIDGE: dict[str, Any] = {"color": BLUE, "linewidth": 1.5}
+
+
 @dataclass(eq=False, repr=False)
 class PolynomialFitsDisplay(Display):
     """Polynomials of several degrees, by least squares and by ridge.
@@ -137,8 +142,8 @@ class PolynomialFitsDisplay(Display):
             if self.truth is not None:
                 axes.plot(self.grid, self.truth, "--", color=GREY, linewidth=1.3)
             axes.plot(self.X, self.y, "o", color=DARK, markersize=4.5)
-            for fit, colour in ((self.plain[degree], ORANGE), (self.ridge[degree], BLUE)):
-                axes.plot(self.grid, fit.values, color=colour, linewidth=1.9)
+            for fit, look in ((self.plain[degree], PLAIN), (self.ridge[degree], RIDGE)):
+                axes.plot(self.grid, fit.values, **look)
             axes.set_ylim(low, high)
             describe_panel(axes, f"degree {degree}\n|w|: {self._lengths(degree)}", *self.names)
         legend_of_panels(self.axes_, self._handles(), whole=ax is None)
@@ -153,8 +158,8 @@ class PolynomialFitsDisplay(Display):
         from matplotlib.lines import Line2D
 
         handles = [
-            Line2D([], [], color=ORANGE, linewidth=1.9, label="least squares"),
-            Line2D([], [], color=BLUE, linewidth=1.9, label=f"ridge, alpha = {self.alpha:g}"),
+            Line2D([], [], **PLAIN, label="least squares"),
+            Line2D([], [], **RIDGE, label=f"ridge, alpha = {self.alpha:g}"),
             Line2D([], [], color=DARK, marker="o", ls="", markersize=4.5, label="data"),
         ]
         if self.truth is not None:

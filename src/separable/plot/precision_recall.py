@@ -10,7 +10,7 @@ import numpy as np
 from separable.plot.curves import draw_curves
 from separable.plot.display import Display
 from separable.plot.judged import case_from_estimator, case_from_scores, places_of, ranked
-from separable.plot.style import GREY, add_legend, describe, shortened
+from separable.plot.style import GREY, add_legend, called, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +173,7 @@ class PrecisionRecallDisplay(Display):
             line = axes.axhline(self.shares[0], color=GREY, linestyle=(0, (1, 2)), label=label)
             handles.append(line)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
-        name = shortened(self.labels[0]) if one else "a class"
+        name = called(self.labels[0]) if one else "a class"
         describe(
             axes,
             f"Precision and recall of {name}"
@@ -181,7 +181,7 @@ class PrecisionRecallDisplay(Display):
             else f"Precision and recall of {len(self.labels)} classes, each against the rest; "
             f"mean average precision {np.mean(found):.3f}",
             f"recall: share of {name} that is found",
-            f"precision: share of those taken for {name} that are",
+            "precision: share of finds that are right",
         )
         add_legend(axes, handles)
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from separable.plot.curves import draw_curves
 from separable.plot.display import Display
 from separable.plot.judged import case_from_estimator, case_from_scores, places_of, ranked
-from separable.plot.style import GREY, add_legend, describe, shortened
+from separable.plot.style import GREY, add_legend, called, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ class RocDisplay(Display):
         )
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         one = len(self.labels) == 1
-        name = shortened(self.labels[0]) if one else "a class"
+        name = called(self.labels[0]) if one else "a class"
         describe(
             axes,
             f"ROC curve of {name}"

@@ -144,7 +144,9 @@ class SeparableShareDisplay(Display):
                 self.n_columns[own] / n, share, yerr=np.sqrt(share * (1 - share) / self.repeats),
                 linestyle="", markersize=6, capsize=2, label=f"n = {n}: simulated", **look,
             )  # fmt: skip
-        ax.axvline(0.5, color=GREY, linestyle="--", linewidth=1)
+        ax.axvline(
+            0.5, color=GREY, linestyle="--", linewidth=1, label="half as many columns as rows"
+        )
         ax.set(xlim=(0, 1), ylim=(-0.03, 1.03))
         told = f", {self.undecided} undecided" if self.undecided else ""
         title = f"Enough columns separate anything ({self.repeats} sets a point{told})"

@@ -48,6 +48,8 @@ def strength_places(ax: Any, values: Floats) -> Floats:
     the largest, with ticks that say so.
     """
     if not _is_logarithmic(values):
+        if (values == np.rint(values)).all():  # a degree has no halves
+            ax.xaxis.get_major_locator().set_params(integer=True)
         return values
     ax.set_xscale("log")
     known = values[(values > 0) & np.isfinite(values)]

@@ -7,10 +7,11 @@ people with colour-blindness; classes differ by marker, too, so that nothing han
 from __future__ import annotations
 
 import textwrap
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
@@ -25,10 +26,13 @@ __all__ = [
     "MARKERS",
     "add_legend",
     "axes_for",
+    "called",
     "class_style",
     "describe",
     "is_narrow",
     "pyplot",
+    "room_of",
+    "short_names",
     "shortened",
     "text_size",
 ]
@@ -95,11 +99,79 @@ def shortened(name: object, width: int = NAME_WIDTH) -> str:
     >>> shortened("the number of messages that were sent at night")
     'the number o…nt at night'
     """
-    text = " ".join(str(name).split()).replace("$", r"\$")  # matplotlib reads $...$ as formulas
+    return _drawn(_cut(_one_line(name), width))
+
+
+def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
+    """Return names, shortened so that those that differ look different, too.
+
+    Names that would look alike without their middle lose instead what they begin and end with in
+    common; where that is not enough, they are numbered.
+
+    Examples
+    --------
+    >>> from separable.plot.style import short_names
+    >>> short_names(["sent at night, first week of May", "sent at night, third week of May"], 16)
+    ['… night, first…', '… night, third…']
+    """
+    texts = [_one_line(name) for name in names]
+    alike: dict[str, list[str]] = {}
+    for text in dict.fromkeys(texts):
+        alike.setdefault(_cut(text, width), []).append(text)
+    shown: dict[str, str] = {}
+    for cut, group in alike.items():
+        shown |= {group[0]: cut} if len(group) == 1 else _told_apart(group, width)
+    return [_drawn(shown[text]) for text in texts]
+
+
+def called(label: object, width: int = NAME_WIDTH) -> str:
+    """Return a class in a sentence: its name, or "class 1" where that is a number.
+
+    Examples
+    --------
+    >>> from separable.plot.style import called
+    >>> called("spam"), called(1)
+    ('spam', 'class 1')
+    """
+    return shortened(label, width) if isinstance(label, str) else f"class {shortened(label, width)}"
+
+
+def _one_line(name: object) -> str:
+    return " ".join(str(name).split())
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text without its middle where it is longer than ``width``."""
     if len(text) <= width:
         return text
     head = width // 2
     return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+
+
+def _drawn(text: str) -> str:
+    return text.replace("$", r"\$")  # matplotlib reads $...$ as formulas
+
+
+def _common(texts: Sequence[str]) -> int:
+    """Return how many characters texts have in common from the start."""
+    together = zip(*texts, strict=False)
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, together))
+
+
+def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
+    """Return what differs between texts of a common beginning and end."""
+    start = _common(group)
+    end = _common([text[start:][::-1] for text in group])
+    longest = max(len(text) for text in group) - start - end
+    start -= min(start, max(0, width - 2 - longest))  # as much of the beginning as there is room
+    shown = {}
+    for text in group:
+        middle = text[start : len(text) - end]
+        shown[text] = f"{'…' * (start > 0)}{_cut(middle, width - 2)}{'…' * (end > 0)}"
+    if len(set(shown.values())) == len(group):
+        return shown
+    room = width - 3 - len(str(len(group)))
+    return {text: f"{_cut(text, room)} ({k})" for k, text in enumerate(group, 1)}
 
 
 def text_size(ax: Axes, size: float = 10.0) -> float:
@@ -187,6 +259,7 @@ def add_legend(
             handle.set_alpha(1.0)
     if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
         _fit(ax)
+        _fit(ax)  # smaller axes may have other, longer tick labels
     return legend
 
 
@@ -217,20 +290,43 @@ def _translation(ax: Axes, right: float, up: float) -> Any:
 
 
 def _fit(ax: Axes) -> None:
-    """Make axes smaller, so that what is around them stays where they were, or in the figure."""
-    figure = ax.figure.figure
+    """Make axes smaller, so that what is around them stays where they were, or in their room."""
     around = ax.get_tightbbox()
     if around is None:
         return
-    place, whole = ax.get_position(), figure.bbox
-    right_end = max(ax.bbox.x1, min(whole.x1 - 3, ax.bbox.x1 + 0.03 * whole.width))
-    left = max(0.0, whole.x0 + 3 - around.x0) / whole.width
+    place, whole = ax.get_position(), ax.figure.figure.bbox
+    x0, y0, x1, y1 = room_of(ax)
+    right_end = max(ax.bbox.x1, min(x1, ax.bbox.x1 + 0.03 * whole.width))
+    left = max(0.0, x0 - around.x0) / whole.width
     right = max(0.0, around.x1 - right_end) / whole.width
-    down = max(0.0, whole.y0 + 3 - around.y0) / whole.height
-    up = max(0.0, around.y1 - whole.y1 + 3) / whole.height
+    down = max(0.0, y0 - around.y0) / whole.height
+    up = max(0.0, around.y1 - y1) / whole.height
     width = max(place.width - left - right, 0.3 * place.width)
     height = max(place.height - down - up, 0.3 * place.height)
     ax.set_position((place.x0 + left, place.y0 + down, width, height))
+
+
+def room_of(ax: Axes) -> tuple[float, float, float, float]:
+    """Return what axes may fill with all that is around them: left, low, right, high, in pixels.
+
+    That is the figure, and towards axes beside them in a grid half of the gap.
+    """
+    figure, spec = ax.figure.figure, ax.get_subplotspec()
+    whole = figure.bbox
+    x0, y0, x1, y1 = whole.x0 + 3, whole.y0 + 3, whole.x1 - 3, whole.y1 - 3
+    if spec is None:
+        return x0, y0, x1, y1
+    lows, highs, lefts, rights = spec.get_gridspec().get_grid_positions(figure)
+    row, column = spec.rowspan, spec.colspan
+    if column.start > 0:
+        x0 = whole.width * float(lefts[column.start] + rights[column.start - 1]) / 2
+    if row.stop < len(lows):
+        y0 = whole.height * float(lows[row.stop - 1] + highs[row.stop]) / 2
+    if column.stop < len(lefts):
+        x1 = whole.width * float(rights[column.stop - 1] + lefts[column.stop]) / 2
+    if row.start > 0:
+        y1 = whole.height * float(highs[row.start] + lows[row.start - 1]) / 2
+    return x0, y0, x1, y1
 
 
 def _inches(ax: Axes) -> tuple[float, float]:

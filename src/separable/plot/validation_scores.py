@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separable.fitting.choice import best_place, one_error_place, standard_errors
 from separable.plot.strength_axis import simplicity
@@ -75,9 +76,12 @@ def lines_of_learner(learner: Any) -> tuple[str, list[Line], str | None]:
     if isinstance(table, dict) and "mean_score" in table:
         name = next((each for each in ("C", "alpha") if each in table), None)
     if name is None or table is None:
+        if hasattr(learner, "fit"):
+            check_is_fitted(learner)
         raise TypeError(
-            f"{type(learner).__name__} has no scores by strength. Pass a fitted learner that "
-            "searches its own, such as LogisticRegressionCV or LassoCV, or a search to from_search."
+            f"This {type(learner).__name__} has no scores by strength. Pass a fitted learner that "
+            "searches its own, such as separable.LogisticRegressionCV or separable.LassoCV, or a "
+            "search to from_search."
         )
     error = np.asarray(table["standard_error"], dtype=np.float64)
     ratios = np.asarray(table.get("l1_ratio", np.zeros(len(error))))
@@ -89,26 +93,50 @@ def lines_of_learner(learner: Any) -> tuple[str, list[Line], str | None]:
     return name, lines, dict(learner.evidence_).get("scoring")
 
 
-def lines_of_search(search: Any, name: str | None) -> tuple[str, list[Line], str | None]:
-    """Return the same of a search over any parameters."""
+def lines_of_search(
+    search: Any, name: str | None, scoring: str | None = None
+) -> tuple[str, list[Line], str | None]:
+    """Return the same of a search over any parameters, and one of its scores."""
+    if hasattr(search, "fit"):
+        check_is_fitted(search)
     table = search.cv_results_
-    means = [key for key in table if key.startswith("mean_test_")]
-    metric = means[0][10:]
+    metric = _metric_of(search, scoring)
+    mean = table[f"mean_test_{metric}"]
     columns = {key[6:]: table[key] for key in table if key.startswith("param_")}
     name = _axis_of(columns, name)
     scores = np.array([table[f"split{k}_test_{metric}"] for k in range(search.n_splits_)])
     error = standard_errors(scores)
     others = [key for key in columns if key != name and len(set(map(str, columns[key]))) > 1]
-    labels = np.array(
-        [", ".join(f"{key} = {columns[key][k]}" for key in others) for k in range(len(error))]
-    )
+    labels = np.array([_label(columns, others, k) for k in range(len(error))])
     values = np.ma.filled(columns[name].astype(np.float64), np.nan)
     lines = []
     for label in dict.fromkeys(labels.tolist()):
-        one = (labels == label) & np.isfinite(table[means[0]]) & ~np.isnan(values)
+        one = (labels == label) & np.isfinite(mean) & ~np.isnan(values)
         if one.any():
-            lines.append(sorted_line(label, values[one], table[means[0]][one], error[one]))
+            lines.append(sorted_line(label, values[one], mean[one], error[one]))
     return name, lines, _scoring_of(search, metric)
+
+
+def _metric_of(search: Any, scoring: str | None) -> str:
+    """Return the score to draw: that asked for, or the one that decided."""
+    there = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
+    if scoring is not None:
+        if scoring not in there:
+            raise ValueError(
+                f"scoring={scoring!r} is not a score of the search. There are: {there}."
+            )
+        return scoring
+    decided = getattr(search, "refit", None) or getattr(search, "_scored", there)[0]
+    return next((each for each in there if each == decided), there[0])
+
+
+def _label(columns: dict[str, Any], names: list[str], k: int) -> str:
+    """Return what sets the line of candidate k apart; parameters it leaves alone are not told."""
+    last = [name.rpartition("__")[2] for name in names]
+    words = dict(zip(names, last if len(set(last)) == len(last) else names, strict=True))
+    there = [name for name in names if columns[name][k] is not np.ma.masked]
+    told = [f"{words[name]} = {columns[name][k]}" for name in there]
+    return ", ".join(told) or "nothing else set" * bool(names)
 
 
 def _axis_of(columns: dict[str, Any], name: str | None) -> str:
@@ -119,7 +147,8 @@ def _axis_of(columns: dict[str, Any], name: str | None) -> str:
         raise ValueError(f"The search has no numbers of {name!r}. There are: {able}.")
     if not able:
         raise ValueError(
-            f"The search varies no number, so there is no curve: it varies {list(columns)}."
+            f"The search varies no number, so there is no curve: it varies {list(columns)}. "
+            "cv_results_ has its scores as a table."
         )
     return name if name is not None else max(able, key=lambda key: numbers[key])
 

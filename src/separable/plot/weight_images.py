@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,6 +11,7 @@ import numpy as np
 from separable.plot.display import Display
 from separable.plot.fitted import linear_model
 from separable.plot.panels import panels_for
+from separable.plot.style import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["WeightImagesDisplay"]
+
+#: Width of an image of several, and room for its title, in inches.
+WIDTH, TITLE = 1.7, 0.25
+#: Titles of so many characters are long for it.
+LONG = 16
 
 
 @dataclass(eq=False, repr=False)
@@ -32,6 +39,8 @@ class WeightImagesDisplay(Display):
     images : ndarray of shape (k, height, width)
     titles : tuple of str
         What each image is of.
+    of_classes : bool, default True
+        Whether weights speak for and against classes; False: they raise or lower a prediction.
 
     Attributes
     ----------
@@ -56,6 +65,7 @@ class WeightImagesDisplay(Display):
 
     images: Floats
     titles: tuple[str, ...]
+    of_classes: bool = True
     axes_: Any = field(init=False)
 
     @property
@@ -91,22 +101,35 @@ class WeightImagesDisplay(Display):
                 f"{weights.shape[1]} columns. Give the height and width of the images."
             )
         images = weights.reshape(len(weights), height, width)
-        return cls(images, _titles(model.classes, len(images))).plot(ax, columns=columns)
+        made = cls(images, _titles(model.classes, len(images)), model.classes is not None)
+        return made.plot(ax, columns=columns)
 
     def plot(self, ax: Axes | None = None, *, columns: int = 5) -> Self:
         """Draw the images, in the place of ``ax`` or in a new figure; return self."""
-        count = len(self.images)
-        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=(1.7, 1.95), room=1)
+        count, (height, width) = len(self.images), self.images.shape[1:]
+        wide = WIDTH if count > 2 else 2 * WIDTH / count
+        size = wide, float(np.clip(wide * height / width, 0.5, 2 * wide)) + TITLE
+        self.figure_, self.axes_ = panels_for(ax, count, columns=columns, size=size, room=1.2)
         self.ax_ = self.axes_[0]
-        for place, image, title in zip(self.axes_, self.images, self.titles, strict=True):
+        for place, image, title in zip(self.axes_, self.images, self._short_titles(), strict=True):
             drawn = place.imshow(image, cmap="RdBu_r", vmin=-self.limit, vmax=self.limit)
-            place.set_title(title, fontsize=10)
+            place.set_title(title, fontsize=10 if len(title) < LONG else 8)
             place.set(xticks=[], yticks=[])
         bar: Any = self.figure_.colorbar(drawn, ax=list(self.axes_), fraction=0.05, aspect=30)
-        bar.set_label("weight of the pixel: against ← 0 → for the class")
+        bar.set_label("weight of the pixel", fontsize=9)
+        bar.ax.tick_params(labelsize=8.5)
         if ax is None:
-            self.figure_.suptitle("Weights as images")
+            room = int(15 * self.figure_.figure.get_size_inches()[0])
+            self.figure_.suptitle(textwrap.fill(self._words(), room), fontsize=11)
         return self
+
+    def _short_titles(self) -> list[str]:
+        return short_names(self.titles, 2 * LONG if len(self.images) == 1 else LONG)
+
+    def _words(self) -> str:
+        if self.of_classes:
+            return "Weights as images: red for the class, blue against it"
+        return "Weights as images: red raises the prediction, blue lowers it"
 
 
 def _titles(classes: Any, count: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from separable.model.words import feature_name, label_value
 from separable.plot.display import Display
 from separable.plot.fitted import linear_model
-from separable.plot.style import BLUE, DARK, ORANGE, describe, shortened, text_size
+from separable.plot.style import BLUE, DARK, ORANGE, called, describe, short_names, text_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,11 +143,11 @@ class WeightsDisplay(Display):
         count = sum(max(len(some), 1) for some in self.weights) + len(self.weights) - 1
         axes = self._open(ax, size=(7.2, float(np.clip(1.4 + 0.23 * count, 2.6, 12.0))))
         places, names, middles, at = [], [], [], 0.0
-        for some, called in zip(self.weights, self.names, strict=True):
+        for some, words in zip(self.weights, self.names, strict=True):
             rows = at + np.arange(len(some))
             self._draw_bars(axes, rows, some, look)
             places += rows.tolist()
-            names += [shortened(name) for name in called]
+            names += short_names(words)
             middles.append(at + (len(some) - 1) / 2)
             at += max(len(some), 1) + 1
         axes.axvline(0.0, color=DARK, linewidth=0.8)
@@ -182,14 +182,20 @@ class WeightsDisplay(Display):
             some = f"{n} classes" if k == n else f"{k} of {n} classes"
             return f"{self.learner}: strongest weights of {some} ({columns})"
         what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
-        return f"{self.learner}: the {drawn} strongest of {self.n_nonzero} weights{what}"
+        some = f"the {drawn} strongest of {self.n_nonzero}"
+        if drawn == self.n_nonzero:
+            some = f"all {drawn}" if drawn > 1 else "the one"
+        return f"{self.learner}: {some} weight{'s' * (self.n_nonzero > 1)}{what}"
 
     def _name_scores(self, axes: Any, middles: list[float]) -> None:
         """Write the class of each group of bars beside it."""
-        for k, middle in zip(self.scores, middles, strict=True):
-            what = f"target {k}" if self.classes is None else label_value(self.classes[k])
+        names = [f"target {k}" for k in self.scores]
+        if self.classes is not None:
+            names = short_names(self.classes.tolist(), 16)
+            names = [names[k] for k in self.scores]
+        for name, middle in zip(names, middles, strict=True):
             axes.annotate(
-                shortened(what, 16),
+                name,
                 (1.01, middle),
                 xycoords=("axes fraction", "data"),
                 va="center",
@@ -204,7 +210,8 @@ class WeightsDisplay(Display):
         elif len(self.classes) > 2:
             left, right = "against the class", "for the class"
         else:
-            left, right = (f"for {shortened(each, 20)}" for each in self.classes[[0, -1]].tolist())
+            names = short_names(map(called, self.classes[[0, -1]].tolist()), 20)
+            left, right = (f"for {name}" for name in names)
         return f"◀ {left}      {right} ▶"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["learning_curve_of"]
 
 #: A first curve, of so many rows, says what a row costs.
-FIRST = 1000
+FIRST = 500
 
 #: Of so many times the rows a fit takes this power of that time, or less.
 POWER = 1.25

@@ -24,13 +24,19 @@ from separable.report.contents import (
 from separable.report.facts import certificate_of, versions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from separable.model.kinds import Model
 
 __all__ = ["memory_of", "recalled", "told_of"]
 
 NO_ROWS = "Give rows with their truth to see this: separable report MODEL DATA."
 NOT_COMPARED = "The model file does not say that learners were compared."
+NOT_READABLE = "The model file tells this in a way that is not understood here."
 NOT_TESTED = "Nothing was held out, so the error on new rows is not known."
+
+#: What reading goes wrong with where a file tells something else than `memory_of` gave it.
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
 def memory_of(
@@ -101,40 +107,64 @@ def recalled(model: Model, *, model_file: str | None = None, title: str | None =
     Contents
     """
     told = told_of(model)
-    memory: dict[str, Any] = told.get("report") or {}
+    memory: dict[str, Any] = told["report"] if isinstance(told.get("report"), dict) else {}
     absent = Absent(NO_ROWS)
+    try:
+        data = _data(model, told, memory)
+    except UNREADABLE:
+        told, memory = {}, {}
+        data = _data(model, told, memory)
     return Contents(
         model=model,
-        data=_data(model, told, memory),
-        tried=_tried(told, memory),
-        measured=_measured(model, told, memory),
+        data=data,
+        tried=_readable(_tried, told, memory),
+        measured=_readable(_measured, model, told, memory),
         learning_curve=absent,
-        strengths=_strengths(memory),
+        strengths=_readable(_strengths, memory),
         separability=absent,
         separability_rows="",
         hard_rows=absent,
         certificate=certificate_of(model),
         reproduction=Reproduction(
-            tuple(memory.get("commands", ())), versions(), memory.get("seed"), model_file
+            _texts(memory, "commands"), versions(), _count(memory.get("seed")), model_file
         ),
-        notes=(*memory.get("notes", ()), *_updates(told)),
-        warnings=tuple(memory.get("warnings", ())),
+        notes=(*_texts(memory, "notes"), *_updates(told)),
+        warnings=_texts(memory, "warnings"),
         title=title,
     )
 
 
+def _readable(read: Callable[..., Any], *told: Any) -> Any:
+    """Return what a file tells; one that was made by others may tell anything."""
+    try:
+        return read(*told)
+    except UNREADABLE:
+        return Absent(NOT_READABLE)
+
+
+def _texts(memory: dict[str, Any], name: str) -> tuple[str, ...]:
+    kept = memory.get(name)
+    return tuple(map(str, kept)) if isinstance(kept, list) else ()
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
 def _data(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Data:
-    target = told.get("target") or "target"
+    target = str(told.get("target") or "target")
     roles = {target: "target"}
-    roles |= {told[role]: role for role in ("group", "time", "weight") if told.get(role)}
+    roles |= {str(told[role]): role for role in ("group", "time", "weight") if told.get(role)}
     return Data(
-        name=told.get("data") or "",
-        rows=told.get("rows"),
+        name=str(told.get("data") or ""),
+        rows=_count(told.get("rows")),
         columns=columns_of(model, roles, memory.get("missing")),
         target=target,
         task="regression" if model.classes is None else "classification",
-        target_counts=tuple((label, count) for label, count in memory.get("classes", ())),
-        target_bins=tuple((low, high, count) for low, high, count in memory.get("bins", ())),
+        target_counts=tuple((label, int(count)) for label, count in memory.get("classes", ())),
+        target_bins=tuple(
+            (float(low), float(high), int(count)) for low, high, count in memory.get("bins", ())
+        ),
     )
 
 
@@ -191,7 +221,7 @@ def _of_stream(told: dict[str, Any]) -> str:
 
 def _updates(told: dict[str, Any]) -> tuple[str, ...]:
     updates = told.get("updates")
-    if not updates:
+    if not isinstance(updates, list) or not updates:
         return ()
     times = f"{len(updates)} time{'s' * (len(updates) != 1)}"
     return (f"The model was updated {times} after its first training.",)

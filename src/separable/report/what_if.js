@@ -419,10 +419,16 @@ const separableWhatIf = (() => {
     again();
   }
 
-  function start() {
+  async function start() {
     const element = document.getElementById("what-if");
-    const json = document.getElementById("what-if-data");
-    if (element && json) build(element, JSON.parse(json.textContent));
+    const held = document.getElementById("what-if-data");
+    if (!element || !held) return;
+    try {
+      build(element, JSON.parse(await separableText(held)));
+    } catch (error) {
+      element.textContent = "This browser cannot show the form.";
+      console.error(error);
+    }
   }
 
   if (typeof document !== "undefined") {

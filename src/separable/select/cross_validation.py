@@ -125,9 +125,10 @@ def read_problem(
     if y is None:
         raise ValueError("Validation compares predictions with y, but y is None.")
     X, y, n = paired(X, y)
+    given = {"sample_weight": sample_weight, "score_weight": score_weight}
     weights = [
-        None if each is None else check_sample_weight(each, np.empty(n))
-        for each in (sample_weight, score_weight)
+        None if each is None else check_sample_weight(each, np.empty(n), called)
+        for called, each in given.items()
     ]
     return Problem(estimator, X, y, n, weights[0]), weights[1]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from separable.certified.fold_lanes import has_lanes
 from separable.fitting.answers import Answers, answers_of, ask, join
@@ -86,10 +86,27 @@ def estimate(problem: Problem, notices: Notices, max_refits: int) -> Estimates |
 def fits_without(problem: Problem, notices: Notices, rows: Sequence[int] | Places) -> list[Answers]:
     """Return the answers for some rows, each from the fit to all others."""
     splits = [Split(problem.n_rows, np.array([row])) for row in rows]
-    return [
-        each.answers
-        for each in run_folds(problem, splits, notices, [], None, lambda k: int(rows[k]))
-    ]
+    try:
+        found = run_folds(problem, splits, notices, [], None, lambda k: int(rows[k]))
+    except Exception as error:
+        _note_lone_row(error, problem)
+        raise
+    return [each.answers for each in found]
+
+
+def _note_lone_row(error: Exception, problem: Problem) -> None:
+    """Say which row cannot be left out, as the others are of one class."""
+    if not is_classifier(problem.estimator):
+        return
+    classes, places, counts = np.unique(
+        np.asarray(problem.y), return_index=True, return_counts=True
+    )
+    if len(classes) == 2 and counts.min() == 1:
+        lone = int(counts.argmin())
+        error.add_note(
+            f"Row {places[lone]} is the only one of class {classes.tolist()[lone]!r}. Without it "
+            "there is one class alone: leave-one-out needs two rows of each."
+        )
 
 
 def brute_force(

@@ -115,7 +115,8 @@ class NestedValidation:
         table.append(["mean", "", shown_number(self.mean), shown_number(self.inner_mean)])
         table.append(["std. error", "", shown_number(self.standard_error), ""])
         n, k = self.n_candidates, len(self.chosen)
-        by = f"best of {n} candidate{'s' * (n > 1)}" if n else "choosing for itself"
+        itself = "choosing for itself" if any(self.chosen) else "which tells no choice"
+        by = f"best of {n} candidate{'s' * (n > 1)}" if n else itself
         lines = [f"{self.learner}, {by}, {k} outer fold{'s' * (k > 1)}", lined_up(table, left=2)]
         if not math.isnan(self.optimism):
             than = "better" if self.optimism >= 0 else "worse"
@@ -156,9 +157,9 @@ def nested_cross_validate(
     estimator : estimator
         Any with ``fit`` and ``predict``. It stays as it is.
     grid : dict of str to sequence, a list of such dicts, or None
-        As in `search`. None: the estimator chooses for itself, as `LassoCV` or
-        `LogisticRegressionCV` do. Plain `cross_validate` of such an estimator is nested already and
-        gives the same scores; here stands beside them what each fold chose.
+        As in `search`. None: the estimator chooses for itself, as `LassoCV`, `LogisticRegressionCV`
+        or scikit-learn's searches do. Plain `cross_validate` of such an estimator is nested already
+        and gives the same scores; here stands beside them what each fold chose.
     X : array-like, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,) or (n, t)
     cv : int, splitter or iterable of (train, test), default 5
@@ -224,6 +225,14 @@ def nested_cross_validate(
     )
 
 
+def _told_by(fitted: Any) -> dict[str, Any]:
+    """Return what an estimator that chooses for itself says it chose."""
+    best = getattr(fitted, "best_params_", None)  # of scikit-learn's searches
+    if best is not None:
+        return dict(best)
+    return {name[:-1]: getattr(fitted, name) for name in CHOSEN if hasattr(fitted, name)}
+
+
 def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None) -> None:
     """Refuse what only a search takes, where the estimator chooses for itself."""
     given = {"inner_cv": inner_cv != 5, "select": select != "min", "n_jobs": n_jobs is not None}
@@ -262,9 +271,7 @@ class _Work:
         """Return what one outer fold found."""
         if self.grid is None:
             fitted = refit(self.problem, split.train)
-            told = {name: getattr(fitted, name) for name in CHOSEN if hasattr(fitted, name)}
-            params = {name[:-1]: each for name, each in told.items()}
-            return _Chosen(self._score(fitted, split), math.nan, params, 0)
+            return _Chosen(self._score(fitted, split), math.nan, _told_by(fitted), 0)
         found = self._search(split.train)
         score = self._score(found.best_estimator_, split)
         n_candidates = len(found.cv_results_["params"])

@@ -183,7 +183,10 @@ def path(
         return _path_of_squares(clone(estimator), problem, given)
     if isinstance(estimator, BlockLearner):
         return _path_of_blocks(clone(estimator), problem, given)
-    strengths = strengths_of(STEPS if given is None else given)
+    try:
+        strengths = strengths_of(STEPS if given is None else given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{strength}s must be numbers. Got {given!r}: {error}.") from None
     if strengths.ndim != 1 or not len(strengths):
         raise ValueError(f"No strengths were given: {given!r}. Give at least one.")
     if strength == "C":

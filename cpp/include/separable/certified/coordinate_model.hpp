@@ -24,7 +24,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "separable/certified/coordinate_products.hpp"
@@ -62,9 +64,11 @@ struct CornerPenalty {
 template <RowFormat F>
 class CoordinateModel {
    public:
-    CoordinateModel(const F& columns, bool fit_intercept)
+    // rest(numbers) is called with the numbers read since; it may throw.
+    CoordinateModel(const F& columns, bool fit_intercept, std::function<void(std::int64_t)> rest)
         : x_(columns),
           fit_intercept_(fit_intercept),
+          rest_(std::move(rest)),
           q_(static_cast<std::size_t>(columns.n_features)),
           first_(static_cast<std::size_t>(columns.n_rows)),
           curve_(static_cast<std::size_t>(columns.n_rows)) {}
@@ -145,6 +149,7 @@ class CoordinateModel {
             r.resize(chosen.size());
             for (std::size_t k = 0; k < chosen.size(); ++k) r[k] = -slope[chosen[k]];
             factor_of(matrix, support, chosen, penalty).solve(r);
+            rest_(static_cast<std::int64_t>(r.size() * r.size() * r.size() / 6));
             double length = 1;
             for (const double one : r)
                 if (!std::isfinite(one)) return false;
@@ -205,6 +210,7 @@ class CoordinateModel {
                     dot(x_.row(support[i]), spread.data()) - mean * first_[at(support[i])];
             matrix[k * m + k] = curve_[at(j)] + penalty.curve(j);
             for (std::int64_t k2 = 0; k2 < column.size(); ++k2) spread[at(column.index(k2))] = 0;
+            rest_(static_cast<std::int64_t>(m - k) * column.size());
         }
         return matrix;
     }
@@ -234,6 +240,7 @@ class CoordinateModel {
 
     const F& x_;
     bool fit_intercept_;
+    std::function<void(std::int64_t)> rest_;
     std::vector<double> q_;
     std::vector<double> first_, curve_;  // by column: sum h x, and its curvature
     const double* h_ = nullptr;

@@ -58,7 +58,7 @@ class CoordinatePath {
           aim_(aim),
           told_(std::move(told)),
           poll_(std::move(poll)),
-          model_(columns, fit_intercept),
+          model_(columns, fit_intercept, [this](std::int64_t work) { rest(work); }),
           w_(l1.size()),
           slopes_(columns, l1, fit_intercept),
           slope_(slopes_.slope),
