@@ -14,7 +14,6 @@ import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder, VotedPerceptron
 from separable.features.text_spans import shares_of_words
-from separable.report.assets import asset, held
 from separable.report.contents import Absent
 from separable.report.what_if import DATA_ID, FORM_ID, WhatIf, what_if
 from tests.export import models
@@ -287,25 +286,20 @@ def test_code_holds_nothing_of_the_data():
 # --- the form in a browser ---
 
 
-def page_of(made, packed=False):
-    """Return a page whose policy lets nothing run but the scripts themselves."""
-    data = held(json.dumps(made.data, allow_nan=False).replace("<", "\\u003c"), packed=packed)
-    unpack = asset("unpack.js")
-    reader, script, style = (
+def page_of(made):
+    """Return a page whose policy lets nothing run but the script itself."""
+    data = json.dumps(made.data, allow_nan=False).replace("<", "\\u003c")
+    script, style = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in (unpack, made.script, made.style)
+        for text in (made.script, made.style)
     )
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{reader}' 'sha256-{script}'; "
-        f"style-src 'sha256-{style}'"
-    )
+    policy = f"default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'"
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>What if</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f"<style>{made.style}</style></head><body>"
         f'<div id="{FORM_ID}"></div>'
-        f'<script type="application/json" id="{DATA_ID}"{" data-packed" * packed}>'
-        f"{data.text}</script><script>{unpack}</script>"
+        f'<script type="application/json" id="{DATA_ID}">{data}</script>'
         f"<script>{made.script}</script></body></html>"
     )
 
@@ -327,9 +321,9 @@ def opened(browser, tmp_path):
     """Return a function that opens a form; what the page complains of fails the test."""
 
     @contextmanager
-    def opening(made, width=1000, packed=False):
+    def opening(made, width=1000):
         file = tmp_path / "page.html"
-        file.write_text(page_of(made, packed), encoding="utf-8")
+        file.write_text(page_of(made), encoding="utf-8")
         page = browser.new_page(viewport={"width": width, "height": 700})
         said = []
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -379,18 +373,6 @@ def test_the_browser_computes_what_the_model_does(name, opened):
         )
     for row, answers in zip(rows[:10], found, strict=True):
         agrees(model, row, answers)
-
-
-def test_data_may_be_packed(opened):
-    model, _ = next(iter(CASES.values()))()
-    made = made_for(model)
-    assert len(page_of(made, packed=True)) < len(page_of(made))
-    shown = []
-    for packed in (False, True):
-        with opened(made, packed=packed) as page:
-            page.wait_for_selector("form.what-if output, form.what-if table")
-            shown.append(page.locator("form.what-if").inner_text())
-    assert shown[0] == shown[1]
 
 
 def test_changing_fields_moves_the_contributions(opened):
@@ -464,7 +446,7 @@ def test_hostile_levels_can_be_chosen(opened):
     model, rows = hostile()
     columns = list(dict.fromkeys(model.encoder.sources))
     with opened(made_for(model)) as page:
-        assert page.locator("script").count() == 3
+        assert page.locator("script").count() == 2
         assert page.locator("img, form b").count() == 0
         fields = page.locator(".what-if-field select").all()
         for field, value in zip(fields, rows[4][: len(fields)], strict=True):

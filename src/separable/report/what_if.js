@@ -419,16 +419,10 @@ const separableWhatIf = (() => {
     again();
   }
 
-  async function start() {
+  function start() {
     const element = document.getElementById("what-if");
-    const held = document.getElementById("what-if-data");
-    if (!element || !held) return;
-    try {
-      build(element, JSON.parse(await separableText(held)));
-    } catch (error) {
-      element.textContent = "This browser cannot show the form.";
-      console.error(error);
-    }
+    const json = document.getElementById("what-if-data");
+    if (element && json) build(element, JSON.parse(json.textContent));
   }
 
   if (typeof document !== "undefined") {

@@ -9,11 +9,9 @@ How a page takes it in, where ``made`` is a `WhatIf`::
     <style>{made.style}</style>
     <section><div id="what-if"></div></section>
     <script type="application/json" id="what-if-data">{made.data, "<" escaped}</script>
-    <script>{asset("unpack.js")}</script>
     <script>{made.script}</script>
 
-The script looks for the two ids when the page is there, and fills the first with the form. The data
-may be packed (`assets.held`). It sets
+The script looks for the two ids when the page is there, and fills the first with the form. It sets
 no attribute ``style`` and no HTML, so a content policy needs the hash of script and style alone.
 The element stays empty where no script runs. Colours are ``--what-if-up`` and ``--what-if-down``.
 """
