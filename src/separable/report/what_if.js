@@ -8,17 +8,23 @@ const separableWhatIf = (() => {
 
   // --- answers: what a row gets, and why ---
 
-  // A model as data, with the functions that score, the names of places and what a row is.
+  // The names of places: those told, else a text's column and term, a column and its level.
+  function namesOf(data) {
+    const names = new Map(data.names);
+    const add = (place, name) => names.has(place) || names.set(place, name);
+    for (const step of data.model.MODEL.steps) {
+      if (step.kind === "text") step.terms.forEach((at, term) => add(step.first + at, (step.name === null ? "" : `${step.name}:`) + term));
+      if (step.kind === "category") step.levels.forEach((place, level) => add(place, `${step.name}=${level}`));
+      if (step.kind === "numbers") data.model.COLUMNS.forEach((name, place) => add(place, name));
+    }
+    return names;
+  }
+
+  // A model as data, with the functions that score and the names of places.
   function modelOf(data) {
     const scorer = separableScorer(data.model);
-    const names = new Map(data.names);
-    for (const step of data.model.MODEL.steps)
-      if (step.kind === "text")
-        step.terms.forEach((place, term) => {
-          const start = step.name === null ? "" : `${step.name}:`;
-          if (!names.has(step.first + place)) names.set(step.first + place, start + term);
-        });
-    return { ...scorer, names, intercept: data.intercept, ...data.model };
+    const { intercept, start, fields } = data;
+    return { ...scorer, names: namesOf(data), intercept, start, fields, ...data.model };
   }
 
   // The score that is explained: the one asked for, else that of the predicted class.
@@ -368,13 +374,13 @@ const separableWhatIf = (() => {
     for (const part of [out.head, out.box]) part.classList.add("what-if-stale");
   }
 
-  function update(model, start, fields, out) {
+  function update(model, fields, out) {
     fields.forEach((field) => field.say(""));
     out.problem.hidden = true;
     for (const part of [out.head, out.box]) part.classList.remove("what-if-stale");
     try {
       const wanted = out.select && out.select.value !== "" ? Number(out.select.value) : null;
-      const answer = explain(model, rowOf(start, model.MODEL.takes, fields), wanted);
+      const answer = explain(model, rowOf(model.start, model.MODEL.takes, fields), wanted);
       fill(out, model, answer);
       for (const field of fields) if (field.kind === "text") showWords(model, field, answer.parts);
     } catch (error) {
@@ -382,25 +388,28 @@ const separableWhatIf = (() => {
     }
   }
 
-  // Answer at once where that is quick; else when typing pauses.
-  function unhurried(answer) {
+  // Answer at once where that is quick; else when typing pauses, and say so until then.
+  function unhurried(form, answer) {
     let took = 0;
     let waiting = 0;
     const run = () => {
       const began = performance.now();
       answer();
       took = performance.now() - began;
+      form.removeAttribute("aria-busy");
     };
     return () => {
       clearTimeout(waiting);
-      if (took < 100) run();
-      else waiting = setTimeout(run, 250);
+      if (took < 100) return run();
+      form.setAttribute("aria-busy", "true");
+      waiting = setTimeout(run, 250);
+      return undefined;
     };
   }
 
   function build(element, given) {
     const model = modelOf(given);
-    const fields = given.fields.map((field, i) => fieldBox(i, field, model.MODEL.steps));
+    const fields = model.fields.map((field, i) => fieldBox(i, field, model.MODEL.steps));
     const out = panel(model);
     const inputs = make("div", { className: "what-if-fields" }, ...fields.slice(0, OPEN_FIELDS).map(({ box }) => box));
     const more = fields.slice(OPEN_FIELDS);
@@ -411,7 +420,7 @@ const separableWhatIf = (() => {
       inputs.append(make("p", {}, `${left} columns with smaller weights keep the values they start with.`));
     inputs.append(make("button", { type: "reset" }, "Start again"));
     const form = make("form", { className: "what-if" }, inputs, out.head, out.box);
-    const again = unhurried(() => update(model, given.start, fields, out));
+    const again = unhurried(form, () => update(model, fields, out));
     form.addEventListener("input", again);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(again, 0));
