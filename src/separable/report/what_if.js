@@ -288,13 +288,13 @@ const separableWhatIf = (() => {
 
   function contributionLines(answer) {
     const { terms, others, intercept, score } = answer;
-    const sizes = [...terms.map(({ part }) => part), others.part, intercept].map(Math.abs);
+    const sizes = [...terms.map(({ part }) => part), others.part].map(Math.abs);
     const largest = sizes.reduce((a, b) => Math.max(a, b), 0) || 1;
-    const written = inColumn(largest);
+    const written = inColumn(Math.max(largest, Math.abs(intercept)));
     const each = (name, part) => line(name, written(part), signedBar(part / largest));
     const lines = terms.map(({ name, part }) => each(data(name), part));
     if (others.count) lines.push(each(`${others.count} other${others.count > 1 ? "s" : ""}`, others.part));
-    lines.push(each("intercept", intercept));
+    lines.push(line("intercept", written(intercept), "")); // which no value moves
     const total = line("score, the sum", written(score), "");
     total.className = "what-if-total";
     return [...lines, total];
