@@ -113,17 +113,13 @@ const separableWhatIf = (() => {
   }
 
   function option(text, value, selected) {
-    return make("option", { value: String(value), selected }, named(text));
+    return make("option", { value: String(value), defaultSelected: selected }, named(text));
   }
 
   // --- fields: each gives a value, and can be set back to the start ---
 
-  const MISSING = "missing";
-  const OTHER = "other";
-
-  function selectField(id, choices, start) {
-    let at = choices.findIndex(([, value]) => value === start);
-    if (at < 0) at = Math.max(0, choices.findIndex(([text]) => text === OTHER));
+  // Choices are pairs of text and value; the one at a place is chosen first.
+  function selectField(id, choices, at) {
     const select = make("select", { id }, ...choices.map(([text], i) => option(text, i, i === at)));
     return { input: select, value: () => choices[Number(select.value)][1] };
   }
@@ -138,12 +134,10 @@ const separableWhatIf = (() => {
     const known = [...step.levels.keys(), ...step.numbers.keys()];
     if (known.length > LONGEST_SELECT) return listField(id, field, known);
     const choices = known.map((level) => [level, level]);
-    if (!step.refuses) choices.push(["(another level)", newLevel(step.levels)]);
     if (field.missing || field.start === null) choices.push(["(missing)", null]);
-    const found = selectField(id, choices, field.start);
-    if (!known.includes(field.start) && field.start !== null && !step.refuses)
-      found.input.value = String(choices.findIndex(([text]) => text === "(another level)"));
-    return found;
+    if (!step.refuses) choices.push(["(another level)", newLevel(step.levels)]);
+    const at = choices.findIndex(([, value]) => value === field.start);
+    return selectField(id, choices, at >= 0 ? at : step.refuses ? 0 : choices.length - 1);
   }
 
   // Many levels: they are typed, with the known ones on offer.
@@ -216,7 +210,7 @@ const separableWhatIf = (() => {
     if (field.kind === "either") return eitherField(id, field);
     const choices = [["true", true], ["false", false]];
     if (field.missing || field.start === null) choices.push(["(missing)", null]);
-    return selectField(id, choices, field.start);
+    return selectField(id, choices, choices.findIndex(([, value]) => value === field.start));
   }
 
   // A field with its label, its hint and a place for what is wrong with it.
@@ -419,7 +413,7 @@ const separableWhatIf = (() => {
     if (model.MODEL.takes !== "text" && left > 0)
       inputs.append(make("p", {}, `${left} columns with smaller weights keep the values they start with.`));
     inputs.append(make("button", { type: "reset" }, "Start again"));
-    const form = make("form", { className: "what-if" }, inputs, out.head, out.box);
+    const form = make("form", { className: "what-if", autocomplete: "off" }, inputs, out.head, out.box);
     const again = unhurried(form, () => update(model, fields, out));
     form.addEventListener("input", again);
     form.addEventListener("submit", (event) => event.preventDefault());
