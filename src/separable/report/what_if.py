@@ -23,7 +23,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from separable.export.js_source import model_data, scorer
-from separable.export.plan import ExportError, TextStep
+from separable.export.plan import CategoryStep, ExportError, TextStep
 from separable.export.planning import plan_of
 from separable.report.contents import Absent
 from separable.report.what_if_fields import fields_of, start_of
@@ -94,13 +94,17 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
 
 
 def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
-    """Return places with their names, without those that are a text's column and term."""
+    """Return places with their names, without those that the page finds by itself."""
     known: dict[int, str] = {}
     for step in plan.steps:
         if isinstance(step, TextStep):
             start = "" if step.name is None else f"{step.name}:"
             known.update((step.first + i, start + term) for i, term in enumerate(step.terms))
-    told = (f"x{j}" for j in range(len(plan.weights))) if names is None else names
+        elif isinstance(step, CategoryStep) and not step.typed:
+            known.update((place, f"{step.name}={level}") for level, place in step.levels)
+    told = tuple(f"x{j}" for j in range(len(plan.weights))) if names is None else tuple(names)
+    if plan.takes == "numbers" and plan.columns == told:
+        return []
     return [(j, name) for j, name in enumerate(told) if known.get(j) != name]
 
 
