@@ -19,6 +19,8 @@ __all__ = ["describe_panel", "legend_of_panels", "panels_for", "place_of"]
 FULL_WIDTH, LEAST = 1.9, 0.6
 #: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
 ROOM, CHARACTER = 0.8, 0.52
+#: What the sign of a line in a legend takes, in characters.
+SIGN = 9
 
 
 def place_of(ax: Axes) -> Any:
@@ -88,8 +90,17 @@ def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     ax.set_ylabel(y, fontsize=9.5 * share)
     ax.tick_params(labelsize=8.5 * share)
     ax.spines[["top", "right"]].set_visible(False)
-    if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
+    siblings = ax.get_shared_x_axes().get_siblings(ax)
+    if len(siblings) > 1:
         ax.label_outer()
+        if not any(_is_below(other, ax) for other in siblings):  # the last row may be short
+            ax.tick_params(labelbottom=True)
+            ax.set_xlabel(x, fontsize=9.5 * share)
+
+
+def _is_below(ax: Any, other: Any) -> bool:
+    here, there = ax.get_subplotspec(), other.get_subplotspec()
+    return bool(here.colspan == there.colspan and here.rowspan.start > there.rowspan.start)
 
 
 def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
@@ -103,8 +114,14 @@ def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
         Whether the panels have the figure for themselves.
     """
     if whole:
+        letters = sum(len(handle.get_label()) + SIGN for handle in handles)
+        wide = axes[0].figure.get_size_inches()[0] * 72 / (CHARACTER * 10)
+        rows = int(np.ceil(letters / wide))
         axes[0].figure.legend(
-            handles=handles, loc="outside lower center", ncols=len(handles), frameon=False
+            handles=handles,
+            loc="outside lower center",
+            ncols=int(np.ceil(len(handles) / rows)),
+            frameon=False,
         )
         return
     row = axes[0].get_subplotspec().rowspan
