@@ -270,7 +270,8 @@ def many_classes(k: int, n: int = 3000) -> Contents:
         rng.normal(size=(k, 40)), np.zeros(k), classes, "softmax",
         [f"pixel {j}" for j in range(40)], learner="LogisticRegression",
     )  # fmt: skip
-    counts = tuple((str(c), int(n)) for c, n in zip(classes, np.bincount(code), strict=True))
+    counts = [(str(c), int(n)) for c, n in zip(classes, np.bincount(code), strict=True)]
+    counts.sort(key=lambda each: -each[1])
     data = Data(
         "marks.parquet", n, column_list(model.feature_names), "mark", "classification", counts
     )

@@ -10,10 +10,12 @@ from separable.report.words import as_percent, clean, count, number, shortened
 if TYPE_CHECKING:
     from separable.report.contents import HardRow, Mark
 
-__all__ = ["Card", "Piece", "cards"]
+__all__ = ["OPEN", "Card", "Piece", "cards"]
 
 #: Rows that are shown; of each so many values and contributions, and so much of a text.
 ROWS, VALUES, CONTRIBUTIONS, LONGEST = 12, 8, 8, 1500
+#: Rows that are seen at once; the others wait to be opened.
+OPEN = 4
 #: Marks weaker than this share of the strongest of their row are left out.
 WEAKEST = 0.08
 #: Shades of marks.
@@ -81,7 +83,7 @@ def _card(row: HardRow, classified: bool) -> Card:
         if row.probability is None:
             sure = f"the true class falls short by {number(row.margin)}"
         else:
-            sure = f"{as_percent(row.probability)} for the true class"
+            sure = f"{_chance(row.probability)} for the true class"
     largest = max((abs(c) for _, c in row.contributions), default=0.0) or 1.0
     bars = tuple(
         (shortened(name, 60), _signed(c), "up" if c > 0 else "down", abs(c) / largest)
@@ -111,6 +113,10 @@ def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]
         pieces.append(Piece(clean(shown[at:])))
     left = len(text) - len(shown)
     return tuple(pieces), f"{count(left)} more characters" if left else ""
+
+
+def _chance(share: float) -> str:
+    return f"less than {as_percent(0.001)}" if share < 0.001 else as_percent(share)
 
 
 def _signed(value: float) -> str:

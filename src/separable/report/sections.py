@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.metric_case import case_of
+from separable.model.voted_model import VotedModel
 from separable.plot.judged import checked
 from separable.report import class_figures, number_figures, tables, training_figures
 from separable.report.charts import Figure
 from separable.report.contents import Absent
 from separable.report.data_figures import target as target_figure
-from separable.report.hard_rows import cards
+from separable.report.hard_rows import OPEN, cards
 from separable.report.summary import certificate_text, headline, separability_text
-from separable.report.weight_figures import SCORES, weights
+from separable.report.weight_figures import weights
 from separable.report.words import MINUS, clean, count, number, plural, setting, shortened
 
 if TYPE_CHECKING:
+    from separable.model.kinds import Model
     from separable.report.contents import Contents, Measured
 
 __all__ = ["gather"]
@@ -172,27 +174,32 @@ def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
 
 def _features(contents: Contents) -> dict[str, Any]:
     model = contents.model
-    drawn = weights(model)
+    drawn, table = weights(model, [label for label, _ in contents.data.target_counts])
+    text = _about_weights(model)
+    if not drawn:
+        text = f"All weights of {plural(model.n_features, 'feature')} are 0."
+    return {"weights": drawn, "weights_text": text, "weights_table": table}
+
+
+def _about_weights(model: Model) -> str:
     features = plural(model.n_features, "feature")
-    left = model.n_scores - SCORES
-    what = "the prediction" if model.classes is None else "a score; the largest score wins"
-    if model.n_scores == 1 and model.classes is not None:
-        what = "one score, whose sign decides"
-    return {
-        "weights": drawn,
-        "weights_text": f"The model adds up {features}, each times its weight, to {what}. A "
-        "weight is what one unit more of the feature adds, for values as the model takes them, "
+    meaning = (
+        "A weight is what one unit more of the feature adds, for values as the model takes them, "
         "after scaling and encoding. The strongest are drawn."
-        if drawn
-        else f"All weights of {features} are 0: every row gets the same answer.",
-        "weights_more": f"{plural(left, 'more score')} not shown." if left > 0 else "",
-    }
+    )
+    if isinstance(model, VotedModel):
+        return f"Many sets of weights of {features} vote, and this is their mean. {meaning}"
+    if model.classes is None:
+        what = "the prediction"
+    else:
+        what = "one score, whose sign decides" if model.n_scores == 1 else "a score of each class"
+    return f"The model adds up {features}, each times its weight, to {what}. {meaning}"
 
 
 def _hard(contents: Contents) -> dict[str, Any]:
     rows = contents.hard_rows
     if isinstance(rows, Absent):
-        return {"cards": None, "cards_text": "", "hard_rows": rows}
+        return {"cards": None, "cards_text": "", "cards_open": 0, "hard_rows": rows}
     classified = contents.data.task == "classification"
     which = "that the model gets wrong and is most sure of"
     if not classified:
@@ -206,6 +213,7 @@ def _hard(contents: Contents) -> dict[str, Any]:
     about = f" {_sentence(contents.hard_rows_about)}" if contents.hard_rows_about else ""
     return {
         "cards": cards(rows, classified),
+        "cards_open": OPEN,
         "cards_text": text + about + (marks if marked else ""),
         "hard_rows": None,
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from separable.report.charts import Figure, Key, Table, altair, rounded, specification
 from separable.report.words import distinct, number, sealed, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from separable.model.kinds import Model
     from separable.model.top_weights import WeightGroup
 
@@ -15,22 +17,49 @@ __all__ = ["weights"]
 
 #: Bars to either side: of one score, and of each of several.
 ALONE, TOGETHER = 12, 6
-#: Scores that are drawn.
-SCORES = 12
+#: Scores that are drawn, those that are listed beyond, and features of each of these.
+SCORES, LINES, LISTED = 6, 200, 4
+#: Shorter bars, as a share of the longest, are left out.
+LEAST = 0.005
 
 
-def weights(model: Model) -> list[Figure]:
-    """Return the strongest weights of a model, one chart a score."""
+def weights(model: Model, common: Sequence[Any] = ()) -> tuple[list[Figure], Table | None]:
+    """Return the strongest weights of a model, one chart a score; of many scores a table, too.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    common : sequence
+        The classes from the most common on. Of many, the first of them are drawn.
+    """
     together = model.n_scores > 1
     groups = model.top_weights(TOGETHER if together else ALONE).groups
-    pairs = [(groups[k], groups[k + 1]) for k in range(0, len(groups), 2)][:SCORES]
-    drawn = [_bars(k, up, down, model) for k, (up, down) in enumerate(pairs)]
-    return [each for each in drawn if each is not None]
+    pairs = [(groups[k], groups[k + 1]) for k in range(0, len(groups), 2)]
+    rank = {label: k for k, label in enumerate(common)}
+    order = sorted(range(len(pairs)), key=lambda k: rank.get(pairs[k][0].label, len(rank)))
+    drawn = [_bars(k, *pairs[k], model) for k in sorted(order[:SCORES])]
+    table = _table([up for up, _ in pairs]) if len(pairs) > SCORES else None
+    return [each for each in drawn if each is not None], table
+
+
+def _table(groups: list[WeightGroup]) -> Table:
+    """Return the features that speak for each class, in a line."""
+    rows = [
+        (
+            shortened(group.label, 40),
+            ", ".join(
+                f"{shortened(name, 24)} {number(w, 3)}" for name, w in group.weights[:LISTED]
+            ),
+        )
+        for group in groups[:LINES]
+    ]
+    left = len(groups) - len(rows)
+    return Table(("class", "strongest features"), tuple(rows), 2, f"{left} more." if left else "")
 
 
 def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | None:
     alt = altair()
-    both = [*up.weights, *reversed(down.weights)]
+    both = _seen([*up.weights, *reversed(down.weights)])
     if not both:
         return None
     names = distinct(name for name, _ in both)
@@ -60,6 +89,12 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         ),
         (Key(_towards(up), "var(--c2)", "bar"), Key(_towards(down), "var(--c1)", "bar")),
     )
+
+
+def _seen(weights: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the weights whose bars can be seen beside the longest."""
+    largest = max((abs(w) for _, w in weights), default=0.0)
+    return [(name, w) for name, w in weights if abs(w) >= LEAST * largest]
 
 
 def _title(up: WeightGroup, down: WeightGroup, model: Model) -> str:
