@@ -387,3 +387,22 @@ def test_a_path_where_all_weights_are_always_0():
     found = path(GroupLasso(groups=[0, 0, 1, 1]), X, np.full(20, 3.0), alphas=3)
     assert found.nonzeros.tolist() == [0, 0, 0]
     np.testing.assert_allclose(found.intercepts, 3.0)
+
+
+def test_copies_know_the_encoder():
+    rng = np.random.default_rng(3)
+    table = {"town": rng.choice(["a", "b", "c"], 60).tolist(), "size": rng.normal(size=60)}
+    y = rng.normal(size=60) + 3 * np.asarray(table["size"])
+    encoder = TableEncoder().fit(table)
+    X = encoder.encode(table).to_matrix()
+    told = GroupLasso(groups="columns").group_by(encoder)
+    alphas = [0.5, 0.1]
+    by_labels = GroupLasso(groups=[*encoder.sources])
+    np.testing.assert_array_equal(
+        path(told, X, y, alphas=alphas).coefs, path(by_labels, X, y, alphas=alphas).coefs
+    )
+    found = [search(one, {"alpha": alphas}, X, y, cv=3) for one in (told, by_labels)]
+    assert found[0].best_params_ == found[1].best_params_
+    assert found[0].best_estimator_.groups_.names == ["town", "size"]
+    with pytest.raises(ValueError, match="only an encoder knows"):
+        GroupLasso(groups="columns").fit(X, y)

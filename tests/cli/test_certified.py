@@ -54,3 +54,35 @@ def test_probabilities_of_a_calibrated_svm(separable):
     shares = [first[f"probability_{name}"] for name in ("Adelie", "Chinstrap", "Gentoo")]
     assert sum(shares) == pytest.approx(1)
     assert shares == pytest.approx(learner.predict_proba(rows)[0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("learner", "target"), [("group-lasso", "body_mass_g"), ("group-lasso-classifier", "species")]
+)
+def test_a_category_enters_or_leaves_whole(separable, learner, target):
+    given = ["--target", target, "--model", learner, "--set"]
+    for alpha in (1e-3, 0.05, 0.1):
+        size = 800 * alpha if learner == "group-lasso" else alpha
+        assert separable("train", str(PENGUINS), *given, f"alpha={size}").code == 0
+        model = load("penguins.safetensors")
+        assert model.parameters["groups"] == "columns"
+        sources = np.array([*model.encoder.sources])
+        for source in {*model.encoder.sources}:
+            is_there = model.weights[:, sources == source] != 0
+            assert (is_there.all(axis=1) | ~is_there.any(axis=1)).all()
+
+
+def test_groups_can_be_set_otherwise(separable):
+    given = ["--target", "body_mass_g", "--model", "group-lasso", "--set", "groups=none"]
+    assert separable("train", str(PENGUINS), *given).code == 0
+    assert load("penguins.safetensors").parameters["groups"] is None
+
+
+def test_a_local_optimum_is_told_as_such(separable):
+    given = ["--target", "body_mass_g", "--model", "lp-regression", "--set"]
+    result = separable("train", str(PENGUINS), *given, "p=0")
+    assert "certificate: a local optimum: no change of one weight" in result.out
+    result = separable("train", str(PENGUINS), *given, "p=3/2")
+    assert "certificate: relative gap " in result.out
+    result = separable("path", str(PENGUINS), *given, "p=1/2", "--json")
+    assert {each["relative_gap"] for each in json.loads(result.out)["steps"]} == {None}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from separable.cli.learners import (
@@ -71,6 +72,14 @@ def test_alphas_of_the_lasso_follow_the_target():
     strength = LEARNERS["lasso"].strength
     assert strength.grid(100, 1.0) == strength.grid(10**6, 1.0) == strength.values
     assert strength.grid(100, 802.0)[:2] == (0.08, 0.24)
+
+
+@pytest.mark.parametrize(("p", "power"), [(0, 2), ("1/2", 1.5), (1, 1), (2, 0), ("inf", 1)])
+def test_alphas_of_powers_follow_the_target_and_the_power(p, power):
+    strength = LEARNERS["lp-regression"].strength
+    assert strength.grid(100, 10.0, {"p": p}) == pytest.approx(
+        np.multiply(strength.values, 10.0**power), rel=0.05
+    )
 
 
 def test_a_strength_is_a_parameter_of_its_learner():

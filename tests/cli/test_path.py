@@ -95,7 +95,7 @@ def test_naive_bayes_of_counts(separable):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([], "Name one learner with --model: bernoulli-nb, complement-nb, linear-svm"),
+        ([], "Name one learner with --model: bernoulli-nb, complement-nb, group-lasso-classifier"),
         (["--model", "lda"], "--model lda has no strength to vary. These have one: bernoulli-nb"),
         (["--model", "linear-svm", "--model", "logistic-regression"], "Name one learner"),
         (["--model", "linear-svm", "--set", "C=1"], "--set C: path varies it. Leave it out."),
@@ -108,7 +108,7 @@ def test_wrong_use(separable, args, message):
     assert message in result.err
 
 
-@pytest.mark.parametrize("learner", ["lasso", "elastic-net"])
+@pytest.mark.parametrize("learner", ["lasso", "elastic-net", "group-lasso", "lp-regression"])
 def test_the_lasso_has_alphas_gaps_and_few_weights(separable, learner):
     args = ["path", PENGUINS, "--target", "body_mass_g", "--model", learner, "--json"]
     found = json.loads(separable(*args).out)

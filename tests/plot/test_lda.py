@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separable import LDA
+from separable import LDA, LogisticRegression
 from separable.plot import LdaDisplay
 
 S = np.array([[1.0, 0.6], [0.6, 2.0]])
@@ -88,3 +88,18 @@ def test_refusals():
         LdaDisplay.from_estimator(LDA().fit(X[:, :1], y), X, y)
     with pytest.raises(ValueError, match="X has 80 rows, y has 79"):
         LdaDisplay.from_estimator(LDA().fit(X, y), X, y[1:])
+
+
+def test_other_learners_are_refused():
+    X, y = rows([[0, 0], [3, 3]])
+    with pytest.raises(TypeError, match=r"LdaDisplay draws discriminant.*Regression has no means_"):
+        LdaDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+
+
+def test_of_many_classes_the_legend_names_some():
+    X, y = rows([[k, k % 5] for k in range(20)])
+    names = np.array([f"newsgroup.topic.{k:02d}.something" for k in range(20)])[y]
+    display = LdaDisplay.from_estimator(LDA().fit(X, names), X, names)
+    told = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "and 8 more classes" in told
+    assert len(set(told)) == len(told) == 15

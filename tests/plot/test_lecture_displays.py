@@ -73,9 +73,10 @@ def test_in_a_figure_of_its_own(name):
     assert display.figure_ is not first
 
 
+@pytest.mark.parametrize("size", [(19, 8), (12, 5)])
 @pytest.mark.parametrize("name", SPECIMENS)
-def test_in_the_place_of_axes(name):
-    figure, axes = plt.subplots(1, 2, figsize=(19, 8), layout="constrained")
+def test_in_the_place_of_axes(name, size):
+    figure, axes = plt.subplots(1, 2, figsize=size, layout="constrained")
     display = SPECIMENS[name](axes[1])
     assert display.figure_ is figure
     assert axes[0].axison

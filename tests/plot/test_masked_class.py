@@ -43,3 +43,18 @@ def test_refusals():
     X, y = data()
     with pytest.raises(ValueError, match=r"three classes or more. Got 2: \['a', 'b'\]"):
         MaskedClassDisplay.from_data(X[:40], y[:40])
+
+
+def test_long_names_and_many_classes_leave_room_for_the_lines():
+    names = [f"class number {k} of the seven there are" for k in range(7)]
+    x = np.linspace(0, 30, 70)[:, None]
+    display = MaskedClassDisplay.from_data(x, np.repeat(names, 10))
+    display.figure_.draw_without_rendering()
+    (legend,) = display.figure_.legends
+    box, (wide, _) = legend.get_window_extent(), display.figure_.bbox.size
+    assert box.x0 >= 0
+    assert box.x1 <= wide
+    assert len({text.get_text() for text in legend.get_texts()}) == 7
+    for ax in display.axes_:
+        assert ax.get_window_extent().width > 0.35 * wide
+        assert not box.overlaps(ax.get_window_extent())

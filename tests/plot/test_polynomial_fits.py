@@ -66,3 +66,20 @@ def test_refusals():
         PolynomialFitsDisplay.from_data(x, y, alpha=0)
     with pytest.raises(ValueError, match="PolynomialFitsDisplay predicts numbers"):
         PolynomialFitsDisplay.from_data(x, np.repeat("a", len(y)))
+
+
+def test_panels_with_none_below_them_have_numbers_on_their_axis():
+    x, y = data()
+    display = PolynomialFitsDisplay.from_data(x, y, degrees=(1, 2, 3, 4))
+    display.figure_.draw_without_rendering()
+    shown = [ax.xaxis.get_tick_params()["labelbottom"] for ax in display.axes_]
+    assert shown == [False, True, True, True]
+    assert [bool(ax.get_xlabel()) for ax in display.axes_] == shown
+
+
+def test_both_lines_are_seen_where_they_are_the_same():
+    x, y = data()
+    (ax,) = PolynomialFitsDisplay.from_data(x, y, degrees=(1,), alpha=1e-9).axes_
+    plain, ridge = ax.lines[-2:]
+    np.testing.assert_allclose(plain.get_ydata(), ridge.get_ydata(), atol=1e-6)
+    assert plain.get_linewidth() > 2 * ridge.get_linewidth()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from separable import BayesianRegression, PolynomialEncoder
+from separable import BayesianRegression, PolynomialEncoder, Ridge
 from separable.plot import PosteriorLinesDisplay
 
 
@@ -62,3 +63,23 @@ def test_refusals(name):
     line = BayesianRegression().fit(x, y)
     with pytest.raises(ValueError, match=rf"{name} must be .* > ?=? ?.* Got 0 instead"):
         PosteriorLinesDisplay.from_estimator(line, x, y, **{name: 0})
+
+
+def test_data_frames_keep_their_names():
+    x, y = data()
+    frame = pd.DataFrame({"speed": x[:, 0]})
+    line = BayesianRegression().fit(frame, y)
+    display = PosteriorLinesDisplay.from_estimator(line, frame, y)  # a warning would be an error
+    plain = PosteriorLinesDisplay.from_estimator(BayesianRegression().fit(x, y), x, y)
+    np.testing.assert_array_equal(display.mean, plain.mean)
+    assert display.ax_.get_xlabel() == "speed"
+    encoder = PolynomialEncoder(2).fit(frame)
+    curve = BayesianRegression().fit(encoder.transform(frame), y)
+    bent = PosteriorLinesDisplay.from_estimator(curve, frame, y, encoder=encoder)
+    assert bent.mean.shape == plain.mean.shape
+
+
+def test_a_learner_without_a_posterior_is_refused():
+    x, y = data()
+    with pytest.raises(TypeError, match=r"of a BayesianRegression\. Got Ridge"):
+        PosteriorLinesDisplay.from_estimator(Ridge().fit(x, y), x, y)

@@ -63,3 +63,9 @@ def test_refusals():
         SeparableShareDisplay.from_simulation(repeats=0)
     with pytest.raises(ValueError, match=r"n_rows must be an int >= 1. Got 2.5"):
         SeparableShareDisplay.from_simulation((2.5,))
+
+
+def test_few_rows_have_each_number_of_columns_once():
+    display = SeparableShareDisplay.from_simulation((4,), ratios=(0.2, 0.25, 0.5, 2.0), repeats=2)
+    assert display.n_columns.tolist() == [1, 2, 8]
+    assert display.ax_.get_xlim()[1] > 2

@@ -50,6 +50,7 @@ def test_what_names_have_in_common_is_left_out():
     names = [f"newsgroup.topic.{k:02d}.something" for k in range(20)]
     shown = short_names(names, 16)
     assert shown[7] == "…group.topic.07…"
+    assert len(set(short_names(names, 24))) == 20  # without their middle 00 and 10 look alike
     assert short_names(["x" * 40 + "a" * 40, "x" * 40 + "b" * 40, "c"], 12)[2] == "c"
 
 

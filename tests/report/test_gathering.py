@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -199,6 +200,16 @@ def test_separability_of_three_classes_and_of_one():
     assert about == ""
 
 
+def test_many_classes_of_many_columns_are_left_to_python(monkeypatch):
+    monkeypatch.setattr(separating, "PAIRS", 3 * 90 * 4 - 1)
+    X, y = load_iris(return_X_y=True)
+    found, _ = separability_of(X[10:100], y[10:100])  # two classes are quick
+    assert found.kind == "separable"
+    found, about = separability_of(X[30:120], y[30:120])
+    assert found.reason.startswith("3 classes of 4 columns take long")
+    assert about == ""
+
+
 def test_an_overlap_of_a_part_is_enough(monkeypatch):
     monkeypatch.setattr(separating, "FIRST", 50)
     rng = np.random.default_rng(0)
@@ -236,10 +247,49 @@ def test_learning_curve_is_that_of_select():
 
 def test_learning_curve_of_a_part(monkeypatch):
     monkeypatch.setattr(growing, "FIRST", 60)
+    monkeypatch.setattr(growing._Given, "planned", lambda *_: True)
     X, y = load_breast_cancer(return_X_y=True)
     curve, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
     assert curve.sizes[-1] + curve.n_test == 60
     assert about.startswith("A random part of 60 of 569 rows: more would take long.")
+
+
+def test_a_slow_learner_has_a_shorter_curve_or_none(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr(growing, "PLANS", ((5, 10**12), (2, 4)))
+    curve, _ = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=1e9)
+    assert curve.scores.shape == (4, 2)
+    monkeypatch.setattr(growing, "PLANS", ((5, None),))
+    found, about = learning_curve_of(LDA(), X[:, :5], y, is_classifier=True, seconds=0.0)
+    assert found == Absent(growing.TOO_LONG)
+    assert about == ""
+
+
+def test_parts_of_sparse_rows_lose_empty_columns_alone(monkeypatch):
+    import scipy.sparse as sp
+
+    from separable.geometry import separability
+
+    monkeypatch.setattr(separating, "FIRST", 30)
+    monkeypatch.setattr(separating, "FEWEST", 30)
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(sp.random(300, 400, density=0.01, random_state=0))
+    y = rng.integers(0, 2, 300)
+    kept = {}
+
+    def spy(X, y, feature_names=None):
+        kept.setdefault("first", (X, feature_names))
+        return separability(X, y, feature_names=feature_names)
+
+    home = sys.modules["separable.geometry.separability"]
+    monkeypatch.setattr(home, "separability", spy)
+    separability_of(X, y, feature_names=[f"f{j}" for j in range(400)])
+    part, names = kept["first"]
+    assert part.shape == (30, len(names))
+    chosen = np.sort(np.random.default_rng(0).permutation(300)[:30])
+    filled = [int(name[1:]) for name in names]
+    assert abs(X[chosen][:, filled] - part).max() == 0
+    assert X[chosen].nnz == part.nnz
 
 
 @pytest.mark.parametrize(
@@ -418,7 +468,7 @@ def test_a_model_alone_and_what_cannot_be_asked():
     with pytest.raises(ValueError, match=r"y has shape \(2,\), and X has 1 rows"):
         contents_of(model, [[1.0]], ["a", "b"])
     with pytest.raises(TypeError, match="has no weights of one linear model"):
-        contents_of(StandardScaler())
+        contents_of(StandardScaler().fit([[1.0], [2.0]]))
 
 
 def test_a_missing_package_is_named_before_the_work(monkeypatch):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+from sklearn.base import _clone_parametrized  # type: ignore[attr-defined]
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.block_descent import BlockDescent
@@ -44,7 +45,8 @@ class GroupLearner(BlockLearner):
     def group_by(self, encoder: Encoder) -> Self:
         """Say which encoder makes the columns, for ``groups="columns"``.
 
-        ``TableRegressor`` and ``TableClassifier`` do so by themselves.
+        ``TableRegressor`` and ``TableClassifier`` do so by themselves. Copies for folds and
+        strengths, as ``search``, ``path`` and ``cross_validate`` make them, know it too.
 
         Parameters
         ----------
@@ -57,6 +59,13 @@ class GroupLearner(BlockLearner):
         """
         self._sources: Sequence[str] | None = encoder.sources
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a learner that is not fitted, with the same parameters and the same encoder."""
+        copy = _clone_parametrized(self)
+        if hasattr(self, "_sources"):
+            copy._sources = self._sources
+        return cast("Self", copy)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from all rows.

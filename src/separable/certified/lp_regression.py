@@ -64,6 +64,17 @@ def power_of(p: Any) -> str | None:
     return near[0] if near else None
 
 
+def exponent_of(p: Any) -> float | None:
+    """Return the exponent of weights; None for the largest, or for what is no power.
+
+    Examples
+    --------
+    >>> exponent_of("3/2"), exponent_of(0), exponent_of("inf")
+    (1.5, 0.0, None)
+    """
+    return POWERS.get(str(power_of(p)))
+
+
 class LpRegression(BlockLearner, CertifiedRegressor):
     """Least squares under a power of the weights: p = 0 counts them, p = inf bounds them.
 

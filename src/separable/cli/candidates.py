@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from separable.cli.learners import Facts, Task
     from separable.cli.problem_options import ProblemOptions
+    from separable.features.encoder import Encoder
 
 __all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
 
@@ -62,18 +63,25 @@ class Candidate:
         """Whether it adds up counts, so that numbers must not be centred."""
         return adds_counts(self.learner())
 
-    def learner(self, **params: Any) -> Any:
-        """Return the learner to be fitted, with parameters that were chosen."""
-        return new_learner(self.name, self.seed, self.threads, **{**self.given, **params})
+    def learner(self, encoder: Encoder | None = None, **params: Any) -> Any:
+        """Return the learner to be fitted, with parameters that were chosen.
 
-    def for_comparing(self, **params: Any) -> Any:
+        ``encoder`` makes its columns: learners of groups ask which go together.
+        """
+        made = new_learner(self.name, self.seed, self.threads, **{**self.given, **params})
+        if encoder is not None and hasattr(made, "group_by"):
+            made.group_by(encoder)
+        return made
+
+    def for_comparing(self, encoder: Encoder | None = None, **params: Any) -> Any:
         """Return the learner that stands for it on folds: as exact as comparing needs."""
         from separable.certified.estimator import CertifiedEstimator
 
         learner = LEARNERS[self.name]
         if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
-            return self.learner(**params)
-        return self.learner(**params, tol=COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL)
+            return self.learner(encoder, **params)
+        tol = COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL
+        return self.learner(encoder, **params, tol=tol)
 
 
 def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
@@ -163,5 +171,5 @@ def _made(
         strength = LEARNERS[name].strength
         grid = {}
         if strength is not None and strength.name not in settings:
-            grid = {strength.name: strength.grid(rows, facts.deviation)}
+            grid = {strength.name: strength.grid(rows, facts.deviation, settings)}
         yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)

@@ -216,7 +216,8 @@ def _board(
                 continue
             rows = _rows(problem, encoded, mine)
             matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
-            estimators = {each.name: (each.for_comparing(), each.grid) for each in mine}
+            encoder, _ = encoded(counts=counts)
+            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in mine}
             found = standings_of(estimators, matrix, y, progress=told, **given)
             standings |= {each.name: each for each in found}
     ordered = [standings[each.name] for each in candidates]

@@ -7,12 +7,12 @@ it are tried, and for which data it takes part in ``--model auto``. The commands
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "AUTO",
@@ -104,22 +104,39 @@ class Strength:
     per_row : bool, default False
         The values are multiplied by the number of rows, as the sum of squares that they are
         weighed against grows.
-    per_deviation : bool, default False
-        The values are multiplied by the standard deviation of the numbers to predict: of columns
-        whose deviation is 1 or less, 1 is enough to make all weights 0.
+    unit : callable, optional
+        What the values are multiplied by, given the standard deviation of the numbers to predict
+        and the parameters that were set; 1 by default.
     """
 
     name: str
     values: tuple[float, ...]
     per_row: bool = False
-    per_deviation: bool = False
+    unit: Callable[[float, Mapping[str, Any]], float] | None = None
 
-    def grid(self, rows: int, deviation: float = 1.0) -> tuple[float, ...]:
+    def grid(
+        self, rows: int, deviation: float = 1.0, given: Mapping[str, Any] | None = None
+    ) -> tuple[float, ...]:
         """Return the values to try for so many rows and such numbers, of two digits."""
-        if not self.per_row and not self.per_deviation:
+        if not self.per_row and self.unit is None:
             return self.values
-        unit = (rows if self.per_row else 1.0) * (deviation if self.per_deviation else 1.0)
+        unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
+        unit *= rows if self.per_row else 1.0
         return tuple(float(f"{value * unit:.2g}") for value in self.values)
+
+
+def _deviation(deviation: float, given: Mapping[str, Any]) -> float:
+    """Of columns whose deviation is 1 or less, 1 is enough to make all weights 0."""
+    del given
+    return deviation
+
+
+def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
+    """Return the size of squares over that of the p-th power of weights."""
+    from separable.certified.lp_regression import exponent_of
+
+    exponent = exponent_of(given.get("p", 1))
+    return deviation if exponent is None else float(deviation ** (2.0 - exponent))
 
 
 C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
@@ -132,8 +149,10 @@ ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 6
 SHARE = Strength(
     "alpha",
     (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-    per_deviation=True,
+    unit=_deviation,
 )
+#: The same of any power of the weights.
+POWER_SHARE = Strength("alpha", SHARE.values, unit=_of_power)
 SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
 
 
@@ -154,6 +173,8 @@ class Learner:
     cost : float, default 0
         How many times the work of a smooth certified learner comparing it takes with few features;
         0: so little that the number of rows does not matter.
+    given : mapping of str to object
+        Parameters that are other than those of the class where they are not set.
     """
 
     task: Task
@@ -161,6 +182,7 @@ class Learner:
     strength: Strength | None = None
     suits: Callable[[Facts], bool] | None = None
     cost: float = 0.0
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def work(self, facts: Facts) -> float:
         """Return what comparing it costs a row."""
@@ -178,9 +200,10 @@ def classifier(
     strength: Strength | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
+    **given: Any,
 ) -> Learner:
     """Return a learner of classes."""
-    return Learner("classification", place, strength, suits, cost)
+    return Learner("classification", place, strength, suits, cost, given)
 
 
 def regressor(
@@ -188,9 +211,10 @@ def regressor(
     strength: Strength | None = None,
     suits: Callable[[Facts], bool] | None = None,
     cost: float = 0.0,
+    **given: Any,
 ) -> Learner:
     """Return a learner of numbers."""
-    return Learner("regression", place, strength, suits, cost)
+    return Learner("regression", place, strength, suits, cost, given)
 
 
 def _always(facts: Facts) -> bool:  # noqa: ARG001
@@ -231,6 +255,12 @@ LEARNERS = {
     "linear-svm": classifier(
         "separable.certified.linear_svm:LinearSVM", HINGE_C, _quick_corners, cost=CORNERS
     ),
+    "group-lasso-classifier": classifier(
+        "separable.certified.group_lasso_classifier:GroupLassoClassifier",
+        SHARE,
+        cost=CORNERS,
+        groups="columns",
+    ),
     "lda": classifier("separable.moments.lda:LDA", None, _few_features),
     "linear-gaussian-nb": classifier(
         "separable.moments.linear_gaussian_nb:LinearGaussianNB", None, _no_text
@@ -253,6 +283,12 @@ LEARNERS = {
     "ridge": regressor("separable.moments.ridge:Ridge", ALPHA, _few_features),
     "lasso": regressor("separable.certified.lasso:Lasso", SHARE, _few_features),
     "elastic-net": regressor("separable.certified.elastic_net:ElasticNet", SHARE),
+    "group-lasso": regressor(
+        "separable.certified.group_lasso:GroupLasso", SHARE, cost=CORNERS, groups="columns"
+    ),
+    "lp-regression": regressor(
+        "separable.certified.lp_regression:LpRegression", POWER_SHARE, cost=CORNERS
+    ),
     "linear-svr": regressor(
         "separable.certified.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
     ),
@@ -280,10 +316,12 @@ def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any
     """
     import inspect
 
-    learner = LEARNERS[name].load()
+    entry = LEARNERS[name]
+    learner = entry.load()
     takes = inspect.signature(learner).parameters
     own = {"random_state": seed, "n_jobs": threads}
-    return learner(**{key: value for key, value in own.items() if key in takes}, **given)
+    known = {key: value for key, value in own.items() if key in takes}
+    return learner(**{**known, **entry.given, **given})
 
 
 def names_of(task: Task) -> list[str]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separable.cli.comparison import Comparison
     from separable.cli.encoded_rows import Encoded
     from separable.cli.problem_options import ProblemOptions
+    from separable.features.table_encoder import TableEncoder
 
     Floats = NDArray[np.float64]
 
@@ -203,29 +204,36 @@ def _fits(
     encoded: Encoded, candidate: Candidate, strengths: Sequence[float]
 ) -> list[tuple[Floats, float | None]]:
     """Return the weights and the relative gap of each strength, from all rows."""
-    _, rows = encoded(counts=candidate.counts)
+    encoder, rows = encoded(counts=candidate.counts)
     y, weight = encoded.problem.target.values, encoded.problem.weight
     with step(f"Fitting {len(strengths)} strengths"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(_learned(candidate, rows, y, weight, strengths))
+        return list(_learned(candidate, encoder, rows, y, weight, strengths))
 
 
 def _learned(
-    candidate: Candidate, rows: Any, y: Any, weight: Any, strengths: Sequence[float]
+    candidate: Candidate,
+    encoder: TableEncoder,
+    rows: Any,
+    y: Any,
+    weight: Any,
+    strengths: Sequence[float],
 ) -> list[tuple[Floats, float | None]]:
+    from separable.certified.block_learner import BlockLearner
     from separable.certified.fold_lanes import has_lanes
     from separable.select.paths import path
 
-    learner = candidate.for_comparing()
-    if has_lanes(learner):
+    learner = candidate.for_comparing(encoder)
+    if has_lanes(learner) or isinstance(learner, BlockLearner):
         given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": strengths}  # Cs or alphas
         found = path(learner, rows, y, sample_weight=weight, **given)
         assert found.certificates is not None
         gaps = [sum(some[1:], some[0]).relative_gap for some in found.certificates]
-        return list(zip(found.coefs, gaps, strict=True))
+        known = [gap if np.isfinite(gap) else None for gap in gaps]  # of a local optimum none is
+        return list(zip(found.coefs, known, strict=True))
     name = next(iter(candidate.grid))
     more = {} if weight is None else {"sample_weight": weight}
-    fitted = [candidate.learner(**{name: each}).fit(rows, y, **more) for each in strengths]
+    fitted = [candidate.learner(encoder, **{name: each}).fit(rows, y, **more) for each in strengths]
     return [(each.model_.weights, None) for each in fitted]
 
 

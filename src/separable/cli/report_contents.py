@@ -92,11 +92,11 @@ def _learning_curve(training: Training, seconds: float) -> dict[str, Any]:
     problem, comparison, kept = training.problem, training.comparison, training.kept
     assert kept is not None
     candidate, chosen = comparison.candidate, kept.compared.chosen
-    _, rows = kept.compared(counts=candidate.counts)
+    encoder, rows = kept.compared(counts=candidate.counts)
     held = " of the training part" if len(chosen) < len(problem) else ""
     in_time = "; the held-out part of the report is later in time, those of the curve are not"
     curve, about = learning_curve_of(
-        candidate.for_comparing(**comparison.params),
+        candidate.for_comparing(encoder, **comparison.params),
         rows.to_matrix(),
         problem.target.values[chosen],
         seconds=max(LEAST_SECONDS, SHARE * seconds),

@@ -179,6 +179,8 @@ def _model_text(training: Training) -> str:
 def _certificate(model: Model) -> str:
     """Return how far from the optimum the weights are, at most."""
     gaps: Any = model.evidence["relative_gap"]
+    if gaps is None:
+        return f"certificate: {model.evidence['claim']}"
     asked = f"(asked {model.evidence['tol']:.0e})"
     if not isinstance(gaps, list):
         return f"certificate: relative gap {gaps:.1e} {asked}"

@@ -203,7 +203,7 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     """Fit the learner that was chosen to encoded rows."""
     candidate = comparison.candidate
     encoder, rows = encoded(counts=candidate.counts)
-    learner = candidate.learner(**comparison.params)
+    learner = candidate.learner(encoder, **comparison.params)
     values, weight = problem.target.values[encoded.chosen], problem.weight_of(encoded.chosen)
     given = {} if weight is None else {"sample_weight": weight}
     with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:

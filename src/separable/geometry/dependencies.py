@@ -9,12 +9,19 @@ elimination in whole numbers.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from separable.geometry.whole_numbers import cleared, lowest_bits, null_vectors, whole_columns
+from separable.geometry.whole_numbers import (
+    cleared,
+    lowest_bits,
+    null_vectors,
+    solve_whole,
+    whole_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +37,9 @@ __all__ = [
     "column_powers",
     "find_dependencies",
     "independent_rows",
+    "is_wide",
+    "pivoted",
+    "solved_pivots",
 ]
 
 #: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
@@ -81,14 +91,14 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     (2, [['-1', '-1', '1']])
     """
     size = vectors.shape[1]
-    if (size - len(vectors)) * size > MOST_NULL:
+    if is_wide(vectors):
         return None
     if not vectors.any():
         units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
         return Dependencies(np.zeros(0, np.intp), units)
     power = column_powers(vectors)
     scaled = vectors * power
-    triangle, order, rank = _pivoted(scaled)
+    triangle, order, rank = pivoted(scaled)
     if rank == size:
         return Dependencies(np.arange(size), [])
     if (size - rank) * size > MOST_NULL:
@@ -100,7 +110,46 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
     return _eliminated(vectors, scaled, rank)
 
 
-def _pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
+def is_wide(vectors: Floats) -> bool:
+    """Return whether columns are so many more than vectors that dependencies are not written."""
+    size = vectors.shape[1]
+    return (size - len(vectors)) * size > MOST_NULL
+
+
+def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
+    """Return u with coordinates changed, as many as the rank, so that z.u = 0 for all vectors.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0, 2.0], [1.0, 1.0, 0.0]])
+    >>> [str(number) for number in solved_pivots(vectors, [Fraction(9), Fraction(1), Fraction(9)])]
+    ['-1', '1', '1/2']
+    """
+    scaled = vectors * column_powers(vectors)
+    _, order, rank = pivoted(scaled)
+    if rank > ELIMINATED:
+        return None
+    pivots, rows = order[:rank], independent_rows(scaled, rank)
+    wholes, exponents = whole_columns(vectors[rows])
+    free = np.ones(len(u), bool)
+    free[pivots] = False
+    factors = [
+        number * Fraction(2) ** int(e) if is_free else Fraction(0)
+        for number, e, is_free in zip(u, exponents, free, strict=True)
+    ]
+    common = lcm(*(number.denominator for number in factors))
+    right = -(wholes @ np.array([int(number * common) for number in factors], dtype=object))
+    found = solve_whole(wholes[:, pivots], right)
+    if found is None:
+        return None
+    changed = list(u)
+    for place, number in zip(pivots.tolist(), found[0], strict=True):
+        changed[place] = Fraction(number, found[1] * common) / Fraction(2) ** int(exponents[place])
+    return changed
+
+
+def pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
+    """Return R of a QR decomposition, the order of columns, and the rank, as far as floats see."""
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > FLAT * max(sizes.max(initial=0.0), 1e-300)).sum())

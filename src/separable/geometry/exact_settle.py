@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.geometry.dependencies import column_powers
 from separable.geometry.facial_reduction import Settled
 from separable.geometry.whole_numbers import cleared, null_vectors, whole_columns
 
@@ -34,9 +35,11 @@ __all__ = ["settle_exactly"]
 #: The most numbers of a table, and of unknowns: the digits of its numbers are so many times those
 #: of the data.
 TABLE, UNKNOWNS = 20_000, 40
-#: The most steps of the simplex method for one answer; the first half go the steepest way, the
-#: others by the lowest index, which never comes back to where it was (Bland 1977).
-STEPS = 600
+#: Steps that go the steepest way; those after them take the lowest index, which never comes back to
+#: where it was (Bland 1977).
+STEEPEST = 300
+#: The most binary digits that are multiplied in all: a second or two.
+DIGITS = 1_000_000_000
 
 
 def settle_exactly(cone: ConeRows) -> Settled | None:
@@ -52,7 +55,12 @@ def settle_exactly(cone: ConeRows) -> Settled | None:
     m, d = cone.size, cone.dimension
     if d > UNKNOWNS or (d + 1) * (m + d + 2) > TABLE:
         return None
-    wholes, exponents = whole_columns(cone.take(np.arange(m)))
+    vectors = cone.take(np.arange(m))
+    length = column_powers(vectors.T)  # that of a vector changes nothing but its multiplier
+    wholes, exponents = whole_columns(vectors * length[:, None])
+    if not np.isfinite(vectors * length[:, None]).all():
+        return None
+    digits = DIGITS
     a, first = [Fraction(0)] * m, np.zeros(m)
     left = np.array([row.any() for row in wholes])
     boundary = ~left
@@ -60,13 +68,15 @@ def settle_exactly(cone: ConeRows) -> Settled | None:
         a = [Fraction(int(zero)) for zero in boundary]
         first = boundary.astype(np.float64)
     while left.any():
-        found = _Simplex(wholes, left).solve()
+        simplex = _Simplex(wholes, left, digits)
+        found = simplex.solve()
         if found is None:
             return None
+        digits = simplex.digits
         shares, u = found
         if shares is None:
             return Settled(_rounded(u, exponents), _floats(a), ~left, first)
-        a = [x + y for x, y in zip(a, shares, strict=True)]
+        a = [x + y * Fraction(p) for x, y, p in zip(a, shares, length.tolist(), strict=True)]
         first = first if first.any() else _floats(a)
         left = _without_span(wholes, np.array([number > 0 for number in a]), left)
     return Settled(None, _floats(a), np.ones(m, bool), first)
@@ -79,29 +89,35 @@ class _Simplex:
     ----------
     wholes : ndarray of int (dtype object), shape (m, D)
     asked : ndarray of bool, shape (m,)
+    digits : int
+        So many may be multiplied, and are left.
     """
 
-    def __init__(self, wholes: Wholes, asked: Chosen) -> None:
+    def __init__(self, wholes: Wholes, asked: Chosen, digits: int) -> None:
+        self.digits = digits
         self._m, self._size = len(wholes), wholes.shape[1] + 1
         sums = np.vstack([wholes.T, asked.astype(int).astype(object)])
         right = np.zeros((self._size, 1), object)
         right[-1] = 1
-        # one unknown more for each equation, that costs 1 for each that it has: all others are free
+        # one unknown more for each equation, that costs something: all others are free
         table = np.hstack([sums, np.eye(self._size, dtype=int).astype(object), right])
-        cost = -table.sum(axis=0)
+        self._price = _prices(sums)
+        cost = -(self._price @ table)
         cost[self._m : -1] = 0
         self._table, self._scale = np.vstack([table, cost]), 1
         self._basis = np.arange(self._m, self._m + self._size)
 
     def solve(self) -> tuple[list[Fraction] | None, list[int]] | None:
-        """Return a, or else None and u; None alone after too many steps."""
-        for step in range(STEPS):
+        """Return a, or else None and u; None alone where digits do not last."""
+        step = 0
+        while self.digits > 0:
             cost = self._table[-1, : self._m]
             below = np.flatnonzero(cost < 0)
             if len(below) == 0:
                 return self._answer()
-            enters = int(below[0] if 2 * step > STEPS else below[np.argmin(cost[below])])
+            enters = int(below[0] if step >= STEEPEST else below[np.argmin(cost[below])])
             self._pivot(self._leaving(enters), enters)
+            step += 1
         return None
 
     def _leaving(self, enters: int) -> int:
@@ -118,6 +134,7 @@ class _Simplex:
         table[others] = (rest * pivot - rest[:, [column]] * table[row]) // self._scale
         self._scale = pivot
         self._basis[row] = column
+        self.digits -= table.size * int(pivot).bit_length()
 
     def _answer(self) -> tuple[list[Fraction] | None, list[int]]:
         if self._table[-1, -1] == 0:
@@ -126,8 +143,14 @@ class _Simplex:
                 if place < self._m:
                     a[place] = Fraction(self._table[row, -1], self._scale)
             return a, []
-        price = self._table[-1, self._m : -2]  # of all equations but the last
-        return None, [int(number - self._scale) for number in price]
+        price = self._table[-1, self._m : -1] - self._scale * self._price
+        return None, [int(number) for number in price[:-1]]  # the last is of no column
+
+
+def _prices(sums: Wholes) -> Wholes:
+    """Return powers of two by which all equations are of about one size."""
+    digits = np.array([max(int(abs(number)).bit_length() for number in row) for row in sums])
+    return np.array([1 << int(k) for k in digits.max() - digits], dtype=object)
 
 
 def _without_span(wholes: Wholes, chosen: Chosen, left: Chosen) -> Chosen:

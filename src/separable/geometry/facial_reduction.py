@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats
 
-__all__ = ["NONE", "Settled", "settle"]
+__all__ = ["NONE", "NOT_ENDED", "Settled", "settle"]
 
 #: Of the largest: a multiplier below is 0. The first share that leads to a proof is right.
 NONE = (1e-10, 1e-6)
+#: Why nothing is known where a search has not ended.
+NOT_ENDED = "the search ran out of steps: some rows are close to every hyperplane that comes near."
 #: Of the largest eigenvalue of the products of vectors: one below belongs to a direction left.
 FLAT = 1e-13
 
@@ -49,12 +51,15 @@ class Settled:
         Vectors with z.u = 0.
     first : ndarray, shape (m,)
         Multipliers that cancel on some vectors of the boundary, those found first.
+    ended : bool
+        False where the search ran out of steps: then nothing of this need be so.
     """
 
     u: Floats | None
     a: Floats
     boundary: NDArray[np.bool_]
     first: Floats
+    ended: bool = True
 
 
 def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
@@ -67,6 +72,8 @@ def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
         found = find_least_violation(face)
         if found.separates:
             return Settled(found.u, a, boundary, first)
+        if not found.ended:
+            return Settled(None, a, boundary, first, ended=False)
         a = _joined(cone, a, found.a, none)
         first = first if first.any() else a
         before = boundary.sum()

@@ -71,6 +71,11 @@ class JointRows:
         """Return the same vectors as a search sees them: columns centred and scaled."""
         return JointRows(SeenRows(self._base), self.label, self.n_classes)
 
+    @property
+    def column(self) -> Places:
+        """The column that each coordinate is of; -1 for intercepts."""
+        return np.tile(self._base.column, self._others)
+
     @cached_property
     def _other(self) -> NDArray[np.intp]:
         """The other class of each vector, (n, K - 1)."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.exact_settle import settle_exactly
-from separable.geometry.facial_reduction import NONE
+from separable.geometry.facial_reduction import NONE, NOT_ENDED
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
 from separable.geometry.joint_rows import JointRows
@@ -22,10 +21,10 @@ from separable.geometry.proof_checks import (
     separates_weakly,
 )
 from separable.geometry.row_generation import settle_many
-from separable.geometry.search import AGAIN, search
+from separable.geometry.search import AGAIN, search, settle_closely
 from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
-from separable.geometry.weak_direction import tidy_direction
+from separable.geometry.weak_direction import tidy_few
 from separable.geometry.widest_margin import bracket_of, start_of, widest_margin
 
 if TYPE_CHECKING:
@@ -97,7 +96,9 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
 
 def _decide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
     for settled in _searches(cone):
-        if settled.u is None:
+        if not settled.ended:
+            decision = "undecided", NOT_ENDED, None
+        elif settled.u is None:
             decision = _overlap(cone, settled)
         elif settled.a.any():
             decision = _quasi(cone, settled.u, settled, data)
@@ -116,9 +117,7 @@ def _searches(cone: JointRows) -> Iterator[Settled]:
         yield found if found.u is None else replace(found, u=seen.raw(found.u))
         if cone.size * cone.dimension > AGAIN:
             return
-    exact = settle_exactly(cone)
-    if exact is not None:
-        yield exact
+    yield from settle_closely(cone)
 
 
 def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
@@ -155,7 +154,7 @@ def _overlap(cone: JointRows, settled: Settled) -> Decision:
 
 def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> Decision:
     boundary = np.flatnonzero(settled.boundary)
-    tidy = tidy_direction(cone, u, boundary)
+    tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
         reason = (
             f"weights leave {len(boundary)} pairs of a row and a class on their boundary as far as "

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
-#: The most steps. Ten to forty are usual.
-STEPS = 200
+#: The most steps. Ten to forty are usual; hundreds where vectors separate by very little.
+STEPS = 400
 #: Of the size of its terms: a slope that is smaller is rounding.
 CALM = 1e-14
 #: Scores that are all larger are far enough from 0.
@@ -110,6 +110,8 @@ class LeastViolation:
     separates : bool
         Whether all scores are above 0 by more than rounding.
     steps : int
+    ended : bool
+        Whether it separates or is the minimum, up to rounding: not if steps were too few.
     """
 
     u: Floats
@@ -117,6 +119,7 @@ class LeastViolation:
     a: Floats
     separates: bool
     steps: int
+    ended: bool
 
 
 def find_least_violation(
@@ -146,7 +149,7 @@ def find_least_violation(
     """
     c = np.zeros(face.dimension)
     scores = face.scores(c)
-    step = stalled = 0
+    stalled, ended = 0, True
     for step in range(1, STEPS + 1):
         a = np.maximum(0.0, 1.0 - scores)
         if on_step is not None:
@@ -170,9 +173,12 @@ def find_least_violation(
         stalled = stalled + 1 if value - value_after <= STALL * value else 0
         if stalled == 2:
             break
+    else:
+        ended = False
     u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
     far = scores > NOTHING * face.cone.magnitudes(u)
-    return LeastViolation(u, scores, a, bool(far.all()) or not a.any(), step)
+    separates = bool(far.all()) or not a.any()
+    return LeastViolation(u, scores, a, separates, step, ended or separates)
 
 
 def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Floats]:

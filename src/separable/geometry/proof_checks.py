@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.geometry.cancelling import proved_cancelling
-from separable.geometry.dependencies import find_dependencies
+from separable.geometry.dependencies import find_dependencies, is_wide, solved_pivots
 from separable.geometry.orthogonal import spanning
 from separable.geometry.signs import exact_signs
 
@@ -102,12 +102,18 @@ def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | Non
     """
     if len(boundary) == 0:
         return None
-    support = np.flatnonzero(u)
-    found = find_dependencies(cone.take(spanning(cone, boundary))[:, support])
-    if found is None:
+    vectors, columns = cone.take_occupied(spanning(cone, boundary))
+    weighed = u[columns] != 0
+    vectors, support = vectors[:, weighed], columns[weighed]
+    given = [Fraction(float(number)) for number in u[support]]
+    if is_wide(vectors):
+        part = solved_pivots(vectors, given)
+    else:
+        found = find_dependencies(vectors)
+        part = None if found is None else combined(found.null, found.pivots, given)
+    if part is None:
         return None
-    closer = [Fraction(0)] * len(u)
-    part = combined(found.null, found.pivots, [Fraction(float(number)) for number in u[support]])
+    closer = [Fraction(float(number)) for number in u]
     for place, number in zip(support.tolist(), part, strict=True):
         closer[place] = number
     return closer

@@ -36,6 +36,9 @@ def settle_many(cone: ConeRows, none: float = NONE[0]) -> Settled:
     some = random.choice(cone.size, size, replace=False)
     while len(some) < cone.size // 2:
         part = settle(WrittenRows(cone.take(some)), none)
+        if not part.ended:  # some vectors may separate by next to nothing, where more do not
+            some = random.choice(cone.size, min(2 * len(some), cone.size), replace=False)
+            continue
         found, wrong = _look(cone, part, some)
         if len(wrong) == 0:
             return found

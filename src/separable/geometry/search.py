@@ -9,22 +9,26 @@ import numpy as np
 
 from separable.data.rows import Rows
 from separable.geometry.dual_passes import DualPasses
+from separable.geometry.exact_settle import settle_exactly
 from separable.geometry.facial_reduction import NONE, settle
 from separable.geometry.row_generation import settle_many
 from separable.geometry.signed_rows import SeenRows, SignedRows
 from separable.geometry.single_columns import peel
+from separable.geometry.untangled_rows import untangle
 from separable.geometry.weak_direction import tidy_direction
 from separable.geometry.widest_margin import by_passes, start_of
 from separable.geometry.written_rows import WrittenRows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from separable.geometry.cone_rows import Places
+    from separable.geometry.cone_rows import ConeRows, Places
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.widest_margin import Bracket
 
-__all__ = ["AGAIN", "Found", "search"]
+__all__ = ["AGAIN", "Found", "search", "settle_closely"]
 
 #: Newton's steps take matrices of at most so many columns, or rows; where single columns have
 #: cleared other rows and there is nothing else to ask, of a few more.
@@ -78,6 +82,17 @@ def search(cone: SignedRows, none: float = NONE[0]) -> Found:
     assert passes is not None
     assert bracket is not None
     return Found(None, _passed(cone, passes, bracket, ONLY), passes)
+
+
+def settle_closely(cone: ConeRows) -> Iterator[Settled]:
+    """Look again where numbers are close: without dependent columns, then in whole numbers."""
+    untangled = untangle(cone)
+    if untangled is not None:
+        found = settle_many(untangled)
+        yield found if found.u is None else replace(found, u=untangled.raw(found.u))
+    exact = settle_exactly(cone)
+    if exact is not None:
+        yield exact
 
 
 def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -> Bracket:

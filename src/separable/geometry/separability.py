@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.exact_settle import settle_exactly
-from separable.geometry.facial_reduction import NONE
+from separable.geometry.facial_reduction import NONE, NOT_ENDED
 from separable.geometry.few_multipliers import few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, full_rank, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.search import AGAIN, Found, search
+from separable.geometry.search import AGAIN, Found, search, settle_closely
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
-from separable.geometry.weak_direction import tidy_direction
+from separable.geometry.weak_direction import tidy_few
 from separable.geometry.widest_margin import exact_margins, start_of, widest_margin
 from separable.model.parameters import ParameterError
 
@@ -136,9 +135,8 @@ def _searches(cone: SignedRows) -> Iterator[Found]:
         yield found
         if found.settled is None or cone.size * cone.dimension > AGAIN:
             return
-    exact = settle_exactly(cone)
-    if exact is not None:
-        yield Found(exact)
+    for settled in settle_closely(cone):
+        yield Found(settled)
 
 
 def _decide(
@@ -150,6 +148,8 @@ def _decide(
         if bracket.margin <= 0:
             return _not_found(bracket, found.passes)
         return _separated(cone, bracket, precision, found.passes)
+    if not settled.ended:
+        return "undecided", NOT_ENDED, None
     if settled.u is None:
         return _overlap(cone, settled)
     if settled.a.any():
@@ -186,7 +186,7 @@ def _quasi(
     cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows
 ) -> tuple[str, str, Proof | None]:
     boundary = np.flatnonzero(settled.boundary)
-    tidy = tidy_direction(cone, u, boundary)
+    tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
         return (
             "undecided",

@@ -77,6 +77,12 @@ class SignedRows:
         self.terms = longest + fit_intercept
 
     @property
+    def column(self) -> Places:
+        """The column that each coordinate is of; -1 for the intercept."""
+        columns = np.arange(self._d)
+        return np.append(columns, -1) if self.fit_intercept else columns
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
         return self.rows.is_sparse

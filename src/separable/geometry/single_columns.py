@@ -69,7 +69,8 @@ class Peeled:
             a[self.left], first[self.left] = found.a, found.first
             boundary[self.left] = found.boundary
             below = found.u
-        return Settled(self._above(cone, below), a, boundary, first)
+        ended = found is None or found.ended
+        return Settled(self._above(cone, below), a, boundary, first, ended)
 
     def _above(self, cone: SignedRows, below: Floats | None) -> Floats:
         u = np.zeros(cone.dimension) if below is None else below
@@ -123,7 +124,7 @@ def _level(cone: SignedRows, left: Places) -> Level | None:
     u = np.zeros(cone.dimension)
     u[columns] = side * _inverse_powers(size[chosen])
     if cone.fit_intercept:
-        u[-1] = 0.0 - u[columns] @ at  # never -0
+        u[-1] = 0.0 - u[columns] @ at
     return Level(u, cleared)
 
 

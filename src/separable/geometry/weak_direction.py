@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.geometry.dependencies import MOST_NULL, column_powers, find_dependencies
+from separable.geometry.few_columns import few_columns
 from separable.geometry.orthogonal import spanning
 from separable.geometry.proof_checks import separates_weakly
 from separable.geometry.whole_numbers import cleared
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats, Places
 
-__all__ = ["tidy_direction"]
+__all__ = ["tidy_direction", "tidy_few"]
 
 #: Binary digits that coordinates are rounded to, the first that does.
 DIGITS = (2, 6, 14, 30, 53)
@@ -50,6 +51,17 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
             if separates_weakly(cone, floats, boundary):
                 return floats, boundary
     return (u, boundary) if separates_weakly(cone, u, boundary) else None
+
+
+def tidy_few(
+    cone: ConeRows, u: Floats, boundary: Places, column: Places
+) -> tuple[Floats, Places] | None:
+    """Return `tidy_direction`, of fewer columns if these do the same; see `few_columns`."""
+    tidy = tidy_direction(cone, u, boundary)
+    if tidy is None:
+        return None
+    fewer = few_columns(cone, tidy[0], boundary, column)
+    return tidy if fewer is None else tidy_direction(cone, fewer, boundary) or tidy
 
 
 def _are_few(cone: ConeRows, some: Places) -> bool:

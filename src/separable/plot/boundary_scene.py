@@ -17,6 +17,7 @@ from separable.plot.fitted import (
     best_of,
     has_weights_of_pairs,
     is_pipeline,
+    like_given,
     linear_model,
     name_of,
     names_of_columns,
@@ -217,7 +218,7 @@ def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
     ask, has_margins = _scores_by(fitted, name)
 
     def score(z: Floats) -> Floats:
-        scores = np.asarray(ask(_like(X, z, names)), dtype=np.float64)
+        scores = np.asarray(ask(like_given(X, z, names)), dtype=np.float64)
         scores = scores[:, None] if scores.ndim == 1 else scores
         if found is None:
             return scores
@@ -250,12 +251,3 @@ def _log_odds(shares: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         logs: Floats = np.clip(np.log(shares), -700.0, 0.0)
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
-
-
-def _like(X: Any, points: Floats, names: Sequence[str]) -> Any:
-    """Return points as X came: a data frame with the same names, or an array."""
-    if not hasattr(X, "columns"):
-        return points
-    columns = dict(zip(names, points.T, strict=True))
-    made = getattr(type(X), "from_pydict", type(X))
-    return made(columns)

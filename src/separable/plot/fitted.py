@@ -20,6 +20,7 @@ __all__ = [
     "class_codes",
     "has_weights_of_pairs",
     "is_pipeline",
+    "like_given",
     "linear_model",
     "name_of",
     "names_of_columns",
@@ -138,3 +139,12 @@ def names_of_columns(X: Any, model: Any, count: int) -> list[str]:
     if found is None or len(found) != count:
         return [f"x{k}" for k in range(count)]
     return [str(name) for name in found]
+
+
+def like_given(X: Any, points: NDArray[np.float64], names: Sequence[str]) -> Any:
+    """Return points as X came: a data frame with the same names, or an array."""
+    if not hasattr(X, "columns"):
+        return points
+    columns = dict(zip(names, points.T, strict=True))
+    made = getattr(type(X), "from_pydict", type(X))
+    return made(columns)

@@ -93,7 +93,7 @@ class LdaDisplay(Display):
         """
         if not POSITIVE.holds(sigmas):
             raise ParameterError(f"sigmas must be {POSITIVE.words}. Got {sigmas!r} instead.")
-        check_fitted_to(estimator, 2, cls.__name__)
+        check_fitted_to(estimator, 2, cls.__name__, ("means_", "covariance_"))
         points = plane_points(X, cls.__name__)
         labels = check_labels(y, len(points), cls.__name__)
         covariance = estimator.covariance_

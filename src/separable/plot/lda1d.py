@@ -139,7 +139,7 @@ class Lda1dDisplay(Display):
         -------
         Lda1dDisplay
         """
-        check_fitted_to(estimator, 1, cls.__name__)
+        check_fitted_to(estimator, 1, cls.__name__, ("means_", "covariance_", "priors_"))
         points = plane_points(X, cls.__name__, 1)[:, 0]
         labels = check_labels(y, len(points), cls.__name__)
         estimated = GaussianClasses(

@@ -122,10 +122,9 @@ class LossesDisplay(Display):
         ax = self._open(ax, size=(8.2, 4.6))
         for name, values in self.values.items():
             words, colour, line = LOOKS.get(name, (name, GREY, "-"))
-            look: dict[str, Any] = {"linewidth": 1.9}
-            if name == ZERO_ONE:
-                look = {"linewidth": 2.6, "drawstyle": "steps-post"}
-            ax.plot(self.margins, values, line, color=colour, label=words, **look)
+            x, y = self._step() if name == ZERO_ONE else (self.margins, values)
+            wide = 2.6 if name == ZERO_ONE else 1.9
+            ax.plot(x, y, line, color=colour, linewidth=wide, label=words)
         ax.axvline(0, color=GREY, linewidth=0.8)
         low, high = float(self.margins.min()), float(self.margins.max())
         ax.set(xlim=(low, high), ylim=(-0.1, 4.2))
@@ -133,6 +132,12 @@ class LossesDisplay(Display):
         describe(ax, "Losses: what a row costs, by its margin", margin, "loss of the row")
         add_legend(ax)
         return self
+
+    def _step(self) -> tuple[Floats, Floats]:
+        """Return the ends of the two parts of the 0-1 loss: it falls at 0, whatever the margins."""
+        low, high = float(self.margins.min()), float(self.margins.max())
+        corner = min(max(0.0, low), high)
+        return np.array([low, corner, corner, high]), np.array([1.0, 1.0, 0.0, 0.0])
 
 
 def _values(name: str, margins: Floats, epsilon: float) -> Floats:

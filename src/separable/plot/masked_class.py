@@ -11,10 +11,11 @@ from separable.fitting.targets import check_labels
 from separable.moments.lda import LDA
 from separable.moments.least_squares_classifier import LeastSquaresClassifier
 from separable.plot.borders import class_scores
+from separable.plot.class_points import class_handles
 from separable.plot.display import Display
-from separable.plot.panels import describe_panel, panels_for
+from separable.plot.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.points import names_of, plane_points, span
-from separable.plot.style import GREY, class_style, short_names
+from separable.plot.style import GREY, class_style, short_names, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,6 +110,8 @@ class MaskedClassDisplay(Display):
         self.ax_ = self.axes_[0]
         for axes, learner in zip(self.axes_, self.models, strict=True):
             self._draw(axes, learner)
+        handles = class_handles(self.ax_.get_legend_handles_labels()[0])
+        legend_of_panels(self.axes_, handles, whole=ax is None)
         return self
 
     def _draw(self, ax: Axes, learner: str) -> None:
@@ -118,7 +121,7 @@ class MaskedClassDisplay(Display):
         scores = grid[:, None] * weights[:, 0] + intercept
         low, high = span(scores, 0.05)
         rug = low - 0.12 * (high - low)
-        names = short_names(self.classes.tolist(), 12)
+        names = short_names(self.classes.tolist(), 20)
         for k, label in enumerate(self.classes):
             look = class_style(k)
             own = self.X[self.y == label]
@@ -126,16 +129,10 @@ class MaskedClassDisplay(Display):
             ax.plot(own, np.full(len(own), rug), linestyle="", markersize=5, alpha=0.6, **look)
         ax.plot(grid, scores.max(axis=1), color=GREY, linewidth=6, alpha=0.25, zorder=0)
         missing = self.never_chosen(learner)
-        told = (
-            f"never chosen: {', '.join(map(str, missing))}" if missing else "every class is chosen"
-        )
+        told = "every class is chosen"
+        if missing:
+            told = shortened(f"never chosen: {', '.join(map(str, missing))}", 44)
         describe_panel(
             ax, f"{TITLES[learner]}\n{told}", self.name, "score (the highest, grey, wins)"
         )
         ax.set_ylim(rug - 0.08 * (high - low), high)
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.16),
-            ncols=min(3, len(self.classes)),
-            frameon=False,
-        )

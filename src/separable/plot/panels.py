@@ -10,15 +10,23 @@ import numpy as np
 from separable.plot.style import pyplot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["describe_panel", "legend_of_panels", "panels_for", "place_of"]
+__all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "place_of"]
 
 #: Width of a panel, in inches, from which on text has its full size; and the least share of it.
 FULL_WIDTH, LEAST = 1.9, 0.6
 #: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
 ROOM, CHARACTER = 0.8, 0.52
+#: What the sign of a line in a legend takes, in characters.
+SIGN = 9
+#: Width of a panel from which on its own legend has letters of full size, in inches.
+LEGEND_WIDTH = 2.4
+#: Where that legend begins, in heights of the panel; how much wider a layout makes panels.
+BELOW, GAIN = -0.16, 1.3
 
 
 def place_of(ax: Axes) -> Any:
@@ -81,15 +89,44 @@ def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
     """Write what a panel shows above it and along its axes; once for those of one scale."""
     inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
     share = min(1.0, max(LEAST, inches / FULL_WIDTH))
-    room = max(12, int(ROOM * inches * 72 / (CHARACTER * 10 * share)))
-    lines = [textwrap.fill(line, room) if share < 1 else line for line in title.split("\n")]
+    gain = ROOM if share < 1 else GAIN
+    room = max(12, int(gain * inches * 72 / (CHARACTER * 10 * share)))
+    lines = [textwrap.fill(line, room) for line in title.split("\n")]
     ax.set_title("\n".join(lines), fontsize=10 * share, loc="left")
     ax.set_xlabel(x, fontsize=9.5 * share)
     ax.set_ylabel(y, fontsize=9.5 * share)
     ax.tick_params(labelsize=8.5 * share)
     ax.spines[["top", "right"]].set_visible(False)
-    if len(ax.get_shared_x_axes().get_siblings(ax)) > 1:
+    siblings = ax.get_shared_x_axes().get_siblings(ax)
+    if len(siblings) > 1:
         ax.label_outer()
+        if not any(_is_below(other, ax) for other in siblings):  # the last row may be short
+            ax.tick_params(labelbottom=True)
+            ax.set_xlabel(x, fontsize=9.5 * share)
+
+
+def _is_below(ax: Any, other: Any) -> bool:
+    here, there = ax.get_subplotspec(), other.get_subplotspec()
+    return bool(here.colspan == there.colspan and here.rowspan.start > there.rowspan.start)
+
+
+def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:
+    """Explain the lines of one panel below it, in letters and lines that fit its width."""
+    figure = ax.figure.figure
+    inches = figure.get_size_inches()[0] * ax.get_position().width
+    if figure.get_layout_engine() is not None:
+        inches *= GAIN
+    size = 9.0 * min(1.0, max(LEAST, inches / LEGEND_WIDTH))
+    letters = inches * 72 / (CHARACTER * size)
+    widest = max(len(handle.get_label()) for handle in handles) + SIGN
+    if columns * widest > letters:
+        columns = 1
+    for handle in handles:
+        handle.set_label(textwrap.fill(handle.get_label(), max(12, int(letters) - SIGN)))
+    ax.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, BELOW), ncols=columns,
+        frameon=False, fontsize=size, handlelength=2.6, columnspacing=1.2,
+    )  # fmt: skip
 
 
 def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
@@ -103,8 +140,14 @@ def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
         Whether the panels have the figure for themselves.
     """
     if whole:
+        letters = sum(len(handle.get_label()) + SIGN for handle in handles)
+        wide = axes[0].figure.get_size_inches()[0] * 72 / (CHARACTER * 10)
+        rows = int(np.ceil(letters / wide))
         axes[0].figure.legend(
-            handles=handles, loc="outside lower center", ncols=len(handles), frameon=False
+            handles=handles,
+            loc="outside lower center",
+            ncols=int(np.ceil(len(handles) / rows)),
+            frameon=False,
         )
         return
     row = axes[0].get_subplotspec().rowspan

@@ -11,9 +11,11 @@ from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
 from separable.plot.clipping import line_in_box
 from separable.plot.fitted import names_of_columns
-from separable.plot.style import class_style, shortened
+from separable.plot.style import class_style, short_names, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -48,9 +50,15 @@ def plane_points(X: Any, owner: str, columns: int = 2) -> Floats:
     return np.asarray(rows.to_matrix() @ np.eye(columns), dtype=np.float64)
 
 
-def check_fitted_to(estimator: Any, columns: int, owner: str) -> None:
-    """Refuse an estimator of another number of columns than is drawn."""
+def check_fitted_to(estimator: Any, columns: int, owner: str, needs: Sequence[str] = ()) -> None:
+    """Refuse an estimator of another number of columns than is drawn, or without what is drawn."""
     check_is_fitted(estimator)
+    missing = [name for name in needs if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(
+            f"{owner} draws discriminant analysis, for example separable.LDA. This "
+            f"{type(estimator).__name__} has no {missing[0]}."
+        )
     if estimator.n_features_in_ != columns:
         raise ValueError(
             f"{owner} draws an estimator of {columns} {'column' if columns == 1 else 'columns'}. "
@@ -82,8 +90,9 @@ def draw_classes(
 ) -> list[Any]:
     """Draw the rows of each class in its colour and with its marker; return the handles."""
     look = {"linestyle": "", "markersize": 5, "alpha": 0.75, "markeredgewidth": 0, **how}
+    names = short_names(classes.tolist())
     return [
-        ax.plot(*X[y == label].T, label=str(label), **class_style(k), **look)[0]
+        ax.plot(*X[y == label].T, label=names[k], **class_style(k), **look)[0]
         for k, label in enumerate(classes)
     ]
 

@@ -10,6 +10,7 @@ import numpy as np
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import COUNT, POSITIVE, ParameterError
 from separable.plot.display import Display
+from separable.plot.fitted import like_given, names_of_columns
 from separable.plot.points import names_of, plane_points, span
 from separable.plot.style import BLUE, DARK, ORANGE, SKY, add_legend, describe
 
@@ -111,13 +112,19 @@ class PosteriorLinesDisplay(Display):
         ):
             if not wanted.holds(value):
                 raise ParameterError(f"{name} must be {wanted.words}. Got {value!r} instead.")
+        if not hasattr(estimator, "sample_posterior"):
+            raise TypeError(
+                f"{cls.__name__} draws from the posterior of a BayesianRegression. Got "
+                f"{type(estimator).__name__}, which has none."
+            )
         x = plane_points(X, cls.__name__, 1)[:, 0]
         numbers = check_numbers(y, len(x), cls.__name__)
         grid = np.linspace(*span(x, reach), 400)
-        rows = grid[:, None] if encoder is None else encoder.transform(grid[:, None])
+        given = like_given(X, grid[:, None], names_of_columns(X, None, 1))
+        rows = grid[:, None] if encoder is None else encoder.transform(given)
         weights, intercepts = estimator.sample_posterior(n_lines, random_state)
         lines = weights @ rows.T + intercepts[:, None]
-        mean, std = estimator.predict(rows, return_std=True)
+        mean, std = estimator.predict(given if encoder is None else rows, return_std=True)
         (name,) = names_of(X, 1)
         names = name, "y"
         return cls(x, numbers, grid, lines, mean, std, float(deviations), names).plot(ax)

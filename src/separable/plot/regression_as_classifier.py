@@ -11,7 +11,7 @@ from separable.certified.logistic_regression import LogisticRegression
 from separable.moments.least_squares_classifier import LeastSquaresClassifier
 from separable.plot.clipping import box_around
 from separable.plot.display import Display
-from separable.plot.panels import describe_panel, panels_for
+from separable.plot.panels import describe_panel, legend_below, panels_for
 from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
 from separable.plot.style import DARK
 
@@ -142,10 +142,7 @@ class RegressionAsClassifierDisplay(Display):
                 look = {"linestyle": LINES[name], "color": DARK, "label": told}
                 handles.append(draw_boundary(axes, w, b, box, **look))
             describe_panel(axes, titles[panel], *self.names)
-            axes.legend(
-                handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2,
-                frameon=False, fontsize=9,
-            )  # fmt: skip
+            legend_below(axes, handles, columns=2)
         return self
 
     def _parts(self) -> list[NDArray[np.bool_]]:

@@ -121,7 +121,8 @@ class SeparableShareDisplay(Display):
             if not COUNT.holds(value):
                 raise ParameterError(f"{name} must be {COUNT.words}. Got {value!r} instead.")
         rng = np.random.default_rng(random_state)
-        pairs = [(n, max(1, round(n * ratio))) for n in n_rows for ratio in ratios]
+        # of few rows several ratios are the same number of columns
+        pairs = list(dict.fromkeys((n, max(1, round(n * r))) for n in n_rows for r in ratios))
         found = [[_is_separable(n, d, rng) for _ in range(repeats)] for n, d in pairs]
         decided = [[each for each in sets if each is not None] for sets in found]
         shares = [np.mean(sets) if sets else np.nan for sets in decided]
@@ -131,7 +132,7 @@ class SeparableShareDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it on ``ax`` or in a new figure; return self."""
-        ax = self._open(ax, size=(7.8, 4.4))
+        ax, ratios = self._open(ax, size=(7.8, 4.4)), self.n_columns / self.n_rows
         for k, n in enumerate(np.unique(self.n_rows).tolist()):
             look, own = class_style(k), self.n_rows == n
             d = np.arange(1, n)
@@ -147,7 +148,7 @@ class SeparableShareDisplay(Display):
         ax.axvline(
             0.5, color=GREY, linestyle="--", linewidth=1, label="half as many columns as rows"
         )
-        ax.set(xlim=(0, 1), ylim=(-0.03, 1.03))
+        ax.set(xlim=(0, max(1.0, 1.05 * float(ratios.max()))), ylim=(-0.03, 1.03))
         told = f", {self.undecided} undecided" if self.undecided else ""
         title = f"Enough columns separate anything ({self.repeats} sets a point{told})"
         share = "share of random labellings that are separable"

@@ -10,7 +10,7 @@ import numpy as np
 from separable.online.perceptron import Perceptron
 from separable.plot.clipping import box_around
 from separable.plot.display import Display
-from separable.plot.panels import describe_panel, panels_for
+from separable.plot.panels import describe_panel, legend_below, panels_for
 from separable.plot.points import draw_boundary, draw_classes, names_of, plane_points, two_classes
 from separable.plot.style import AMBER, BLACK, GREEN, PINK, SKY
 
@@ -146,10 +146,7 @@ class StartAndOrderDisplay(Display):
             draw_classes(axes, self.X, self.y, self.classes)
             lines = [self._draw(axes, place, each, box) for place, each in enumerate(answers)]
             describe_panel(axes, TITLES[what], *self.names)
-            axes.legend(
-                handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False,
-                fontsize=8.5, handlelength=3,
-            )  # fmt: skip
+            legend_below(axes, lines)
         if ax is None:
             self.figure_.suptitle("The perceptron's answer is one of many")
         return self

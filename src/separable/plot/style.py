@@ -115,13 +115,11 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
     ['… night, first…', '… night, third…']
     """
     texts = [_one_line(name) for name in names]
-    alike: dict[str, list[str]] = {}
-    for text in dict.fromkeys(texts):
-        alike.setdefault(_cut(text, width), []).append(text)
-    shown: dict[str, str] = {}
-    for cut, group in alike.items():
-        shown |= {group[0]: cut} if len(group) == 1 else _told_apart(group, width)
-    return [_drawn(shown[text]) for text in texts]
+    long = [text for text in dict.fromkeys(texts) if len(text) > width]
+    shown = {text: _cut(text, width) for text in long}
+    if len(set(shown.values())) < len(long):
+        shown = _told_apart(long, width)
+    return [_drawn(shown.get(text, text)) for text in texts]
 
 
 def called(label: object, width: int = NAME_WIDTH) -> str:

@@ -119,7 +119,7 @@ def lines_of_search(
 
 def _metric_of(search: Any, scoring: str | None) -> str:
     """Return the score to draw: that asked for, or the one that decided."""
-    there = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
+    there: list[str] = [key[10:] for key in search.cv_results_ if key.startswith("mean_test_")]
     if scoring is not None:
         if scoring not in there:
             raise ValueError(

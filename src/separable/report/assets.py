@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
-from dataclasses import dataclass
+import zlib
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Held", "asset", "chart_library", "content_security_policy", "held", "json_text"]
-
-
-@dataclass(frozen=True)
-class Held:
-    """A text as it stands in an element of a page; `unpack.js` reads it there.
-
-    Parameters
-    ----------
-    text : str
-        The text itself, or gzip of it in base64.
-    packed : bool
-    """
-
-    text: str
-    packed: bool
-
-
-def held(text: str, *, packed: bool) -> Held:
-    """Return a text for an element of a page, packed where that is asked for."""
-    if not packed:
-        return Held(text, packed)
-    return Held(base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(), packed)
+__all__ = [
+    "asset",
+    "chart_library",
+    "content_security_policy",
+    "json_text",
+    "packed",
+    "packed_library",
+]
 
 
 def asset(name: str) -> str:
@@ -54,9 +38,18 @@ def chart_library() -> str:
             "Reports need vl-convert-python. Install it with: pip install 'separable[report]'"
         ) from error
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    if "</script" in bundle.lower() or "<!--" in bundle:
-        raise RuntimeError("The script that draws charts would end its own element.")
     return f"(() => {{{bundle}}})();"
+
+
+@cache
+def packed_library() -> str:
+    """Return the same, packed."""
+    return packed(chart_library())
+
+
+def packed(text: str) -> str:
+    """Return text small, in letters that can stand anywhere: ``page.js`` unpacks it."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def json_text(value: Any) -> str:
@@ -73,7 +66,7 @@ def content_security_policy(scripts: list[str]) -> str:
     Parameters
     ----------
     scripts : list of str
-        The text of each script element.
+        The text of each script, unpacked.
     """
     allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
     rules = {

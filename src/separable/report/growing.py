@@ -22,6 +22,13 @@ __all__ = ["learning_curve_of"]
 #: A first curve, of so many rows, says what a row costs.
 FIRST = 500
 
+#: Repetitions and sizes: the first of these is taken whose fits there is time for.
+PLANS: tuple[tuple[int, int | None], ...] = ((5, None), (3, 5), (2, 4))
+#: So many sizes there are without a plan of them, and the smallest share of rows with one.
+USUAL_SIZES, SMALLEST = 9, 0.05
+
+TOO_LONG = "Measuring it would take too long: each fit of this learner to these columns does."
+
 #: Of so many times the rows a fit takes this power of that time, or less.
 POWER = 1.25
 
@@ -69,6 +76,8 @@ def learning_curve_of(
     given = _Given(estimator, X, y, is_classifier, weight, groups, seed)
     n = len(y)
     try:
+        if not given.planned(min(FIRST, n), seconds):
+            return Absent(TOO_LONG), ""
         curve, used = _grown(given, n, seconds)
     except Exception as error:  # of rows that are too few, or of a fit that fails on some
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -128,6 +137,24 @@ class _Given:
     ) -> None:
         self.estimator, self.X, self.y, self.is_classifier = estimator, X, y, is_classifier
         self.weight, self.groups, self.seed = weight, groups, seed
+        self.repeats, self.n_sizes = PLANS[0]
+
+    def planned(self, rows: int, seconds: float) -> bool:
+        """Choose repetitions and sizes by the time of one fit; False: there is time for none."""
+        from sklearn.base import clone
+
+        part = self._part(rows)
+        given = {} if self.weight is None else {"sample_weight": self.weight[part]}
+        begun = time.monotonic()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clone(self.estimator).fit(self.X[part], self.y[part], **given).predict(self.X[part])
+        took = time.monotonic() - begun
+        for repeats, n_sizes in PLANS:
+            if repeats * (n_sizes or USUAL_SIZES) * took <= seconds:
+                self.repeats, self.n_sizes = repeats, n_sizes
+                return True
+        return False
 
     def curve(self, rows: int) -> LearningCurve:
         """Return the curve of so many rows."""
@@ -141,11 +168,22 @@ class _Given:
                 self.estimator,
                 self.X[part],
                 self.y[part],
+                sizes=self._sizes(part),
+                repeats=self.repeats,
                 random_state=self.seed,
                 sample_weight=weight,
                 score_weight=weight,
                 groups=None if self.groups is None else self.groups[part],
             )
+
+    def _sizes(self, part: NDArray[Any]) -> Any:
+        """Return shares of the rows to learn from; None: as a learning curve chooses them."""
+        if self.n_sizes is None:
+            return None
+        least = 0.0
+        if self.is_classifier:  # three of each class, roughly
+            least = 3 * len(np.unique(self.y[part])) / (0.7 * len(part))
+        return np.geomspace(min(0.5, max(SMALLEST, least)), 1.0, self.n_sizes)
 
     def _part(self, rows: int) -> NDArray[Any]:
         n = len(self.y)

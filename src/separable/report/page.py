@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.report.assets import asset, chart_library, content_security_policy, held, json_text
+from separable.report.assets import (
+    asset,
+    chart_library,
+    content_security_policy,
+    json_text,
+    packed,
+    packed_library,
+)
 from separable.report.contents import Absent
 from separable.report.sections import gather
 from separable.report.what_if import DATA_ID, FORM_ID, what_if
@@ -18,6 +25,8 @@ __all__ = ["LARGEST", "render"]
 
 #: Bytes of a page, at most.
 LARGEST = 1_500_000
+#: The name of the script of the form among the parts that are packed.
+SCRIPT_ID = "what-if-script"
 NO_ROOM = "The form to try values with would make this page too large."
 
 
@@ -38,49 +47,44 @@ def render(contents: Contents, *, title: str | None = None) -> str:
         HTML.
     """
     form = what_if(contents.model)
-    for packed, there in ((False, form), (True, form), (True, Absent(NO_ROOM))):
-        page = _page(contents, title, there, packed)
-        if _size(page) <= LARGEST:
-            return page
-    raise AssertionError(f"A page of {_size(page)} bytes is too large.")
+    page = _page(contents, title, form)
+    if _size(page) > LARGEST and not isinstance(form, Absent):
+        page = _page(contents, title, Absent(NO_ROOM))
+    assert _size(page) <= LARGEST, f"A page of {_size(page)} bytes is too large."
+    return page
 
 
 def _size(page: str) -> int:
     return len(page.encode())
 
 
-def _page(contents: Contents, title: str | None, form: WhatIf | Absent, packed: bool) -> str:
-    """Return the page, the chart library and the data of the form packed or as they are."""
+def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
     values, figures = gather(contents, title)
-    scripts = [asset("unpack.js"), *[asset("page.js")] * bool(figures)]
-    library = chart_library() if figures else ""
-    given: dict[str, Any] = {"form": None, "no_form": form}
+    scripts = [asset("page.js")]
+    parts = {}
+    if figures:
+        scripts.append(chart_library())
+        parts["library"] = packed_library()
     if not isinstance(form, Absent):
         scripts.append(form.script)
-        data = held(json_text(form.data), packed=packed)
-        given["form"] = {"style": _markup(form.style), "data": data}
-    page: str = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            **values,
-            **given,
-            form_id=FORM_ID,
-            form_data_id=DATA_ID,
-            specs=_markup(json_text({each.key: each.spec for each in figures})),
-            style=_markup(asset("style.css")),
-            library=held(library, packed=packed and bool(figures)),
-            scripts=[_markup(script) for script in scripts],
-            policy=content_security_policy([*[library] * bool(figures), *scripts]),
-            pct=_percent,
-            level=LEVEL,
-        )
+        parts |= {DATA_ID: packed(json_text(form.data)), SCRIPT_ID: packed(form.script)}
+    page: str = _template().render(
+        **values,
+        form=None if isinstance(form, Absent) else {"id": FORM_ID, "style": _markup(form.style)},
+        no_form=form,
+        specs=_markup(json_text({each.key: each.spec for each in figures})),
+        style=_markup(asset("style.css")),
+        script=_markup(scripts[0]),
+        parts=parts,
+        policy=content_security_policy(scripts),
+        pct=_percent,
+        level=LEVEL,
     )
     return page.lstrip() + "\n"
 
 
-def _environment() -> Any:
-    """Return the templates, which escape every value that they show."""
+def _template() -> Any:
+    """Return the template, which escapes every value that it shows."""
     try:
         import jinja2
     except ImportError as error:
@@ -88,13 +92,14 @@ def _environment() -> Any:
             "Reports need jinja2. Install it with: pip install 'separable[report]'"
         ) from error
     loader = jinja2.FunctionLoader(asset)
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template("page.html")
 
 
 def _markup(text: str) -> Any:

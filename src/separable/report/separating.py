@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.rows import as_rows
+from separable.data.rows import Rows, as_rows
 from separable.report.contents import Absent
 
 if TYPE_CHECKING:
@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
     from separable.geometry.verdict import Verdict
 
 __all__ = ["separability_of"]
 
-#: The first part has so many rows, each other one so many times those of the last.
+#: The first part has so many rows, each other one so many times those of the last; fewer, but so
+#: many at least, where classes times numbers are more than the work.
 FIRST, TIMES = 1000, 2
+FEWEST, WORK = 200, 2_000_000
+
+#: More than two classes are compared in pairs: so many classes times rows times columns of the
+#: smallest part take too long.
+PAIRS = 1e8
 
 #: The next part is looked at if that is expected to end within so many seconds; work grows with
 #: the square of the rows at worst.
@@ -63,8 +68,15 @@ def separability_of(
     """
     whole = as_rows(rows)
     n, d = whole.shape
-    if len(np.unique(labels)) < 2:
+    classes = len(np.unique(labels))
+    if classes < 2:
         return Absent("The rows are all of one class."), ""
+    filled = min(d, FEWEST * _numbers(whole))
+    if classes > 2 and classes * min(n, FEWEST) * filled > PAIRS:
+        return Absent(
+            f"{classes} classes of {d} columns take long to answer it for. "
+            "separable.geometry.separability(X, y) does, in Python."
+        ), ""
     names = None if feature_names is None or d > len(feature_names) else feature_names
     order = np.random.default_rng(seed).permutation(n)
     verdict, used = _grown(whole, labels, order, names)
@@ -79,7 +91,7 @@ def _grown(
     """Ask larger and larger parts until one overlaps, all rows are in or time is up."""
     n = whole.n_rows
     most = _most_rows(whole)
-    used, expected = min(FIRST, most), 0.0
+    used, expected = min(_first_rows(whole, len(np.unique(labels))), most), 0.0
     found: Verdict | Absent = Absent("No random part of the rows had two classes.")
     start = time.monotonic()
     while True:
@@ -96,13 +108,22 @@ def _grown(
         used = larger
 
 
+def _first_rows(whole: Rows, classes: int) -> int:
+    """Return how many rows are looked at first."""
+    return int(min(FIRST, max(FEWEST, WORK / (classes * _numbers(whole)))))
+
+
 def _most_rows(whole: Rows) -> int:
     """Return how many rows can be looked at in short time."""
     n, d = whole.shape
     if min(n, d) <= BY_PASSES:
         return n
-    numbers = len(whole.values.reshape(-1)) / n
-    return int(min(n, max(BY_PASSES, NUMBERS / numbers)))
+    return int(min(n, max(BY_PASSES, NUMBERS / _numbers(whole))))
+
+
+def _numbers(whole: Rows) -> float:
+    """Return how many numbers a row has, in the mean."""
+    return max(1.0, whole.values.size / whole.n_rows)
 
 
 def _verdict(
@@ -110,14 +131,25 @@ def _verdict(
 ) -> Verdict | Absent:
     from separable.geometry.separability import separability
 
-    part = whole if len(chosen) == whole.n_rows else whole.take(chosen)
     if len(np.unique(labels[chosen])) < 2:
         return Absent("A random part of the rows is of one class.")
+    part = whole
+    if len(chosen) < whole.n_rows:
+        part, names = _filled_columns(whole.take(chosen), names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a report tells the verdict
         found: Any = separability(part.to_matrix(), labels[chosen], feature_names=names)
     verdict: Verdict = found
     return verdict
+
+
+def _filled_columns(part: Rows, names: Sequence[str] | None) -> tuple[Rows, Sequence[str] | None]:
+    """Return sparse rows without their empty columns, which decide nothing and cost time."""
+    if part.indices is None:
+        return part, names
+    used, places = np.unique(part.indices, return_inverse=True)
+    rows = Rows(part.values, len(used), places.astype(part.indices.dtype), part.indptr)
+    return rows, None if names is None else [names[j] for j in used.tolist()]
 
 
 def _about(verdict: Verdict, used: int, n: int, d: int, of_what: str) -> str:

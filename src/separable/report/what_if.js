@@ -8,17 +8,23 @@ const separableWhatIf = (() => {
 
   // --- answers: what a row gets, and why ---
 
-  // A model as data, with the functions that score, the names of places and what a row is.
+  // The names of places: those told, else a text's column and term, a column and its level.
+  function namesOf(data) {
+    const names = new Map(data.names);
+    const add = (place, name) => names.has(place) || names.set(place, name);
+    for (const step of data.model.MODEL.steps) {
+      if (step.kind === "text") step.terms.forEach((at, term) => add(step.first + at, (step.name === null ? "" : `${step.name}:`) + term));
+      if (step.kind === "category") step.levels.forEach((place, level) => add(place, `${step.name}=${level}`));
+      if (step.kind === "numbers") data.model.COLUMNS.forEach((name, place) => add(place, name));
+    }
+    return names;
+  }
+
+  // A model as data, with the functions that score and the names of places.
   function modelOf(data) {
     const scorer = separableScorer(data.model);
-    const names = new Map(data.names);
-    for (const step of data.model.MODEL.steps)
-      if (step.kind === "text")
-        step.terms.forEach((place, term) => {
-          const start = step.name === null ? "" : `${step.name}:`;
-          if (!names.has(step.first + place)) names.set(step.first + place, start + term);
-        });
-    return { ...scorer, names, intercept: data.intercept, ...data.model };
+    const { intercept, start, fields } = data;
+    return { ...scorer, names: namesOf(data), intercept, start, fields, ...data.model };
   }
 
   // The score that is explained: the one asked for, else that of the predicted class.
@@ -107,17 +113,13 @@ const separableWhatIf = (() => {
   }
 
   function option(text, value, selected) {
-    return make("option", { value: String(value), selected }, named(text));
+    return make("option", { value: String(value), defaultSelected: selected }, named(text));
   }
 
   // --- fields: each gives a value, and can be set back to the start ---
 
-  const MISSING = "missing";
-  const OTHER = "other";
-
-  function selectField(id, choices, start) {
-    let at = choices.findIndex(([, value]) => value === start);
-    if (at < 0) at = Math.max(0, choices.findIndex(([text]) => text === OTHER));
+  // Choices are pairs of text and value; the one at a place is chosen first.
+  function selectField(id, choices, at) {
     const select = make("select", { id }, ...choices.map(([text], i) => option(text, i, i === at)));
     return { input: select, value: () => choices[Number(select.value)][1] };
   }
@@ -132,12 +134,10 @@ const separableWhatIf = (() => {
     const known = [...step.levels.keys(), ...step.numbers.keys()];
     if (known.length > LONGEST_SELECT) return listField(id, field, known);
     const choices = known.map((level) => [level, level]);
-    if (!step.refuses) choices.push(["(another level)", newLevel(step.levels)]);
     if (field.missing || field.start === null) choices.push(["(missing)", null]);
-    const found = selectField(id, choices, field.start);
-    if (!known.includes(field.start) && field.start !== null && !step.refuses)
-      found.input.value = String(choices.findIndex(([text]) => text === "(another level)"));
-    return found;
+    if (!step.refuses) choices.push(["(another level)", newLevel(step.levels)]);
+    const at = choices.findIndex(([, value]) => value === field.start);
+    return selectField(id, choices, at >= 0 ? at : step.refuses ? 0 : choices.length - 1);
   }
 
   // Many levels: they are typed, with the known ones on offer.
@@ -210,7 +210,7 @@ const separableWhatIf = (() => {
     if (field.kind === "either") return eitherField(id, field);
     const choices = [["true", true], ["false", false]];
     if (field.missing || field.start === null) choices.push(["(missing)", null]);
-    return selectField(id, choices, field.start);
+    return selectField(id, choices, choices.findIndex(([, value]) => value === field.start));
   }
 
   // A field with its label, its hint and a place for what is wrong with it.
@@ -282,13 +282,13 @@ const separableWhatIf = (() => {
 
   function contributionLines(answer) {
     const { terms, others, intercept, score } = answer;
-    const sizes = [...terms.map(({ part }) => part), others.part, intercept].map(Math.abs);
+    const sizes = [...terms.map(({ part }) => part), others.part].map(Math.abs);
     const largest = sizes.reduce((a, b) => Math.max(a, b), 0) || 1;
-    const written = inColumn(largest);
+    const written = inColumn(Math.max(largest, Math.abs(intercept)));
     const each = (name, part) => line(name, written(part), signedBar(part / largest));
     const lines = terms.map(({ name, part }) => each(data(name), part));
     if (others.count) lines.push(each(`${others.count} other${others.count > 1 ? "s" : ""}`, others.part));
-    lines.push(each("intercept", intercept));
+    lines.push(line("intercept", written(intercept), "")); // which no value moves
     const total = line("score, the sum", written(score), "");
     total.className = "what-if-total";
     return [...lines, total];
@@ -368,13 +368,13 @@ const separableWhatIf = (() => {
     for (const part of [out.head, out.box]) part.classList.add("what-if-stale");
   }
 
-  function update(model, start, fields, out) {
+  function update(model, fields, out) {
     fields.forEach((field) => field.say(""));
     out.problem.hidden = true;
     for (const part of [out.head, out.box]) part.classList.remove("what-if-stale");
     try {
       const wanted = out.select && out.select.value !== "" ? Number(out.select.value) : null;
-      const answer = explain(model, rowOf(start, model.MODEL.takes, fields), wanted);
+      const answer = explain(model, rowOf(model.start, model.MODEL.takes, fields), wanted);
       fill(out, model, answer);
       for (const field of fields) if (field.kind === "text") showWords(model, field, answer.parts);
     } catch (error) {
@@ -382,25 +382,28 @@ const separableWhatIf = (() => {
     }
   }
 
-  // Answer at once where that is quick; else when typing pauses.
-  function unhurried(answer) {
+  // Answer at once where that is quick; else when typing pauses, and say so until then.
+  function unhurried(form, answer) {
     let took = 0;
     let waiting = 0;
     const run = () => {
       const began = performance.now();
       answer();
       took = performance.now() - began;
+      form.removeAttribute("aria-busy");
     };
     return () => {
       clearTimeout(waiting);
-      if (took < 100) run();
-      else waiting = setTimeout(run, 250);
+      if (took < 100) return run();
+      form.setAttribute("aria-busy", "true");
+      waiting = setTimeout(run, 250);
+      return undefined;
     };
   }
 
   function build(element, given) {
     const model = modelOf(given);
-    const fields = given.fields.map((field, i) => fieldBox(i, field, model.MODEL.steps));
+    const fields = model.fields.map((field, i) => fieldBox(i, field, model.MODEL.steps));
     const out = panel(model);
     const inputs = make("div", { className: "what-if-fields" }, ...fields.slice(0, OPEN_FIELDS).map(({ box }) => box));
     const more = fields.slice(OPEN_FIELDS);
@@ -410,8 +413,8 @@ const separableWhatIf = (() => {
     if (model.MODEL.takes !== "text" && left > 0)
       inputs.append(make("p", {}, `${left} columns with smaller weights keep the values they start with.`));
     inputs.append(make("button", { type: "reset" }, "Start again"));
-    const form = make("form", { className: "what-if" }, inputs, out.head, out.box);
-    const again = unhurried(() => update(model, given.start, fields, out));
+    const form = make("form", { className: "what-if", autocomplete: "off" }, inputs, out.head, out.box);
+    const again = unhurried(form, () => update(model, fields, out));
     form.addEventListener("input", again);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(again, 0));
@@ -419,16 +422,10 @@ const separableWhatIf = (() => {
     again();
   }
 
-  async function start() {
+  function start() {
     const element = document.getElementById("what-if");
-    const held = document.getElementById("what-if-data");
-    if (!element || !held) return;
-    try {
-      build(element, JSON.parse(await separableText(held)));
-    } catch (error) {
-      element.textContent = "This browser cannot show the form.";
-      console.error(error);
-    }
+    const json = document.getElementById("what-if-data");
+    if (element && json) build(element, JSON.parse(json.textContent));
   }
 
   if (typeof document !== "undefined") {

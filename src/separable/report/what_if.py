@@ -9,11 +9,9 @@ How a page takes it in, where ``made`` is a `WhatIf`::
     <style>{made.style}</style>
     <section><div id="what-if"></div></section>
     <script type="application/json" id="what-if-data">{made.data, "<" escaped}</script>
-    <script>{asset("unpack.js")}</script>
     <script>{made.script}</script>
 
-The script looks for the two ids when the page is there, and fills the first with the form. The data
-may be packed (`assets.held`). It sets
+The script looks for the two ids when the page is there, and fills the first with the form. It sets
 no attribute ``style`` and no HTML, so a content policy needs the hash of script and style alone.
 The element stays empty where no script runs. Colours are ``--what-if-up`` and ``--what-if-down``.
 """
@@ -25,7 +23,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from separable.export.js_source import model_data, scorer
-from separable.export.plan import ExportError, TextStep
+from separable.export.plan import CategoryStep, ExportError, TextStep
 from separable.export.planning import plan_of
 from separable.report.contents import Absent
 from separable.report.what_if_fields import fields_of, start_of
@@ -96,13 +94,17 @@ def what_if(model: Any, start_row: Any = None) -> WhatIf | Absent:
 
 
 def _names(plan: Plan, names: Any) -> list[tuple[int, str]]:
-    """Return places with their names, without those that are a text's column and term."""
+    """Return places with their names, without those that the page finds by itself."""
     known: dict[int, str] = {}
     for step in plan.steps:
         if isinstance(step, TextStep):
             start = "" if step.name is None else f"{step.name}:"
             known.update((step.first + i, start + term) for i, term in enumerate(step.terms))
-    told = (f"x{j}" for j in range(len(plan.weights))) if names is None else names
+        elif isinstance(step, CategoryStep) and not step.typed:
+            known.update((place, f"{step.name}={level}") for level, place in step.levels)
+    told = tuple(f"x{j}" for j in range(len(plan.weights))) if names is None else tuple(names)
+    if plan.takes == "numbers" and plan.columns == told:
+        return []
     return [(j, name) for j, name in enumerate(told) if known.get(j) != name]
 
 
