@@ -222,6 +222,11 @@ def test_hostile_text_is_shown_and_nothing_else():
     assert found.script("charts").isascii()
 
 
+def test_a_page_stays_small_whatever_it_says():
+    text = render(specimens.largest())
+    assert len(text.encode()) <= LARGEST
+
+
 def test_long_cells_are_shortened():
     assert max(map(len, Parsed(page_of("hostile")).words)) <= 2 * 1500
 

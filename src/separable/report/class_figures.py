@@ -66,16 +66,11 @@ def confusion(found: Evaluation) -> Figure | None:
     values_of = [sealed(name) for name in names]
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     values = [
-        {
-            "t": sealed(names[i]),
-            "p": sealed(names[j]),
-            "n": int(matrix[i, j]),
-            "s": float(f"{shares[i, j]:.4g}"),
-        }
+        {"i": i, "j": j, "n": int(matrix[i, j]), "s": share}
         for i in range(k)
-        for j in known
+        for j, share in zip(known, rounded(shares[i, known], 4), strict=True)
     ]
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = _named(alt.Chart(alt.Data(values=values)), {"i": "t", "j": "p"}, names).encode(
         x=alt.X(
             "p:N",
             sort=[values_of[j] for j in known],
@@ -90,8 +85,10 @@ def confusion(found: Evaluation) -> Figure | None:
             alt.Tooltip("s:Q", title="of this class", format=".1%"),
         ],
     )
+    # where no numbers are written, few rows are to be seen, too
+    shade = alt.Scale(type="linear" if k <= NUMBERED else "sqrt", domain=[0, 1], range=[0, 1])
     cells = base.mark_rect(color="var(--cell)", stroke="var(--line)", strokeWidth=0.5).encode(
-        opacity=alt.Opacity("s:Q", scale=alt.Scale(domain=[0, 1], range=[0.0, 1.0]), legend=None)
+        opacity=alt.Opacity("s:Q", scale=shade, legend=None)
     )
     layers = [cells]
     if k <= NUMBERED:
@@ -143,7 +140,7 @@ def roc(case: ClassCase) -> Figure:
     for rank, place in enumerate(kept):
         x, y, at = found.fpr[place], found.tpr[place], found.thresholds[place]
         some = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
-        curves.append(_points(rank, names[rank], x[some], y[some], at[some]))
+        curves.append(_points(rank, x[some], y[some], at[some]))
         told += _told(names[rank], x, y, at)
     line = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
@@ -152,7 +149,7 @@ def roc(case: ClassCase) -> Figure:
     one = len(found.labels) == 1
     what = shortened(found.labels[0], 30) if one else "the class"
     titles = (f"others taken for {what}", f"share of {what} found")
-    drawn = _curves(curves, titles, ("others taken for it", "found"), "linear")
+    drawn = _curves(curves, names, titles, ("others taken for it", "found"), "linear")
     areas = [f"{names[k]}: area {found.areas[p]:.3f}" for k, p in enumerate(kept)]
     return Figure(
         "roc",
@@ -176,12 +173,12 @@ def precision_recall(case: ClassCase) -> Figure:
         x, y, at = found.recall[place], found.precision[place], found.thresholds[place]
         some = thinned(x, y)
         points = np.append(0.0, x[some]), np.append(y[0], y[some]), np.append(at[0], at[some])
-        curves.append(_points(rank, names[rank], *points))
+        curves.append(_points(rank, *points))
         told += _told(names[rank], x, y, at)
     one = len(found.labels) == 1
     what = shortened(found.labels[0], 30) if one else "the class"
     titles = (f"recall: share of {what} found", "precision: share right of those named")
-    drawn = _curves(curves, titles, ("recall", "precision"), "step-before")
+    drawn = _curves(curves, names, titles, ("recall", "precision"), "step-before")
     keys = [f"{names[k]}: average {found.average_precision[p]:.3f}" for k, p in enumerate(kept)]
     legend = list(_keys(keys))
     if one:
@@ -317,13 +314,17 @@ def _which(kept: list[int], labels: Sequence[Any]) -> str:
     return f" Of {len(labels)} classes the {len(kept)} with the lowest curves are drawn."
 
 
-def _points(rank: int, name: str, x: Floats, y: Floats, at: Floats) -> list[dict[str, Any]]:
+def _points(rank: int, x: Floats, y: Floats, at: Floats) -> list[dict[str, Any]]:
     columns = zip(rounded(x, 4), rounded(y, 4), rounded(at, 4), strict=True)
-    return [{"k": rank, "c": name, "x": a, "y": b, "t": c} for a, b, c in columns]
+    return [{"k": rank, "x": a, "y": b, "t": c} for a, b, c in columns]
 
 
 def _curves(
-    curves: list[list[dict[str, Any]]], titles: tuple[str, str], tips: tuple[str, str], steps: str
+    curves: list[list[dict[str, Any]]],
+    names: list[str],
+    titles: tuple[str, str],
+    tips: tuple[str, str],
+    steps: str,
 ) -> list[Any]:
     """Return lines, and points over them that answer to a pointer."""
     alt = altair()
@@ -339,15 +340,37 @@ def _curves(
             legend=None,
         ),
     )
-    touched = base.mark_point(size=120, opacity=0, filled=True).encode(
-        tooltip=[
-            alt.Tooltip("c:N", title="class"),
-            alt.Tooltip("x:Q", title=tips[0], format=".1%"),
-            alt.Tooltip("y:Q", title=tips[1], format=".1%"),
-            alt.Tooltip("t:Q", title="from score", format=".3~g"),
-        ]
+    touched = (
+        _named(base, {"k": "c"}, names)
+        .mark_point(size=120, opacity=0, filled=True)
+        .encode(
+            tooltip=[
+                alt.Tooltip("c:N", title="class"),
+                alt.Tooltip("x:Q", title=tips[0], format=".1%"),
+                alt.Tooltip("y:Q", title=tips[1], format=".1%"),
+                alt.Tooltip("t:Q", title="from score", format=".3~g"),
+            ]
+        )
     )
     return [lines, touched]
+
+
+def _named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
+    """Return a chart whose rows have names in place of numbers, which take less room.
+
+    Parameters
+    ----------
+    chart : Chart
+    fields : dict of str to str
+        A field of numbers, and the one that is to have the names.
+    names : list of str
+    """
+    alt = altair()
+    for number_field, field in fields.items():
+        rows = [{number_field: k, field: sealed(name)} for k, name in enumerate(names)]
+        found = alt.LookupData(alt.Data(values=rows), number_field, [field])
+        chart = chart.transform_lookup(number_field, found)
+    return chart
 
 
 def _share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
