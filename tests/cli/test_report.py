@@ -487,4 +487,4 @@ def test_a_page_is_written(separable):
     assert "separable train people.csv --target paid --model lda" in page
     assert separable("report", "people.safetensors", "--title", "Who pays <now>?").code == 0
     page = Path("people.html").read_text()
-    assert "<h1><bdi>Who pays &lt;now&gt;?</bdi></h1>" in page
+    assert "Who pays &lt;now&gt;?" in page
