@@ -19,8 +19,8 @@ from separable.model.metric_case import case_of
 from separable.plot.judged import ranked
 from separable.report import page
 from separable.report.charts import thinned
-from separable.report.class_figures import roc
 from separable.report.contents import Absent
+from separable.report.curve_figures import roc
 from separable.report.page import LARGEST, render
 from separable.report.words import (
     MINUS,
