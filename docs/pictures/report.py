@@ -9,7 +9,8 @@ import os
 import shutil
 import sys
 import tempfile
-from io import BytesIO
+from contextlib import redirect_stdout
+from io import BytesIO, StringIO
 from pathlib import Path
 
 PICTURE = Path(__file__).with_name("report.png")
@@ -26,7 +27,8 @@ def write_report(path: Path) -> None:
 
     shutil.copy(PENGUINS, "penguins.csv")
     learner = ["--model", "logistic-regression"]
-    run(["train", "penguins.csv", "--target", "sex", *learner, "--report", str(path)])
+    with redirect_stdout(StringIO()):
+        run(["train", "penguins.csv", "--target", "sex", *learner, "--report", str(path)])
 
 
 def picture_of(path: Path, chromium: str) -> bytes:
