@@ -94,7 +94,8 @@ def standings(tried: Tried) -> Table:
         "behind the best",
         "seconds",
     )
-    return Table(head, tuple(rows), 2)
+    left = len(tried.standings) - len(rows)
+    return Table(head, tuple(rows), 2, f"{plural(left, 'more learner')}." if left else "")
 
 
 def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:

@@ -91,7 +91,9 @@ def strengths(curve: StrengthCurve) -> Figure:
         )
     else:
         places = [setting(value) for value in curve.values]
-        x = alt.X("v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False))
+        x = alt.X(
+            "v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False, labelAngle=0)
+        )
     base = alt.Chart(alt.Data(values=values)).encode(
         x=x,
         tooltip=[
