@@ -48,6 +48,7 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
+	@$(PY) docs/pictures/report.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
 	@$(build_sanitized)

@@ -152,6 +152,22 @@ def test_a_keyboard_reaches_all_and_a_reader_finds_names(opened):
         assert unnamed == 0
 
 
+def test_wide_tables_can_be_scrolled_with_the_keyboard(opened):
+    with opened(render(specimens.many_classes(14)), 375) as page:
+        page.locator("#good details").evaluate("each => each.open = true")
+        table = page.locator("#good details .scroll")
+        page.wait_for_selector("#good details .scroll[tabindex='0'][role='region']")
+        table.focus()
+        page.keyboard.press("ArrowRight")
+        for _ in range(100):  # scrolling is smooth
+            if table.evaluate("each => each.scrollLeft") > 0:
+                break
+            page.wait_for_timeout(30)
+        assert table.evaluate("each => each.scrollLeft") > 0
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.wait_for_selector("#good details .scroll:not([tabindex])")
+
+
 def test_the_dark_changes_colours_and_paper_does_not(opened):
     text = render(specimens.penguins())
     seen = []

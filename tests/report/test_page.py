@@ -277,6 +277,16 @@ def test_regression_tells_the_mean_distance():
     assert "Its mistakes" not in text
 
 
+def test_errors_that_are_rounding_are_none():
+    given = specimens.diabetes()
+    truth = given.measured.answers.predicted * (1 + 1e-15)
+    found = Parsed(render(replace(given, measured=_with_truth(given, truth))))
+    assert "0 is how far predictions of progression are" in found.text
+    assert "The model makes no error in these rows." in found.text
+    assert ".3~g" in _found(found.data("charts")["residuals"], "format")
+    assert ".3~g" not in _found(found.data("charts")["predicted"], "format")
+
+
 def test_curves_have_the_areas_of_scikit_learn():
     measured = specimens.reviews().measured
     truth, scores = measured.truth == "positive", measured.answers.scores
@@ -428,6 +438,8 @@ def test_one_learner_alone_has_a_table_and_no_chart():
     ("value", "told"),
     [
         (0.0, "0"),
+        (822.0, "822"),
+        (822.04, "822.0"),
         (-1234.567, f"{MINUS}1 235"),
         (0.00123456, "0.001235"),
         (99999.5, "100 000"),

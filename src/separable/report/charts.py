@@ -22,6 +22,7 @@ __all__ = [
     "colour",
     "colour_scale",
     "dash",
+    "number_format",
     "rounded",
     "specification",
     "thinned",
@@ -158,6 +159,12 @@ def dash(k: int) -> list[int]:
 def colour_scale(n: int) -> Any:
     """Return the scale that gives numbers 0, 1, ... their colours."""
     return altair().Scale(domain=list(range(n)), range=[colour(k) for k in range(n)])
+
+
+def number_format(values: Any) -> Any:
+    """Return how an axis writes numbers: the usual way, or short where they are tiny or huge."""
+    largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.0))
+    return altair().Undefined if 1e-3 <= largest < 1e7 else ".3~g"
 
 
 def rounded(values: Any, digits: int = 5) -> list[float | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.report.charts import Figure, Table, altair, rounded, specification
+from separable.report.charts import Figure, Table, altair, number_format, rounded, specification
 from separable.report.words import as_percent, count, distinct, number, plural, sealed, shortened
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def _bins(data: Data) -> Figure:
     ]
     bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
     name = shortened(data.target, 40)
+    ends = [end for low, high, _ in data.target_bins for end in (low, high)]
+    axis = alt.Axis(grid=False, format=number_format(ends))
     chart = bars.encode(
-        x=alt.X("a:Q", bin="binned", title=name, axis=alt.Axis(grid=False)),
+        x=alt.X("a:Q", bin="binned", title=name, axis=axis),
         x2="b:Q",
         y=alt.Y("n:Q", title="rows"),
         tooltip=[

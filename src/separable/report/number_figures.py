@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.report.charts import Figure, Key, Table, altair, rounded, specification
+from separable.report.charts import (
+    Figure,
+    Key,
+    Table,
+    altair,
+    number_format,
+    rounded,
+    specification,
+)
 from separable.report.words import MINUS, count, number, plural, shortened
 
 if TYPE_CHECKING:
@@ -36,7 +44,8 @@ def predicted_and_true(truth: Floats, predicted: Floats, target: str) -> Figure:
     )
     few = len(truth) <= POINTS
     name = shortened(target, 30)
-    drawn = _points(truth, predicted, name) if few else _cells(truth, predicted, name)
+    form = number_format([low, high])
+    drawn = (_points if few else _cells)(truth, predicted, name, form)
     return Figure(
         "predicted",
         "Predicted and true",
@@ -61,8 +70,9 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
     ends = rounded(edges)
     values = [{"a": ends[k], "b": ends[k + 1], "n": int(n)} for k, n in enumerate(counts.tolist())]
     bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
+    axis = alt.Axis(grid=False, format=number_format(edges))
     chart = bars.encode(
-        x=alt.X("a:Q", bin="binned", title=DIFFERENCE, axis=alt.Axis(grid=False)),
+        x=alt.X("a:Q", bin="binned", title=DIFFERENCE, axis=axis),
         x2="b:Q",
         y=alt.Y("n:Q", title="rows"),
         tooltip=[
@@ -88,14 +98,14 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
     )
 
 
-def _points(truth: Floats, predicted: Floats, target: str) -> Any:
+def _points(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
     alt = altair()
     pairs = zip(rounded(truth), rounded(predicted), rounded(predicted - truth), strict=True)
     values = [{"x": t, "y": p, "d": off} for t, p, off in pairs]
     marks = alt.Chart(alt.Data(values=values)).mark_circle(color="var(--c1)", size=36, opacity=0.5)
     return marks.encode(
-        x=_axis(alt.X, "x:Q", f"true {target}"),
-        y=_axis(alt.Y, "y:Q", "predicted"),
+        x=_axis(alt.X, "x:Q", f"true {target}", form),
+        y=_axis(alt.Y, "y:Q", "predicted", form),
         tooltip=[
             alt.Tooltip("x:Q", title="true"),
             alt.Tooltip("y:Q", title="predicted"),
@@ -104,7 +114,7 @@ def _points(truth: Floats, predicted: Floats, target: str) -> Any:
     )
 
 
-def _cells(truth: Floats, predicted: Floats, target: str) -> Any:
+def _cells(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
     """Return counts of rows in cells as rectangles."""
     alt = altair()
     counts, across, up = np.histogram2d(truth, predicted, bins=CELLS)
@@ -115,9 +125,9 @@ def _cells(truth: Floats, predicted: Floats, target: str) -> Any:
     ]
     marks = alt.Chart(alt.Data(values=values)).mark_rect(color="var(--c1)")
     return marks.encode(
-        x=_axis(alt.X, "x:Q", f"true {target}"),
+        x=_axis(alt.X, "x:Q", f"true {target}", form),
         x2="v:Q",
-        y=_axis(alt.Y, "y:Q", "predicted"),
+        y=_axis(alt.Y, "y:Q", "predicted", form),
         y2="w:Q",
         opacity=alt.Opacity(
             "n:Q",
@@ -132,8 +142,9 @@ def _cells(truth: Floats, predicted: Floats, target: str) -> Any:
     )
 
 
-def _axis(channel: Any, field: str, title: str) -> Any:
-    return channel(field, title=title, scale=altair().Scale(zero=False))
+def _axis(channel: Any, field: str, title: str, form: Any) -> Any:
+    alt = altair()
+    return channel(field, title=title, scale=alt.Scale(zero=False), axis=alt.Axis(format=form))
 
 
 def _ends(values: Floats) -> tuple[float, float]:

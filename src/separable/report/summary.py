@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["Headline", "certificate_text", "headline", "separability_text"]
 
 
+#: Errors that are at most this share of the constant answer's are none: numbers are rounded.
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Headline:
     """How good the model is, for everybody.
@@ -84,12 +88,14 @@ def _of_classes(found: Evaluation, counted: bool) -> Headline:
 
 def _of_numbers(found: Evaluation, target: str) -> Headline:
     error, constant = found.figures["mae"], found.constant_figures["mae"]
+    if error <= ROUNDING * constant:
+        error = 0.0
     deviation = found.standard_errors.get("mae", math.nan)
     low, high = max(0.0, error - Z * deviation), error + Z * deviation
     top = 1.08 * max(high if math.isfinite(high) else error, constant, 1e-300)
     answer = found.constant
     always = "constant means" if isinstance(answer, list) else f"the mean, {number(answer)}"
-    known = math.isfinite(deviation)
+    known = math.isfinite(deviation) and error > 0
     return Headline(
         number(error, 3),
         f"is how far predictions of {shortened(target, 40)} are from the truth on average, in "
@@ -116,7 +122,7 @@ def _judged(error: float, constant: float, ends: tuple[float, float], what: str,
     if ends[0] <= constant <= ends[1]:
         return "The two are within the uncertainty: the model is not clearly better than that."
     if not error:
-        return "The model makes no mistake in these rows."
+        return f"The model makes no {'mistake' if several else what} in these rows."
     share = as_percent(abs(1 - error / constant), 0)
     if error < constant:
         return (

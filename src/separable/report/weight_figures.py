@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.report.charts import Figure, Key, Table, altair, rounded, specification
+from separable.report.charts import (
+    Figure,
+    Key,
+    Table,
+    altair,
+    number_format,
+    rounded,
+    specification,
+)
 from separable.report.words import distinct, number, sealed, shortened
 
 if TYPE_CHECKING:
@@ -68,9 +76,10 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         for name, w in zip(names, rounded([w for _, w in both]), strict=True)
         if w is not None
     ]
+    axis = alt.Axis(tickCount=5, format=number_format([w for _, w in both]))
     base = alt.Chart(alt.Data(values=values)).encode(
         y=alt.Y("f:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
-        x=alt.X("w:Q", title="weight", axis=alt.Axis(tickCount=5)),
+        x=alt.X("w:Q", title="weight", axis=axis),
         tooltip=[
             alt.Tooltip("f:N", title="feature"),
             alt.Tooltip("w:Q", title="weight", format="+.4~g"),

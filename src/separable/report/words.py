@@ -161,6 +161,8 @@ def number(value: float | None, digits: int = 4) -> str:
     if value and (abs(value) < 1e-4 or abs(value) >= 1e9):
         return f"{value:.{digits}g}".replace("-", MINUS, int(value < 0))
     places = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    if value == int(value):
+        places = min(places, 0)
     told = f"{round(value, places):,.{max(0, places)}f}"
     return told.replace(",", SPACE).replace("-", MINUS)
 

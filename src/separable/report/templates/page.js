@@ -17,6 +17,7 @@
       labelPadding: 6, labelLimit: 170, titleLimit: 340, tickSize: 4, labelOverlap: "greedy", labelSeparation: 6,
       labelFlush: false,
     },
+    axisX: { tickCount: 5 },
     axisY: { domain: false, ticks: false, tickCount: 6 },
   };
   const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
@@ -96,6 +97,25 @@
     }
     console.error(error);
   }).finally(() => { document.body.dataset.drawn = ""; });
+
+  // Tables that are wider than their place are scrolled, also by the keyboard.
+  function reach() {
+    for (const each of document.querySelectorAll(".scroll, pre")) {
+      const wide = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
+      if (wide) each.tabIndex = 0;
+      else each.removeAttribute("tabindex");
+      if (each.dataset.name && wide) {
+        each.setAttribute("role", "region");
+        each.setAttribute("aria-label", each.dataset.name);
+      } else {
+        each.removeAttribute("role");
+        each.removeAttribute("aria-label");
+      }
+    }
+  }
+  reach();
+  addEventListener("resize", reach);
+  document.addEventListener("toggle", reach, true);
 
   const opened = new Set();
   addEventListener("beforeprint", () => {
