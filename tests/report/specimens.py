@@ -318,3 +318,33 @@ def hostile() -> Contents:
     )  # fmt: skip
     again = Reproduction(tuple(HOSTILE), tuple((x, x) for x in HOSTILE), 0, SCRIPT)
     return replace(given, reproduction=again)
+
+
+def largest() -> Contents:
+    """As much of everything as a page can hold, and more."""
+    emoji = "\U0001f389"
+    given = many_classes(30, 20_000)
+    names = [f"{emoji * 90}{label}" for label in given.measured.answers.classes.tolist()]
+    classes = np.array(names)
+    answers = given.measured.answers
+    code = np.searchsorted(answers.classes, answers.predicted)
+    renamed = Answers(classes[code], answers.scores, answers.probabilities, classes)
+    truth = classes[np.searchsorted(answers.classes, given.measured.truth)]
+    text = f"{emoji}a " * 5000
+    marks = tuple(Mark(3 * k, 3 * k + 2, 1.0 + k) for k in range(4000))
+    row = HardRow(
+        1, text, text, 0.1, 1.0, ((text, text),) * 99, ((text, 1.0),) * 99,
+        ((text, text, marks),) * 9,
+    )  # fmt: skip
+    features = [f"{emoji * 99}{k}" for k in range(40)]
+    model = LinearModel(given.model.weights, given.model.intercept, classes, "softmax", features)
+    data = replace(
+        given.data, name=text, target=text, columns=column_list([text] * 999),
+        target_counts=tuple((name, 9) for name in names),
+    )  # fmt: skip
+    standing = replace(tried().standings[0], learner=text)
+    every = replace(tried(), standings=(standing,) * 99, why=text)
+    return contents_of(
+        model, data, measured_of(renamed, truth), hard_rows=(row,) * 99,
+        notes=(text,) * 999, warnings=(text,) * 999, tried=every,
+    )  # fmt: skip

@@ -109,6 +109,36 @@ def test_a_page_fits_a_phone(opened, kind):
         assert fits(page)
 
 
+def test_charts_show_names_and_numbers(opened):
+    given = specimens.penguins()
+    figures = given.measured.figures
+    names = {each.label for each in figures.classes}
+    with opened(render(given)) as page:
+        matrix = texts_of(page, "confusion")
+        assert names <= set(matrix)
+        assert sorted(str(n) for n in figures.confusion.flat) == sorted(
+            text for text in matrix if text.isdigit()
+        )
+        assert names <= set(texts_of(page, "target"))
+        assert {"LogisticRegressionCV", "LinearSVM", "Perceptron"} <= set(
+            texts_of(page, "learners")
+        )
+        for k, label in enumerate(sorted(names)):
+            best = given.model.top_weights(1).groups[2 * k].weights[0][0]
+            assert best[:10] in " ".join(texts_of(page, f"weights-{k}")), label
+        assert "null" not in page.locator("main").inner_text()
+        point = page.locator("#chart-roc svg .mark-symbol path").first
+        point.scroll_into_view_if_needed()
+        point.hover(force=True)
+        assert any(name in page.locator(".tip").inner_text() for name in names)
+
+
+def texts_of(page, key):
+    """Return what is written in a chart, without the marks around names."""
+    found = page.locator(f"#chart-{key} svg text").all_text_contents()
+    return [text.strip("\u2068\u2069") for text in found]
+
+
 def test_pointing_at_a_chart_tells_its_values_as_text(opened):
     given = specimens.hostile()
     label = given.data.target_counts[0][0]

@@ -19,8 +19,8 @@ from separable.model.metric_case import case_of
 from separable.plot.judged import ranked
 from separable.report import page
 from separable.report.charts import thinned
-from separable.report.class_figures import roc
 from separable.report.contents import Absent
+from separable.report.curve_figures import roc
 from separable.report.page import LARGEST, render
 from separable.report.words import (
     MINUS,
@@ -220,6 +220,11 @@ def test_hostile_text_is_shown_and_nothing_else():
     assert "\u202e" not in page_of("hostile")
     assert len(found.scripts) == 5  # charts, library, the form's data and script, the page's own
     assert found.script("charts").isascii()
+
+
+def test_a_page_stays_small_whatever_it_says():
+    text = render(specimens.largest())
+    assert len(text.encode()) <= LARGEST
 
 
 def test_long_cells_are_shortened():

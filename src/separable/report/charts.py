@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.report.words import sealed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,8 +24,10 @@ __all__ = [
     "colour",
     "colour_scale",
     "dash",
+    "named",
     "number_format",
     "rounded",
+    "share_axis",
     "specification",
     "thinned",
 ]
@@ -187,3 +191,30 @@ def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:
     ends = np.append(starts[1:], len(x)) - 1
     by_height = np.lexsort((y, column))  # columns keep their places
     return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))
+
+
+def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
+    """Return a chart whose rows have names in place of numbers, which take less room.
+
+    Parameters
+    ----------
+    chart : Chart
+    fields : dict of str to str
+        A field of numbers, and the one that is to have the names.
+    names : list of str
+    """
+    alt = altair()
+    for number_field, field in fields.items():
+        rows = [{number_field: k, field: sealed(name)} for k, name in enumerate(names)]
+        found = alt.LookupData(alt.Data(values=rows), number_field, [field])
+        chart = chart.transform_lookup(number_field, found)
+    return chart
+
+
+def share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
+    """Return an axis from 0 to 100 %, by default of the field x or y."""
+    alt = altair()
+    which = field or ("x:Q" if channel is alt.X else "y:Q")
+    axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    return channel(which, title=title, scale=scale, axis=axis, **more)

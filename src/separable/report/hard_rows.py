@@ -16,6 +16,8 @@ __all__ = ["OPEN", "Card", "Piece", "cards"]
 ROWS, VALUES, CONTRIBUTIONS, LONGEST = 12, 8, 8, 1500
 #: Rows that are seen at once; the others wait to be opened.
 OPEN = 4
+#: Texts of a row, and marks of a text: the strongest.
+TEXTS, MARKS = 3, 120
 #: Marks weaker than this share of the strongest of their row are left out.
 WEAKEST = 0.08
 #: Shades of marks.
@@ -90,7 +92,7 @@ def _card(row: HardRow, classified: bool) -> Card:
         for name, c in row.contributions[:CONTRIBUTIONS]
     )
     values = tuple((shortened(n, 40), shortened(v, 120)) for n, v in row.values[:VALUES])
-    texts = tuple((shortened(n, 60), *_pieces(text, marks)) for n, text, marks in row.texts)
+    texts = tuple((shortened(n, 60), *_pieces(text, marks)) for n, text, marks in row.texts[:TEXTS])
     return Card(count(row.row), truth, predicted, sure, values, bars, texts)
 
 
@@ -98,7 +100,8 @@ def _pieces(text: str, marks: tuple[Mark, ...]) -> tuple[tuple[Piece, ...], str]
     """Return a text in pieces, those with a mark apart, and what is left out in words."""
     shown, pieces, at = text[:LONGEST], [], 0
     largest = max((abs(mark.contribution) for mark in marks), default=0.0)
-    for mark in sorted(marks, key=lambda each: (each.start, each.stop)):
+    strongest = sorted(marks, key=lambda each: -abs(each.contribution))[:MARKS]
+    for mark in sorted(strongest, key=lambda each: (each.start, each.stop)):
         start, stop = max(mark.start, at), min(mark.stop, len(shown))
         share = abs(mark.contribution) / largest if largest else 0.0
         if start >= stop or share < WEAKEST:

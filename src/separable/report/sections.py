@@ -9,7 +9,14 @@ import numpy as np
 from separable.model.metric_case import case_of
 from separable.model.voted_model import VotedModel
 from separable.plot.judged import checked
-from separable.report import class_figures, number_figures, tables, training_figures
+from separable.report import (
+    calibration_figures,
+    confusion_figures,
+    curve_figures,
+    number_figures,
+    tables,
+    training_figures,
+)
 from separable.report.charts import Figure
 from separable.report.contents import Absent
 from separable.report.data_figures import target as target_figure
@@ -133,8 +140,8 @@ def _mistakes(contents: Contents) -> dict[str, Any]:
     if isinstance(measured, Absent):
         return values
     if measured.figures.task == "classification":
-        values["confusion"] = class_figures.confusion(measured.figures)
-        values["pairs"] = class_figures.confused_pairs(measured.figures)
+        values["confusion"] = confusion_figures.confusion(measured.figures)
+        values["pairs"] = confusion_figures.confused_pairs(measured.figures)
     if not len(measured.truth):
         values["no_curves"] = [NO_ROWS]
     elif measured.figures.task == "classification":
@@ -151,11 +158,11 @@ def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
     )
     found: list[Figure] = []
     reasons: list[str] = []
-    draw = [class_figures.roc, class_figures.precision_recall]
+    draw = [curve_figures.roc, curve_figures.precision_recall]
     if case.probabilities is None:
         reasons.append("The model gives no probabilities, so none can be compared with the truth.")
     else:
-        draw += [class_figures.calibration, class_figures.sureness]
+        draw += [calibration_figures.calibration, calibration_figures.sureness]
     for each in draw:
         try:
             found.append(each(checked(case)))

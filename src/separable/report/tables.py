@@ -30,6 +30,8 @@ __all__ = ["by_class", "columns", "figures", "parameters", "standings"]
 
 #: Classes and columns that are listed.
 CLASSES, COLUMNS = 60, 120
+#: Learners that are listed.
+STANDINGS = 60
 #: Parameters of a learner that are told.
 PARAMETERS = 12
 
@@ -83,7 +85,7 @@ def by_class(found: Evaluation) -> Table:
 
 def standings(tried: Tried) -> Table:
     """Return how the learners did that were compared."""
-    rows = [_standing(each, tried) for each in tried.standings]
+    rows = [_standing(each, tried) for each in tried.standings[:STANDINGS]]
     head = (
         "learner",
         "parameters",
@@ -96,7 +98,7 @@ def standings(tried: Tried) -> Table:
 
 
 def _standing(each: Standing, tried: Tried) -> tuple[str, ...]:
-    name = each.learner + (" (taken)" if each.learner == tried.taken else "")
+    name = shortened(each.learner, 60) + (" (taken)" if each.learner == tried.taken else "")
     if each.failed is not None:
         return (name, shortened(each.failed, 160), NONE, "", NONE, "")
     if not each.difference:

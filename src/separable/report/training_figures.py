@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["learners", "learning", "strengths"]
 
+#: Learners that are drawn, from the best on.
+LEARNERS = 20
+
 
 def learners(tried: Tried) -> Figure | None:
     """Return the scores of the learners that were compared, or None of fewer than two."""
     alt = altair()
-    scored = [(each, each.mean) for each in tried.standings if each.mean is not None]
+    scored = [(each, each.mean) for each in tried.standings if each.mean is not None][:LEARNERS]
     if len(scored) < 2:
         return None
     names = distinct(each.learner for each, _ in scored)
