@@ -56,7 +56,8 @@ def tidy_direction(
         null, factors = _sparse_parts(cone, found.null, u, boundary, only)
         floats = np.zeros(cone.dimension)
         for some_factors, digits in product(factors, DIGITS):
-            floats[only] = _floats(_sum(null, [_short(factor, digits) for factor in some_factors]))
+            exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
+            floats[only] = _floats(exact)
             if separates_weakly(cone, floats, boundary):
                 return floats, boundary
     return (u, boundary) if separates_weakly(cone, u, boundary) else None
@@ -127,8 +128,10 @@ def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
     return [number * factor if number else number for number in vector]
 
 
-def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
-    total = [Fraction(0)] * len(vectors[0])
+def _sum(
+    vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction], size: int
+) -> list[Fraction]:
+    total = [Fraction(0)] * size
     for vector, factor in zip(vectors, factors, strict=True):
         if factor:
             total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
