@@ -23,6 +23,8 @@ __all__ = ["tidy_direction", "tidy_few"]
 
 #: Binary digits that coordinates are rounded to, the first that does.
 DIGITS = (2, 6, 14, 30, 53)
+#: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
+FEWER = 100_000
 #: Of the largest: a part of a direction that is smaller may be rounding.
 ROUNDING = 1e-12
 
@@ -70,7 +72,7 @@ def tidy_few(
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
-    fewer = few_columns(cone, tidy[0], boundary, column)
+    fewer = few_columns(cone, tidy[0], boundary, column, FEWER)
     if fewer is None:
         return tidy
     return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
