@@ -67,7 +67,8 @@ class JointVerdict(Verdict):
             return False
         cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
-            return self._proves(cone, data, exact)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+                return self._proves(cone, data, exact)
         except (ValueError, IndexError):  # a proof of other rows
             return False
 
@@ -194,7 +195,9 @@ def _separated(
 def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
     """Return how far each row is from the nearest boundary."""
     pairs = cone.pairs(np.arange(cone.size))
-    norms = np.linalg.norm(weights[:, None] - weights[None], axis=2)
+    apart = weights[:, None] - weights[None]
+    _, power = np.frexp(np.abs(apart).max())  # squares of these overflow, or vanish
+    norms = np.ldexp(np.linalg.norm(np.ldexp(apart, -power), axis=2), power)
     length = norms[cone.label[pairs[:, 0]], pairs[:, 1]]
     with np.errstate(divide="ignore"):
         distances: Floats = (cone.scores(u) / length).reshape(len(cone.label), -1)

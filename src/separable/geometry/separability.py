@@ -82,6 +82,7 @@ def separability(
     separable: every row is on its side of the hyperplane.
       4 rows, 2 columns, classes [0, 1]
       margin 0.353553, at most 0.353553 is possible
+      logistic regression without a penalty has no finite solution
     >>> separability(X, [0, 1, 1, 0]).kind
     'overlap'
     """

@@ -23,6 +23,8 @@ __all__ = ["tidy_direction", "tidy_few"]
 
 #: Binary digits that coordinates are rounded to, the first that does.
 DIGITS = (2, 6, 14, 30, 53)
+#: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
+FEWER = 100_000
 #: Of the largest: a part of a direction that is smaller may be rounding.
 ROUNDING = 1e-12
 
@@ -56,7 +58,8 @@ def tidy_direction(
         null, factors = _sparse_parts(cone, found.null, u, boundary, only)
         floats = np.zeros(cone.dimension)
         for some_factors, digits in product(factors, DIGITS):
-            floats[only] = _floats(_sum(null, [_short(factor, digits) for factor in some_factors]))
+            exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
+            floats[only] = _floats(exact)
             if separates_weakly(cone, floats, boundary):
                 return floats, boundary
     return (u, boundary) if separates_weakly(cone, u, boundary) else None
@@ -69,7 +72,7 @@ def tidy_few(
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
-    fewer = few_columns(cone, tidy[0], boundary, column)
+    fewer = few_columns(cone, tidy[0], boundary, column, FEWER)
     if fewer is None:
         return tidy
     return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
@@ -127,8 +130,10 @@ def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
     return [number * factor if number else number for number in vector]
 
 
-def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
-    total = [Fraction(0)] * len(vectors[0])
+def _sum(
+    vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction], size: int
+) -> list[Fraction]:
+    total = [Fraction(0)] * size
     for vector, factor in zip(vectors, factors, strict=True):
         if factor:
             total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
