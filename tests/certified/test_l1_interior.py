@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import ElasticNet, Lasso, LinearSVM, LogisticRegression
 from separable.certified.l1_dual import fitted_dual
 from separable.certified.l1_interior import Corners, interior_points
+from separable.certified.l1_softmax_interior import softmax_points
 from separable.certified.losses import Logistic, SquaredError, SquaredHinge
+from separable.certified.multinomial_judge import RowClasses
 
 LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
 
@@ -28,7 +30,7 @@ def violation(w, pull, l1, l2, positive):
     """Return how far each weight is from optimal."""
     uphill = l2 * w - pull
     at_zero = np.maximum((-uphill if positive else np.abs(uphill)) - l1, 0)
-    return np.where(np.abs(w) > 1e-9, np.abs(uphill + l1 * np.sign(w)), at_zero)
+    return np.where(np.abs(w) > 1e-7, np.abs(uphill + l1 * np.sign(w)), at_zero)
 
 
 @pytest.mark.parametrize("shape", [(60, 15), (15, 60)])
@@ -155,3 +157,66 @@ def test_a_dual_point_with_the_pulls_wanted():
     np.testing.assert_allclose(x @ found, [1.0, -1.0, 0.5], atol=1e-7)
     assert abs(found.sum()) < 1e-12
     assert found[3] == z[3]
+
+
+@pytest.mark.parametrize("shape", [(40, 8), (8, 40)])
+@pytest.mark.parametrize("ratio", [0.3, 1.0])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_classes_together_end_where_each_weight_is_optimal(fit_intercept, ratio, shape):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=shape)
+    y = np.argmax(X[:, :3] + rng.normal(size=(len(X), 3)), axis=1).astype(np.int32)
+    y[:3] = 0, 1, 2
+    c = rng.uniform(1, 3, len(y))
+    points = softmax_points(
+        X,
+        RowClasses(y, c, np.ones(3, np.bool_)),
+        (ratio, 1.0 - ratio),
+        fit_intercept=fit_intercept,
+        start=np.zeros((shape[1], 3)),
+    )
+    u, p, _ = next(point for k, point in enumerate(points) if point[2] < 1e-12 or k == 60)
+    z = c[:, None] * (np.eye(3)[y] - p)
+    assert violation(u, X.T @ z, ratio, 1 - ratio, False).max() < 1e-5
+    assert not fit_intercept or np.abs(z.sum(axis=0)).max() < 1e-5
+    log_odds = np.log(p) - X @ u  # the same of all rows, but for a number of its own
+    away = log_odds - log_odds.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(away, np.broadcast_to(away[0], away.shape), atol=1e-8)
+
+
+def softmax_bounds(X, y, C, ratio, model):
+    """Return the primal, and the dual of the slopes, of an elastic net without intercepts."""
+    scores, w = X @ model.coef_.T, model.coef_
+    top = scores.max(axis=1, keepdims=True)
+    p = np.exp(scores - top)
+    p /= p.sum(axis=1, keepdims=True)
+    own = np.eye(len(w))[y]
+    primal = -C * np.log((p * own).sum(axis=1)).sum()
+    primal += ratio * np.abs(w).sum() + (1 - ratio) / 2 * (w**2).sum()
+    over = np.maximum(np.abs(C * (own - p).T @ X) - ratio, 0)
+    entropy = -np.where(p > 0, p * np.log(np.maximum(p, 1e-300)), 0).sum()
+    return primal, C * entropy - (over**2).sum() / (2 * (1 - ratio))
+
+
+@pytest.mark.parametrize("shape", [(30, 60), (60, 10)])
+def test_classes_together_with_columns_far_from_0_and_no_intercept(shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) + 1e3 * rng.normal(size=shape[1])
+    y = np.argmax((X - X.mean(axis=0))[:, :3] + rng.normal(size=(len(X), 3)), axis=1)
+    model = LogisticRegression(C=30.0, l1_ratio=0.5, fit_intercept=False).fit(X, y)
+    assert model.certificate_.converged
+    primal, dual = softmax_bounds(X, y, 30.0, 0.5, model)
+    np.testing.assert_allclose(model.certificate_.primal, primal, rtol=1e-9)
+    assert primal - dual < 1e-4 * primal
+
+
+def test_weights_that_are_0_at_the_optimum_are_0():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 150)) * 0.05 + rng.normal(size=(80, 1))
+    y = X[:, :40].sum(axis=1) + rng.normal(size=80) + 100
+    model = ElasticNet(0.004, fit_intercept=False).fit(X, y)
+    assert model.certificate_.converged
+    pull = X.T @ (y - X @ model.coef_) / 80
+    idle = np.abs(pull) < 0.99 * 0.002
+    assert idle.any()
+    assert (model.coef_[idle] == 0).all()

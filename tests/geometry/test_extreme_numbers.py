@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from separable.geometry import separability
 
@@ -38,6 +39,23 @@ def test_numbers_of_any_size(size, name):
     verdict = separability(X, mixed)
     assert verdict.verify(X, mixed)
     assert verdict.kind == "overlap"
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_classes_of_numbers_of_any_size(size, make):
+    rng = np.random.default_rng(1)
+    X = make(rng.integers(-3, 4, (24, 3)) * size)
+    y = rng.permutation(24) % 3
+    verdict = separability(X, y)
+    assert verdict.kind == "overlap"
+    assert verdict.verify(X, y, exact=True)
+    X = make(np.vstack([np.eye(3), 2 * np.eye(3), np.ones((1, 3)) / 4]) * size)
+    y = [0, 1, 2, 0, 1, 2, 0]
+    verdict = separability(X, y)
+    assert verdict.kind == "separable"
+    assert 0 < verdict.margin <= verdict.margin_bound
+    assert verdict.verify(X, y)
 
 
 @pytest.mark.parametrize("size", [1.7e308, 1e300, 1e-300, 1e-310, 5e-324])

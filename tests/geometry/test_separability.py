@@ -218,10 +218,22 @@ def test_text_and_dict():
     verdict = separability([[0.0], [1.0]], ["no", "yes"])
     assert "margin 0.5" in verdict.to_text()
     assert repr(verdict) == verdict.to_text()
+    assert verdict.to_text().endswith("without a penalty has no finite solution")
     plain = verdict.to_dict()
     assert plain["kind"] == "separable"
     assert plain["classes"] == ["no", "yes"]
     assert plain["proof"]["weights"][0] > 0
+
+
+def test_proofs_of_many_numbers_are_shown_short():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((200, 50))
+    shown = repr(separability(X, X[:, 0] > 0).proof)
+    assert "margins=<200 values>" in shown
+    assert len(shown) < 400
+    assert "rows=[0, 1, 2, 3]" in repr(
+        separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).proof
+    )
 
 
 @pytest.mark.parametrize(

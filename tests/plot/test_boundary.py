@@ -284,3 +284,15 @@ def test_a_machine_of_pairs_is_drawn_by_its_scores():
     display = BoundaryDisplay.from_estimator(svc, X, y)
     assert display.scene.weights is None
     assert display.wrong == np.count_nonzero(svc.decision_function(X).argmax(axis=1) != y)
+
+
+def test_points_of_a_conic_are_on_it():
+    X = np.random.default_rng(0).normal(size=(200, 2)) * [1.0, 30.0]
+    y = (X[:, 0] ** 2 + (X[:, 1] / 30) ** 2 > 1.2).astype(int)
+    model = make_pipeline(PolynomialEncoder(2), LogisticRegression(C=10.0, standardize=True))
+    model.fit(X, y)
+    display = BoundaryDisplay.from_estimator(model, X, y)
+    assert len(display.lines[0]) > 100
+    for lines, levels in ((display.lines, [0.0]), (display.margin_lines, [1.0, -1.0])):
+        for line in lines:
+            assert min(np.abs(model.decision_function(line) - each).max() for each in levels) < 1e-9

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_regression
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as TheirLogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error
 from sklearn.pipeline import make_pipeline
@@ -469,6 +470,8 @@ def test_a_model_alone_and_what_cannot_be_asked():
         contents_of(model, [[1.0]], ["a", "b"])
     with pytest.raises(TypeError, match="has no weights of one linear model"):
         contents_of(StandardScaler().fit([[1.0], [2.0]]))
+    with pytest.raises(NotFittedError, match="StandardScaler instance is not fitted"):
+        contents_of(StandardScaler())
 
 
 def test_a_missing_package_is_named_before_the_work(monkeypatch):

@@ -585,3 +585,13 @@ def test_messages_name_what_is_wrong(given, words):
     X = np.arange(6.0)[:, None]
     with pytest.raises(ValueError, match=words):
         cross_validate(LeastSquares(), X, X[:, 0], 2, **given)
+
+
+@pytest.mark.parametrize("cv", [KFold(2), [([0, 1, 2], [3, 4, 5])]], ids=["KFold", "pairs"])
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_folds_that_tear_groups_apart_are_refused(cv):
+    X = np.arange(6.0)[:, None]
+    with pytest.raises(ValueError, match=r"Fold 0 trains on rows of group 'b'.*GroupKFold"):
+        cross_validate(LeastSquares(), X, X[:, 0], cv, groups=list("aabbcc"))
+    found = cross_validate(LeastSquares(), X, X[:, 0], cv, groups=list("aaabbb"))
+    assert len(found.how) >= 1

@@ -69,7 +69,7 @@ def check_optimum(
         return ""
     verdict = part.ask()
     if verdict.kind == "separable":
-        raise SeparationError(verdict, what, REMEDY)
+        raise SeparationError(verdict, what, REMEDY, part.separating_columns(verdict))
     if verdict.kind == "quasi-separable":
         used = np.atleast_2d(verdict.proof.weights).any(axis=0)
         raise SeparationError(verdict, what, REMEDY, np.flatnonzero(used).tolist())
@@ -132,6 +132,22 @@ class _Part:
 
         return separability(self.rows, self.names, fit_intercept=self.fit_intercept)
 
+    def separating_columns(self, verdict: Any) -> list[int]:
+        """Return the few columns that separate by themselves; none if no few are found."""
+        from separable.geometry.few_columns import few_columns
+
+        cone = self._cone_as_it_came()
+        weights, intercept = verdict.proof.weights, verdict.proof.intercept
+        if self.n_classes > 2:
+            u = cone.packed(weights, intercept)
+        else:
+            u = np.append(weights, intercept) if self.fit_intercept else weights
+        found = few_columns(cone, u, np.zeros(0, np.intp), cone.column)
+        if found is None:
+            return []
+        used = np.unique(cone.column[found != 0])
+        return [int(column) for column in used[used >= 0]]
+
     def is_proven(self) -> bool:
         """Return whether the dual point proves that an optimum exists."""
         if not self.certificate.converged or not self.certificate.primal > 0:
@@ -147,14 +163,21 @@ class _Part:
         return _rank(cone, strong.ravel().astype(np.float64)) == _rank(cone, every)
 
     def _cone(self) -> ConeRows:
+        """Return the vectors as a search sees them."""
         from separable.geometry.joint_rows import JointRows
-        from separable.geometry.signed_rows import SeenRows, SignedRows
+        from separable.geometry.signed_rows import SeenRows
+
+        cone = self._cone_as_it_came()
+        return cone.seen() if isinstance(cone, JointRows) else SeenRows(cone)
+
+    def _cone_as_it_came(self) -> Any:
+        from separable.geometry.joint_rows import JointRows
+        from separable.geometry.signed_rows import SignedRows
 
         if self.n_classes > 2:
-            whole = JointRows.of(self.rows, self.label, self.n_classes, self.fit_intercept)
-            return whole.seen()
+            return JointRows.of(self.rows, self.label, self.n_classes, self.fit_intercept)
         sign = np.where(self.label == 1, 1.0, -1.0)
-        return SeenRows(SignedRows(self.rows, sign, self.fit_intercept))
+        return SignedRows(self.rows, sign, self.fit_intercept)
 
 
 def _rank(cone: ConeRows, chosen: Floats) -> int:

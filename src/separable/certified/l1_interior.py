@@ -36,7 +36,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Corners", "interior_points"]
+__all__ = [
+    "FURTHEST",
+    "LARGEST",
+    "SHORTEST",
+    "STEP_BACK",
+    "TINY",
+    "Corners",
+    "State",
+    "interior_points",
+]
 
 #: How far a step goes of what values above 0 allow.
 STEP_BACK = 0.995
@@ -101,11 +110,11 @@ def _gram(x: Any, root: Floats) -> Floats:
 
 
 @dataclass
-class _State:
+class State:
     """Sides of weights and their prices, (k, d); dual values of rows and slacks, (n,) or none."""
 
     w: Floats
-    b: float
+    b: Any
     side: Floats
     price: Floats
     a: Floats
@@ -113,19 +122,19 @@ class _State:
 
     @property
     def pairs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Values whose products are to vanish."""
         return (self.side, self.price), (self.a, self.t)
 
     def product(self) -> float:
         """Return the sum of all products."""
         return float(sum(np.vdot(x, y) for x, y in self.pairs))
 
-    def after(self, length: float, step: _State) -> _State:
+    def after(self, length: float, step: State) -> State:
         """Return the values after a step."""
-        return _State(
-            *(now + length * by for now, by in zip(self.values(), step.values(), strict=True))
-        )
+        pairs = zip(self.values(), step.values(), strict=True)
+        return State(*(now + length * by for now, by in pairs))
 
-    def reach(self, step: _State) -> float:
+    def reach(self, step: State) -> float:
         """Return how much of a step, at most 1, leaves all values above 0."""
         lowest = min(
             float((by / now).min(initial=0.0))
@@ -134,6 +143,7 @@ class _State:
         return 1.0 / max(1.0, -lowest)
 
     def values(self) -> tuple[Any, ...]:
+        """Return all values."""
         return self.w, self.b, self.side, self.price, self.a, self.t
 
 
@@ -159,7 +169,7 @@ def interior_points(
         Weights that say how large weights are.
     """
     work = _Work(corners, loss, y, c, fit_intercept)
-    now: _State | None = work.first(start)
+    now: State | None = work.first(start)
     while now is not None:
         now, z = _next(work, now)
         if now is not None:
@@ -167,7 +177,7 @@ def interior_points(
             yield now.w, z, now.product() / primal if primal > 0 else 0.0
 
 
-def _next(work: _Work, now: _State) -> tuple[_State | None, Floats]:
+def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
     """Return the values after a step, None where there is none, and the z it leads to."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
@@ -214,17 +224,17 @@ class _Work:
             return self.corners.of_columns(self.c)
         return None
 
-    def scores(self, now: _State) -> Floats:
+    def scores(self, now: State) -> Floats:
         scores: Floats = self.corners.x.T @ now.w + now.b
         return scores
 
-    def primal(self, now: _State) -> float:
+    def primal(self, now: State) -> float:
         own = self.corners
         size = np.abs(now.w)
         penalty = float(own.l1 @ size + 0.5 * (own.l2 @ (size * size)))
         return self.loss.total(self.y, self.scores(now), self.c) + penalty
 
-    def first(self, start: Floats) -> _State:
+    def first(self, start: Floats) -> State:
         """Return values above 0: sides beyond weights by the steps that each alone would take."""
         own, loss = self.corners, self.loss
         sign = own.sign
@@ -244,13 +254,13 @@ class _Work:
         least = np.maximum(own.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
         price = np.maximum(own.l1 + sign * uphill, least)
         if not self.has_slacks:
-            return _State(w, b, side, price, np.empty(0), np.empty(0))
+            return State(w, b, side, price, np.empty(0), np.empty(0))
         over = self.y * (own.x.T @ w + b) - 1.0
         mu = float((side * price).mean()) if price.size else 1.0
         root = np.hypot(over, np.sqrt(2.0 * mu / self.c))
         # a (m - 1 + a / 2c) = mu, without taking like numbers from each other
         a = np.where(over > 0, 2.0 * mu / (np.abs(over) + root), self.c * (root - over))
-        return _State(w, b, side, price, a, mu / a)
+        return State(w, b, side, price, a, mu / a)
 
     def _unit(self, scores: Floats) -> float:
         """Return the size that scores have."""
@@ -262,7 +272,7 @@ class _Work:
 class _System:
     """The equations of a step (2)."""
 
-    def __init__(self, work: _Work, now: _State) -> None:
+    def __init__(self, work: _Work, now: State) -> None:
         own = work.corners
         self._work, self._now, self._sign = work, now, own.sign
         scores = work.scores(now)
@@ -293,7 +303,7 @@ class _System:
         self._factor = Cholesky(matrix)
         self._even = self._root * self._factor.solve(self._root)
 
-    def step(self) -> _State:
+    def step(self) -> State:
         """Return a step, predicted and corrected (3)."""
         now = self._now
         guess = self._towards(-now.side * now.price, -now.a * now.t)
@@ -306,7 +316,7 @@ class _System:
             mu - now.a * now.t - guess.a * guess.t,
         )
 
-    def moved(self, step: _State) -> Floats:
+    def moved(self, step: State) -> Floats:
         """Return the change of z."""
         work = self._work
         if work.has_slacks:
@@ -314,7 +324,7 @@ class _System:
         change: Floats = -self._h * (work.corners.x.T @ step.w + step.b)
         return change
 
-    def _towards(self, sides: Floats, rows: Floats) -> _State:
+    def _towards(self, sides: Floats, rows: Floats) -> State:
         """Return the step that adds to products what is said, and ends what is missing."""
         work, now, own = self._work, self._now, self._work.corners
         pushed = np.zeros_like(self._h)
@@ -329,10 +339,10 @@ class _System:
         price = self._missing + self._sign * (own.l2 * dw - own.x @ dz)
         side = (sides - now.side * price) / now.price
         if not work.has_slacks:
-            return _State(dw, db, side, price, now.a, now.t)
+            return State(dw, db, side, price, now.a, now.t)
         da = work.y * dz
         moved = work.y * (own.x.T @ dw + db)
-        return _State(dw, db, side, price, da, moved + da / (2 * work.c) - self._off)
+        return State(dw, db, side, price, da, moved + da / (2 * work.c) - self._off)
 
     def _solved(self, right: Floats, pushed: Floats) -> tuple[Floats, float, Floats]:
         """Return the changes of w, b and z: D dw - X dz = right, dz = pushed - H (X'dw + db).

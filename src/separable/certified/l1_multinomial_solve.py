@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from separable.certified.l1_judge import corner_and_curve
 from separable.certified.l1_multinomial import L1Multinomial
 from separable.certified.l1_multinomial_judge import judge_l1_multinomial
-from separable.certified.l1_solve import L1Solver
+from separable.certified.l1_softmax_interior import softmax_points, suits_softmax
+from separable.certified.l1_solve import CLOSER, INSIDE, PATIENCE, ROUNDING, STEPS, L1Solver
 from separable.certified.multinomial_judge import RowClasses, feasible_of, points_of
 from separable.certified.solve import Solved
 from separable.certified.watch import Watch
@@ -60,8 +61,12 @@ class L1MultinomialSolver(L1Solver):
             end.leave_if_abandoned()
             found, passes = self._learn_one(lanes[k], weights, last, end)
             weights, last = found.weights, max(last, lanes[k].strength)
+            engine = "coordinates"
+            if not found.certificates[0].converged and self._passes < self.request.max_iter:
+                found, more, engine = self._learn_inside_together(lanes[k], found, end)
+                passes, weights = passes + more, found.weights
             counted = min(max(math.ceil(passes), 1), self.request.max_iter)
-            yield Solved([k], found, np.array([counted]), ["coordinates"])
+            yield Solved([k], found, np.array([counted]), [engine])
 
     def _first_of(self, start: Start | None, k: int) -> Floats:
         """Return the weights that a chain starts from, (d, K)."""
@@ -96,7 +101,7 @@ class L1MultinomialSolver(L1Solver):
 
         on_step = partial(end.tell, self.request.callback)
         watch = Watch(judge, tol=tol, to_rounding=problem.is_small, on_step=on_step)
-        left = float(self.request.max_iter)
+        left = float(self._passes)
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for strength in _between(last, lane.strength):
                 near = L1Multinomial(
@@ -106,7 +111,58 @@ class L1MultinomialSolver(L1Solver):
                 left -= near.passes
             work = L1Multinomial(problem, self._columns, lane, end.leave_if_abandoned)
             p, u = work.learn(weights, watch, left)
-            return watch.end(p, u), self.request.max_iter - left + work.passes
+            return watch.end(p, u), self._passes - left + work.passes
+
+    @cached_property
+    def _passes(self) -> int:
+        """Passes after which an interior point takes over; all of them where none does."""
+        most = self.request.max_iter
+        suits = suits_softmax(*self.problem.rows.shape, self.problem.n_classes)
+        return most // 2 if suits and most > PATIENCE else most
+
+    def _learn_inside_together(
+        self, lane: Lane, found: Judgement, end: End
+    ) -> tuple[Judgement, float, str]:
+        """Return the better of what passes found and an interior point does, its steps, its name.
+
+        From where that ends passes go on, which make small weights 0.
+        """
+        problem, tol = self.problem, self.tol
+        rows = RowClasses.of(problem, lane)
+        there, used = np.flatnonzero(rows.there), np.flatnonzero(rows.c)
+        place = np.zeros(len(rows.there), np.int32)
+        place[there] = np.arange(len(there), dtype=np.int32)
+        mine = RowClasses(place[rows.y[used]], rows.c[used], rows.there[there])
+        corner, curve = corner_and_curve(problem)
+        points = softmax_points(
+            np.ascontiguousarray(self._columns.written_out().T[used]),
+            mine,
+            (corner, curve),
+            fit_intercept=problem.fit_intercept,
+            start=self._start_inside(found)[:, there],
+        )
+        best, steps, wanted = found, 0, tol
+        u, p = np.zeros(found.weights.shape), np.zeros(found.dual.shape)
+        for steps, (w, shares, seen) in enumerate(points, start=1):
+            gap = min(best.certificates[0].relative_gap, 1.0)
+            if end.tell(self.request.callback, steps, gap) or steps >= STEPS:
+                break
+            u[:, there] = w
+            p[np.ix_(used, there)] = shares
+            if seen > wanted:
+                continue
+            wanted = min(wanted, seen) * CLOSER
+            one = judge_l1_multinomial(problem, lane, p, tol, u.copy())
+            best = one if one.is_better_than(best) else best
+            if best.certificates[0].relative_gap <= tol * CLOSER or seen < ROUNDING:
+                break
+        if end.asked.is_set():
+            return best, steps, "interior-point"
+        pull = problem.along(best.dual)
+        cleared = np.where(np.abs(pull) < INSIDE * corner, 0.0, best.weights)
+        one, more = self._learn_one(lane, cleared, lane.strength, end)
+        is_good = one.certificates[0].converged or one.is_better_than(best)
+        return one if is_good else best, steps + more, "interior-point"
 
 
 class Approach:

@@ -45,6 +45,10 @@ TRIES = 4
 PATIENCE = 100
 #: Most steps of that, and sweeps from where it ends, which make small weights 0.
 STEPS, POLISH = 100, 40
+#: The relative gap up to which it starts from the weights found so far.
+NEAR = 0.01
+#: A weight whose column is pulled less than this share of its penalty is 0 at the optimum.
+INSIDE = 0.999
 #: What is too large for it: rows or columns, whichever are fewer; numbers; products of a step.
 MOST_EQUATIONS, MOST_NUMBERS, MOST_PRODUCTS = 2000, 20_000_000, 1e10
 #: Numbers of the tables that are judged at a time.
@@ -254,7 +258,7 @@ class L1Solver:
             problem.targets(lane)[used],
             c[used],
             fit_intercept=problem.fit_intercept,
-            start=self._as_read(best.weights[:, 0])[there],
+            start=self._as_read(self._start_inside(best)[:, 0])[there],
         )
         steps, wanted = 0, self.tol
         for steps, (w, some, seen) in enumerate(points, start=1):
@@ -272,15 +276,30 @@ class L1Solver:
                 break
         return best, steps
 
+    def _start_inside(self, found: Judgement) -> Floats:
+        """Return the weights to start from: what is far from the optimum is worse than none."""
+        near = found.certificates[0].relative_gap <= NEAR
+        return found.weights if near else np.zeros_like(found.weights)
+
     def _polished(self, lane: Lane, best: Judgement, aim: float, end: End) -> Judgement:
         """Return what some more sweeps find, where small weights become 0, if it converged too."""
         if end.asked.is_set():
             return best
+        best = self._cleared(lane, best)
         path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISH)
         one = self._judge([lane], path.some(slice(0, 1), self._columns))
         if not one.certificates[0].converged:
             one = self._proved(lane, one)
         return one if one.certificates[0].converged else best
+
+    def _cleared(self, lane: Lane, found: Judgement) -> Judgement:
+        """Return weights without those that the dual point says are 0, if they converged too."""
+        pull = self.problem.along(found.dual)[:, 0]
+        corner, _ = corner_and_curve(self.problem)
+        within = (pull if self.problem.penalty.positive else np.abs(pull)) < INSIDE * corner
+        weights = np.where(within[:, None], 0.0, found.weights)
+        one = self._judge([lane], weights, found.dual)
+        return one if one.certificates[0].converged else found
 
     def _proved(self, lane: Lane, found: Judgement) -> Judgement:
         """Return what a dual point proves that fits the weights better, if it is more."""

@@ -60,15 +60,18 @@ class SeparationError(ValueError):
         return SeparationError(self.verdict, self._what, self._remedy, self._places, names)
 
     def _message(self) -> str:
-        if self.verdict.kind == "separable":
+        some = ", ".join(map(repr, self.columns[:SHOWN]))
+        more = len(self.columns) - SHOWN
+        some += f" and {more} more" if more > 0 else ""
+        if self.verdict.kind == "separable" and not self.columns:
             how = (
                 f"the classes are separable (by a margin of {self.verdict.margin:.3g}), by all "
                 "columns together"
             )
+        elif self.verdict.kind == "separable":
+            together = "alone" if len(self.columns) == 1 else "together"
+            how = f"the classes are separable, by {some} {together}"
         else:
-            some = ", ".join(map(repr, self.columns[:SHOWN]))
-            more = len(self.columns) - SHOWN
-            some += f" and {more} more" if more > 0 else ""
             how = (
                 f"the classes are quasi-separable: {some} separate{'s' * (len(self.columns) == 1)} "
                 "them but for rows on the boundary"

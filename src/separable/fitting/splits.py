@@ -93,7 +93,22 @@ def read_splits(cv: Any, estimator: Any, X: Any, y: Any, groups: Any, n_rows: in
     splits = [_checked(train, test, n_rows, k) for k, (train, test) in enumerate(pairs)]
     if not splits:
         raise ValueError("cv gives no folds. It has to give at least one pair (train, test).")
+    if groups is not None:
+        _check_groups(np.asarray(groups), splits)
     return splits
+
+
+def _check_groups(groups: NDArray[Any], splits: list[Split]) -> None:
+    """Refuse folds that tear a group apart: groups are given to be held out together."""
+    labels, codes = np.unique(groups, return_inverse=True)
+    for k, split in enumerate(splits):
+        both = np.intersect1d(codes[split.train], codes[split.test])
+        if len(both):
+            raise ValueError(
+                f"Fold {k} trains on rows of group {labels[both].tolist()[0]!r} and holds others "
+                "of it out: this cv does not keep groups together. Give a number of folds, or a "
+                "splitter such as GroupKFold; or leave groups out."
+            )
 
 
 def _checked(train: Any, test: Any, n_rows: int, fold: int) -> Split:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.dependencies import column_powers, find_dependencies, independent_rows
+from separable.geometry.dependencies import (
+    column_powers,
+    find_dependencies,
+    independent_rows,
+    pivoted,
+)
 from separable.geometry.signs import rounding
 from separable.geometry.whole_numbers import pivot_columns, solve_whole, whole_columns
 
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.dependencies import Dependencies
 
-__all__ = ["proved_cancelling"]
+__all__ = ["proved_cancelling", "solved_cancelling"]
 
 #: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
 NEARLY = 1e-8
@@ -88,6 +93,33 @@ def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencie
     return found if is_solved else None
 
 
+def solved_cancelling(vectors: Floats, a: Floats) -> bool:
+    """Return whether multipliers close to a, all above 0, cancel few vectors of many columns.
+
+    Those of a basis are solved for in whole numbers, and the sum is worked out in every column: the
+    dependencies among so many columns need not be known.
+
+    Examples
+    --------
+    >>> wide = np.random.default_rng(0).standard_normal((2, 3000))
+    >>> solved_cancelling(np.vstack([wide, -wide]), np.ones(4))
+    True
+    >>> solved_cancelling(np.vstack([wide, -wide[:1]]), np.ones(3))
+    False
+    """
+    if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
+        return False
+    power = column_powers(vectors)
+    _, order, rank = pivoted(vectors * power)
+    if rank > SOLVED:
+        return False
+    part = (vectors * power)[:, order[:rank]]
+    solved = _solved(part, a, independent_rows(part, rank, a))
+    if solved is None or not all(number > 0 for number in solved):
+        return False
+    return not (np.array(solved, dtype=object) @ whole_columns(vectors)[0]).any()
+
+
 def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     """Bound the change of the multipliers of the basis that makes the sum 0.
 
@@ -121,10 +153,20 @@ def _heaviest_basis(part: Floats, a: Floats) -> Places:
 
 def _solves(part: Floats, a: Floats, basis: Places) -> bool:
     """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
+    solved = _solved(part, a, basis)
+    return solved is not None and all(number > 0 for number in solved)
+
+
+def _solved(part: Floats, a: Floats, basis: Places) -> list[int] | None:
+    """Return a multiple of multipliers that cancel, whole: those of the basis are solved for."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])
     others = np.ones(len(a), bool)
     others[basis] = False
     right = -(multipliers[others, 0] @ wholes[others])
-    solved = solve_whole(wholes[basis].T, np.asarray(right))
-    return solved is not None and all(number > 0 for number in solved[0])
+    found = solve_whole(wholes[basis].T, np.asarray(right))
+    if found is None:
+        return None
+    solved = multipliers[:, 0] * found[1]
+    solved[basis] = found[0]
+    return [int(number) for number in solved]

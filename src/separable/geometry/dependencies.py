@@ -48,6 +48,8 @@ FLAT = 1e-9
 DENOMINATOR, CLOSE = 2000, 1e-9
 #: The most independent rows that are eliminated in whole numbers.
 ELIMINATED = 130
+#: Up to this rank it is done again where floats took the rank for lower.
+CORRECTED = 40
 #: The most numbers of vectors that are checked in whole numbers.
 CHECKED = 1 << 23
 #: The most numbers of all null vectors.
@@ -112,8 +114,8 @@ def find_dependencies(vectors: Floats) -> Dependencies | None:
 
 def is_wide(vectors: Floats) -> bool:
     """Return whether columns are so many more than vectors that dependencies are not written."""
-    size = vectors.shape[1]
-    return (size - len(vectors)) * size > MOST_NULL
+    count, size = vectors.shape
+    return bool((size - count) * size > MOST_NULL)
 
 
 def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
@@ -229,7 +231,7 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
         missed = next((found for found in (_outside(wholes, u) for u in basis) if len(found)), None)
         if missed is None:
             break
-        if len(chosen) == ELIMINATED:
+        if len(chosen) >= min(CORRECTED, ELIMINATED):
             return None
         chosen = np.append(chosen, missed[0])
     powers = [Fraction(2) ** -int(e) for e in exponents]

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats
 
-__all__ = ["NONE", "NOT_ENDED", "Settled", "settle"]
+__all__ = ["NONE", "Settled", "settle"]
 
 #: Of the largest: a multiplier below is 0. The first share that leads to a proof is right.
 NONE = (1e-10, 1e-6)
-#: Why nothing is known where a search has not ended.
-NOT_ENDED = "the search ran out of steps: some rows are close to every hyperplane that comes near."
+#: Of the size of its terms: what a sum that cancels may leave; more is no end, and proves nothing.
+CLEAN, UNFINISHED = 1e-12, 1e-8
 #: Of the largest eigenvalue of the products of vectors: one below belongs to a direction left.
 FLAT = 1e-13
 
@@ -74,7 +74,9 @@ def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
             return Settled(found.u, a, boundary, first)
         if not found.ended:
             return Settled(None, a, boundary, first, ended=False)
-        a = _joined(cone, a, found.a, none)
+        a, left = _joined(cone, a, found.a, none)
+        if left > UNFINISHED:
+            return Settled(None, a, boundary, first, ended=False)
         first = first if first.any() else a
         before = boundary.sum()
         basis, boundary = find_orthogonal(cone, np.flatnonzero(a))
@@ -83,8 +85,28 @@ def settle(cone: ConeRows, none: float = NONE[0]) -> Settled:
         face = Face(cone, basis, ~boundary)
 
 
-def _joined(cone: ConeRows, before: Floats, found: Floats, none: float) -> Floats:
-    """Return multipliers of both sets of vectors that cancel, and not only in directions left."""
+def _joined(cone: ConeRows, before: Floats, found: Floats, none: float) -> tuple[Floats, float]:
+    """Return multipliers of both sets of vectors that cancel, and what their sum leaves.
+
+    Multipliers that are nothing but rounding spoil it, so the smallest share is tried at which the
+    others cancel.
+    """
+    best = np.zeros(cone.size), np.inf
+    for share in NONE:
+        if share < none:
+            continue
+        joined = _joined_at(cone, before, found, share)
+        size = np.sqrt(np.diag(cone.gram(joined)) * joined.sum())
+        left = np.abs(cone.sums(joined)) / np.where(size > 0, size, 1.0)
+        worst = float(left.max(initial=0.0))
+        best = (joined, worst) if worst < best[1] else best
+        if worst <= CLEAN:
+            break
+    return best
+
+
+def _joined_at(cone: ConeRows, before: Floats, found: Floats, none: float) -> Floats:
+    """Return multipliers that cancel, and not only in directions left."""
     found = np.where(found > none * found.max(), found, 0.0)
     found = found / found.max()
     if before.any():

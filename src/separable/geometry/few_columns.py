@@ -26,7 +26,9 @@ NUMBERS = 1_000_000
 EACH = 20
 
 
-def few_columns(cone: ConeRows, u: Floats, boundary: Places, column: Places) -> Floats | None:
+def few_columns(
+    cone: ConeRows, u: Floats, boundary: Places, column: Places, most: int = NUMBERS
+) -> Floats | None:
     """Return a direction with fewer columns than u, or None if none is found.
 
     Parameters
@@ -39,6 +41,8 @@ def few_columns(cone: ConeRows, u: Floats, boundary: Places, column: Places) -> 
         May be empty.
     column : ndarray of int, shape (D,)
         The column that each coordinate is of; -1 for intercepts, which cost nothing.
+    most : int
+        The most numbers of vectors that are written out.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def few_columns(cone: ConeRows, u: Floats, boundary: Places, column: Places) -> 
     array([0])
     """
     used = np.unique(column[(u != 0) & (column >= 0)])
-    if len(used) < 2 or cone.size * cone.dimension > NUMBERS:
+    if len(used) < 2 or cone.size * cone.dimension > most:
         return None
     asked = _Asked(cone, boundary, column)
     weight = np.abs(u) / asked.power

@@ -11,12 +11,16 @@ from separable.geometry.dependencies import column_powers, independent_rows
 from separable.geometry.orthogonal import spanning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from separable.geometry.cone_rows import ConeRows, Floats, Places
 
-__all__ = ["few_multipliers"]
+__all__ = ["cancelling", "few_multipliers"]
 
 #: So many vectors, or 4 D, are few.
 FEW = 1000
+#: The most numbers of vectors that are looked at for a circle.
+NUMBERS = 1 << 22
 #: Of the sum that is to be cancelled: what may be left, as rounding.
 LEFT = 1e-9
 
@@ -45,6 +49,36 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
             return found
         size *= 4
     return chosen, a[chosen]
+
+
+def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Places, Floats]]:
+    """Yield vectors and multipliers that may prove that nothing separates, the best first."""
+    yield few_multipliers(cone, a)
+    yield few_multipliers(cone, first)
+    yield _circle(cone, a)
+
+
+def _circle(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+    """Return few vectors that cancel: the heaviest, and those whose sum is its opposite.
+
+    None of them if there are too many numbers, or if floats find no such sum.
+    """
+    chosen = np.flatnonzero(a)
+    nothing = np.zeros(0, np.intp), np.zeros(0)
+    vectors = cone.take_occupied(chosen)[0] if len(chosen) <= FEW else np.zeros((0, 0))
+    if not 0 < vectors.size <= NUMBERS:
+        return nothing
+    vectors = vectors * column_powers(vectors)
+    first = int(np.argmax(a[chosen]))
+    others = np.delete(np.arange(len(chosen)), first)
+    try:
+        found, left = nnls(vectors[others].T, -vectors[first])
+    except RuntimeError:  # too many steps
+        return nothing
+    if left > LEFT * np.abs(vectors[first]).max(initial=0.0):
+        return nothing
+    used = found > 0
+    return chosen[np.append(first, others[used])], np.append(1.0, found[used])
 
 
 def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places, Floats] | None:

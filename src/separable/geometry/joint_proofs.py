@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["JointOverlap", "JointQuasiSeparation", "JointSeparation"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointSeparation(Separation):
     """(w_y - w_k).x + b_y - b_k > 0 for every row, y its class, and every other class k.
 
@@ -46,7 +46,7 @@ class JointSeparation(Separation):
     pair: tuple[int, int] = (0, 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointQuasiSeparation(QuasiSeparation):
     """(w_y - w_k).x + b_y - b_k >= 0, above 0 for some, and multipliers: never above 0 for all.
 
@@ -66,7 +66,7 @@ class JointQuasiSeparation(QuasiSeparation):
     intercept: Floats  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointOverlap(Overlap):
     """Multipliers a > 0 with sum a (e_y - e_k) (x) (x, 1) = 0 on vectors of full rank.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.geometry.facial_reduction import NONE, NOT_ENDED
-from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.facial_reduction import NONE
+from separable.geometry.few_multipliers import cancelling, few_multipliers
 from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
 from separable.geometry.joint_rows import JointRows
 from separable.geometry.labelled_rows import read_labelled
@@ -20,8 +20,9 @@ from separable.geometry.proof_checks import (
     separates,
     separates_weakly,
 )
+from separable.geometry.reasons import NOT_CANCELLING, NOT_ENDED, TOO_CLOSE, not_exact
 from separable.geometry.row_generation import settle_many
-from separable.geometry.search import AGAIN, search, settle_closely
+from separable.geometry.search import AGAIN, CLOSELY, search, settle_closely
 from separable.geometry.signed_rows import SignedRows
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_few
@@ -41,6 +42,8 @@ __all__ = ["JointVerdict", "joint_verdict"]
 
 #: What rounding may take from a margin that is computed again.
 SLACK = 1e-9
+#: What is counted in place of rows.
+PAIRS = "pairs of a row and another class"
 #: Newton's steps take matrices of at most so many weights of all classes.
 NEWTON = 3000
 
@@ -53,6 +56,8 @@ class JointVerdict(Verdict):
     decides whether multinomial logistic regression without a penalty has a finite solution.
     """
 
+    _counted: ClassVar[str] = PAIRS
+
     def verify(self, X: Any, y: Any, *, exact: bool = False) -> bool:
         """Check the proof against data, and nothing else; see `Verdict.verify`."""
         data = read_labelled(X, y)
@@ -62,7 +67,8 @@ class JointVerdict(Verdict):
             return False
         cone = JointRows.of(data.rows, data.label, len(data.classes), self.fit_intercept)
         try:
-            return self._proves(cone, data, exact)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
+                return self._proves(cone, data, exact)
         except (ValueError, IndexError):  # a proof of other rows
             return False
 
@@ -95,10 +101,11 @@ def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> 
 
 
 def _decide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
+    decision: Decision = "undecided", NOT_ENDED, None
     for settled in _searches(cone):
         if not settled.ended:
-            decision = "undecided", NOT_ENDED, None
-        elif settled.u is None:
+            continue
+        if settled.u is None:
             decision = _overlap(cone, settled)
         elif settled.a.any():
             decision = _quasi(cone, settled.u, settled, data)
@@ -116,7 +123,9 @@ def _searches(cone: JointRows) -> Iterator[Settled]:
         found = settle_many(seen, none)
         yield found if found.u is None else replace(found, u=seen.raw(found.u))
         if cone.size * cone.dimension > AGAIN:
-            return
+            break
+    if cone.size * cone.dimension > CLOSELY:
+        return
     yield from settle_closely(cone)
 
 
@@ -147,7 +156,7 @@ def _overlap(cone: JointRows, settled: Settled) -> Decision:
     chosen, a = few_multipliers(cone, settled.a)
     rank = full_rank(cone, chosen, a, exact=False)
     if rank is None:
-        return "undecided", "the multipliers found do not provably cancel.", None
+        return "undecided", NOT_CANCELLING, None
     proof = JointOverlap(cone.pairs(chosen), a, rank)
     return "overlap", "rows of the classes mix in every direction.", proof
 
@@ -156,22 +165,17 @@ def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> 
     boundary = np.flatnonzero(settled.boundary)
     tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
-        reason = (
-            f"weights leave {len(boundary)} pairs of a row and a class on their boundary as far as "
-            "floats see, but none were found that do so exactly."
-        )
-        return "undecided", reason, None
-    for found in (settled.a, settled.first):
-        chosen, a = few_multipliers(cone, found)
+        return "undecided", not_exact(len(boundary), PAIRS), None
+    for chosen, a in cancelling(cone, settled.a, settled.first):
         if cancels(cone, chosen, a, exact=False):
             break
     else:
-        return "undecided", "the multipliers found do not provably cancel.", None
+        return "undecided", NOT_CANCELLING, None
     weights, b = cone.unpacked(tidy[0])
     columns = np.flatnonzero(weights.any(axis=0)).tolist()
     names = tuple(j if data.names is None else data.names[j] for j in columns)
     proof = JointQuasiSeparation(weights, b, cone.pairs(tidy[1]), names, cone.pairs(chosen), a)
-    reason = "weights have no row on a wrong side, but some rows are on a boundary for any such."
+    reason = "weights have no row on a wrong side, but all such have rows on a boundary."
     return "quasi-separable", reason, proof
 
 
@@ -179,7 +183,7 @@ def _separated(
     cone: JointRows, u: Floats, data: LabelledRows, fit_intercept: bool, precision: float
 ) -> Decision:
     if not separates(cone, u):
-        return "undecided", "the weights found are too close to some rows for floats.", None
+        return "undecided", TOO_CLOSE, None
     weights, b = cone.unpacked(u)
     margins = _margins(cone, u, weights)
     bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
@@ -191,7 +195,9 @@ def _separated(
 def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
     """Return how far each row is from the nearest boundary."""
     pairs = cone.pairs(np.arange(cone.size))
-    norms = np.linalg.norm(weights[:, None] - weights[None], axis=2)
+    apart = weights[:, None] - weights[None]
+    _, power = np.frexp(np.abs(apart).max())  # squares of these overflow, or vanish
+    norms = np.ldexp(np.linalg.norm(np.ldexp(apart, -power), axis=2), power)
     length = norms[cone.label[pairs[:, 0]], pairs[:, 1]]
     with np.errstate(divide="ignore"):
         distances: Floats = (cone.scores(u) / length).reshape(len(cone.label), -1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.geometry.cancelling import proved_cancelling
+from separable.geometry.cancelling import proved_cancelling, solved_cancelling
 from separable.geometry.dependencies import find_dependencies, is_wide, solved_pivots
 from separable.geometry.orthogonal import spanning
 from separable.geometry.signs import exact_signs
@@ -56,7 +56,10 @@ def full_rank(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> int 
 
 def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:
     """Return whether multipliers close to a cancel: nothing separates strictly."""
-    return proved_cancelling(cone.take_occupied(chosen)[0], a, exact=exact) is not None
+    vectors = cone.take_occupied(chosen)[0]
+    if is_wide(vectors):
+        return solved_cancelling(vectors, a)
+    return proved_cancelling(vectors, a, exact=exact) is not None
 
 
 def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> bool:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlap", "Proof", "QuasiSeparation", "Separation"]
 
+#: So many values are shown one by one.
+SHOWN = 12
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """What all proofs have in common.
 
@@ -42,9 +45,21 @@ class Proof:
             return False
         return bool(finite and all(((array >= 0) & (array < n)).all() for array in places))
 
+    def __repr__(self) -> str:
+        told = (f"{each.name}={_short(getattr(self, each.name))}" for each in fields(self))
+        return f"{type(self).__name__}({', '.join(told)})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def _short(value: Any) -> str:
+    """Return an array or a tuple of many as how many there are; `to_dict` has them all."""
+    many = np.size(value) if isinstance(value, np.ndarray | tuple) else 0
+    if many > SHOWN:
+        return f"<{' x '.join(map(str, np.shape(value)))} values>"
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def _plain(value: Any) -> Any:
@@ -53,7 +68,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Separation(Proof):
     """y (w.x + b) > 0 for every row.
 
@@ -86,7 +101,7 @@ class Separation(Proof):
     multipliers: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuasiSeparation(Proof):
     """y (w.x + b) >= 0 for every row, above 0 for some, and multipliers: never above 0 for all.
 
@@ -113,7 +128,7 @@ class QuasiSeparation(Proof):
     multipliers: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Overlap(Proof):
     """Multipliers a > 0 with sum a y (x, 1) = 0 on rows of full rank: nothing separates weakly.
 

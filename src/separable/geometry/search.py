@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.widest_margin import Bracket
 
-__all__ = ["AGAIN", "Found", "search", "settle_closely"]
+__all__ = ["AGAIN", "CLOSELY", "Found", "search", "settle_closely"]
 
 #: Newton's steps take matrices of at most so many columns, or rows; where single columns have
 #: cleared other rows and there is nothing else to ask, of a few more.
 NEWTON, NEWTON_REST = 1500, 2500
-#: The most numbers that are searched a second time, if the first search leads to no proof.
-AGAIN = 1_000_000
+#: The most numbers that are searched a second time, if the first search leads to no proof, and that
+#: are looked at closely then.
+AGAIN, CLOSELY = 100_000, 1_000_000
 #: So few numbers are written out first.
 TINY = 1 << 14
 #: More columns, and numbers, are first passed over by rows.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.facial_reduction import NONE, NOT_ENDED
-from separable.geometry.few_multipliers import few_multipliers
+from separable.geometry.facial_reduction import NONE
+from separable.geometry.few_multipliers import cancelling, few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, full_rank, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.search import AGAIN, Found, search, settle_closely
+from separable.geometry.reasons import NOT_CANCELLING, NOT_ENDED, TOO_CLOSE, not_exact
+from separable.geometry.search import AGAIN, CLOSELY, Found, search, settle_closely
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_few
@@ -81,6 +82,7 @@ def separability(
     separable: every row is on its side of the hyperplane.
       4 rows, 2 columns, classes [0, 1]
       margin 0.353553, at most 0.353553 is possible
+      logistic regression without a penalty has no finite solution
     >>> separability(X, [0, 1, 1, 0]).kind
     'overlap'
     """
@@ -134,7 +136,9 @@ def _searches(cone: SignedRows) -> Iterator[Found]:
         found = search(cone, none)
         yield found
         if found.settled is None or cone.size * cone.dimension > AGAIN:
-            return
+            break
+    if found.settled is None or cone.size * cone.dimension > CLOSELY:
+        return
     for settled in settle_closely(cone):
         yield Found(settled)
 
@@ -173,7 +177,7 @@ def _separated(
     best = widest_margin(cone, start, precision, passes)
     found = next((each for each in (best, start) if separates(cone, each.u)), None)
     if found is None:
-        return "undecided", "the hyperplane found is too close to some rows for floats.", None
+        return "undecided", TOO_CLOSE, None
     if found.margin <= 0:  # by less than rounding
         found = exact_margins(cone, found)
     support = np.flatnonzero(best.a)
@@ -188,22 +192,16 @@ def _quasi(
     boundary = np.flatnonzero(settled.boundary)
     tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
-        return (
-            "undecided",
-            f"a direction leaves {len(boundary)} rows on its boundary as far as floats see, but "
-            "none was found that does so exactly.",
-            None,
-        )
-    for found in (settled.a, settled.first):
-        rows, a = few_multipliers(cone, found)
+        return "undecided", not_exact(len(boundary), "rows"), None
+    for rows, a in cancelling(cone, settled.a, settled.first):
         if cancels(cone, rows, a, exact=False):
             break
     else:
-        return "undecided", "the multipliers found do not provably cancel.", None
+        return "undecided", NOT_CANCELLING, None
     w, b = _split(cone, tidy[0])
     columns = tuple(j if data.names is None else data.names[j] for j in np.flatnonzero(w).tolist())
     proof = QuasiSeparation(w, b, tidy[1], columns, rows, a)
-    reason = "a hyperplane has no row on its wrong side, but some rows are on it for any such."
+    reason = "a hyperplane has no row on its wrong side, but each such has rows on it."
     return "quasi-separable", reason, proof
 
 
@@ -211,7 +209,7 @@ def _overlap(cone: SignedRows, settled: Settled) -> tuple[str, str, Proof | None
     rows, a = few_multipliers(cone, settled.a)
     rank = full_rank(cone, rows, a, exact=False)
     if rank is None:
-        return "undecided", "the multipliers found do not provably cancel.", None
+        return "undecided", NOT_CANCELLING, None
     return "overlap", "rows of both classes mix in every direction.", Overlap(rows, a, rank)
 
 

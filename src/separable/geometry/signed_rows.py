@@ -90,7 +90,10 @@ class SignedRows:
     @cached_property
     def _sparse(self) -> Any:
         # a copy of the indices, too: SciPy sorts them in place when it takes absolute values
-        return self.rows.astype(np.dtype(np.float64)).to_matrix().copy()
+        matrix = self.rows.astype(np.dtype(np.float64)).to_matrix().copy()
+        if self.scale is not None:
+            matrix.data *= self.scale[matrix.indices]
+        return matrix
 
     @cached_property
     def _kept(self) -> NDArray[np.float64] | None:
@@ -119,7 +122,6 @@ class SignedRows:
     def _product(self, u: Floats, absolute: bool) -> Floats:
         w, b = self._split(u)
         if self.is_sparse:
-            w = w if self.scale is None else w * self.scale
             matrix = abs(self._sparse) if absolute else self._sparse
             product: Floats = matrix @ w
         else:
@@ -149,7 +151,6 @@ class SignedRows:
         if self.is_sparse:
             matrix = abs(self._sparse) if absolute else self._sparse
             total: Floats = matrix.T @ signed
-            total = total if self.scale is None else total * self.scale
         else:
             total = np.zeros(self._d)
             for here, block in self._blocks():
@@ -168,9 +169,6 @@ class SignedRows:
             products[:d, d:] = np.asarray(weighed.sum(axis=0)).reshape(-1, 1)[
                 :, : self.fit_intercept
             ]
-            if self.scale is not None:
-                products[:d, :d] *= self.scale * self.scale[:, None]
-                products[:d, d:] *= self.scale[:, None]
         else:
             for here, block in self._blocks():
                 self._add_block(products, block, c[here])
@@ -209,11 +207,9 @@ class SignedRows:
         return self._take_sparse(chosen, used), columns.astype(np.intp)
 
     def _take_sparse(self, chosen: Places, columns: Places | None) -> Floats:
-        part, scale = self._sparse[chosen], self.scale
-        if columns is not None:
-            part, scale = part[:, columns], None if scale is None else scale[columns]
-        some = part.toarray()
-        return self._signed(some if scale is None else some * scale, chosen)
+        part = self._sparse[chosen]
+        part = part if columns is None else part[:, columns]
+        return self._signed(part.toarray(), chosen)
 
     def _signed(self, some: Floats, chosen: Places) -> Floats:
         if self.fit_intercept:
@@ -224,8 +220,7 @@ class SignedRows:
     def kernel(self) -> Floats:
         """Return ZZ', shape (n, n)."""
         if self.is_sparse:
-            matrix = self._sparse if self.scale is None else self._sparse * self.scale
-            products = (matrix @ matrix.T).toarray()
+            products = (self._sparse @ self._sparse.T).toarray()
         else:
             every = np.vstack([block for _, block in self._blocks()])
             products = every @ every.T

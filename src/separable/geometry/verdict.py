@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,12 @@ __all__ = ["Verdict"]
 
 #: Names of columns that a text shows.
 SHOWN = 5
+#: What follows for logistic regression.
+LOGISTIC = {
+    "separable": "logistic regression without a penalty has no finite solution",
+    "quasi-separable": "logistic regression without a penalty has no finite solution",
+    "overlap": "logistic regression without a penalty has a solution",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +55,9 @@ class Verdict:
     classes: NDArray[Any]
     fit_intercept: bool
     shape: tuple[int, int]
+
+    #: What a proof counts.
+    _counted: ClassVar[str] = "rows"
 
     @property
     def separable(self) -> bool | None:
@@ -145,11 +154,12 @@ class Verdict:
             names = ", ".join(map(str, proof.columns[:SHOWN]))
             more = len(proof.columns) - SHOWN
             lines.append(
-                f"  {len(proof.boundary)} rows on the boundary; columns {names}"
+                f"  {len(proof.boundary)} {self._counted} on the boundary; columns {names}"
                 + (f" and {more} more" if more > 0 else "")
             )
         elif isinstance(proof, Overlap):
-            lines.append(f"  {len(proof.rows)} rows of rank {proof.rank} cancel")
+            lines.append(f"  {len(proof.rows)} {self._counted}, of rank {proof.rank}, cancel")
+        lines += [f"  {LOGISTIC[self.kind]}"] if self.kind in LOGISTIC else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +23,15 @@ __all__ = ["tidy_direction", "tidy_few"]
 
 #: Binary digits that coordinates are rounded to, the first that does.
 DIGITS = (2, 6, 14, 30, 53)
+#: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
+FEWER = 100_000
+#: Of the largest: a part of a direction that is smaller may be rounding.
+ROUNDING = 1e-12
 
 
-def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats, Places] | None:
+def tidy_direction(
+    cone: ConeRows, u: Floats, boundary: Places, only: Places | None = None
+) -> tuple[Floats, Places] | None:
     """Return a direction close to u, in floats that are exact where they can be, and its boundary.
 
     Parameters
@@ -34,6 +41,8 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     u : ndarray, shape (D,)
         z.u is above 0 but on the boundary, where it is about 0.
     boundary : ndarray of int
+    only : ndarray of int, optional
+        The coordinates that may not be 0. None: all.
 
     Returns
     -------
@@ -43,11 +52,14 @@ def tidy_direction(cone: ConeRows, u: Floats, boundary: Places) -> tuple[Floats,
     if _is_short(u) and separates_weakly(cone, u, boundary):
         return u, boundary
     some = spanning(cone, boundary)
-    found = find_dependencies(cone.take(some)) if _are_few(cone, some) else None
+    only = np.arange(cone.dimension) if only is None else only
+    found = find_dependencies(cone.take(some)[:, only]) if _are_few(cone, some) else None
     if found is not None and found.null:
-        null, factors = _sparse_parts(cone, found.null, u, boundary)
-        for digits in DIGITS:
-            floats = _floats(_sum(null, [_short(factor, digits) for factor in factors]))
+        null, factors = _sparse_parts(cone, found.null, u, boundary, only)
+        floats = np.zeros(cone.dimension)
+        for some_factors, digits in product(factors, DIGITS):
+            exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
+            floats[only] = _floats(exact)
             if separates_weakly(cone, floats, boundary):
                 return floats, boundary
     return (u, boundary) if separates_weakly(cone, u, boundary) else None
@@ -60,8 +72,10 @@ def tidy_few(
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
         return None
-    fewer = few_columns(cone, tidy[0], boundary, column)
-    return tidy if fewer is None else tidy_direction(cone, fewer, boundary) or tidy
+    fewer = few_columns(cone, tidy[0], boundary, column, FEWER)
+    if fewer is None:
+        return tidy
+    return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
 
 
 def _are_few(cone: ConeRows, some: Places) -> bool:
@@ -76,16 +90,17 @@ def _is_short(u: Floats) -> bool:
 
 
 def _sparse_parts(
-    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places
-) -> tuple[list[Sequence[Fraction]], Floats]:
+    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places, only: Places
+) -> tuple[list[Sequence[Fraction]], list[Floats]]:
     """Return directions of few columns first, and factors whose sum of them does what u does.
 
+    Factors come without those that may be rounding, and then with them.
     Directions may differ by one in which no vector has a part, as columns of a one-hot code do
     beside an intercept: of such only the shortest are taken.
     """
     off = np.ones(cone.size, bool)
     off[boundary] = False
-    vectors = cone.take(spanning(cone, np.flatnonzero(off)))
+    vectors = cone.take(spanning(cone, np.flatnonzero(off)))[:, only]
     power = column_powers(vectors)
     order = [_of_size_one(vector, power) for vector in null]
     order.sort(key=lambda vector: sum(number != 0 for number in vector))
@@ -100,8 +115,10 @@ def _sparse_parts(
         chosen.append(place)
         unit = left[:, place] / length
         left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
-    factors = np.linalg.lstsq(parts[:, chosen], vectors @ u, rcond=None)[0]
-    return [order[place] for place in chosen], factors
+    factors = np.linalg.lstsq(parts[:, chosen], vectors @ u[only], rcond=None)[0]
+    part = np.abs(factors) * np.abs(parts[:, chosen]).max(axis=0)
+    large = np.where(part > ROUNDING * part.max(initial=0.0), factors, 0.0)
+    return [order[place] for place in chosen], [large, factors]
 
 
 def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
@@ -113,8 +130,10 @@ def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
     return [number * factor if number else number for number in vector]
 
 
-def _sum(vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction]) -> list[Fraction]:
-    total = [Fraction(0)] * len(vectors[0])
+def _sum(
+    vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction], size: int
+) -> list[Fraction]:
+    total = [Fraction(0)] * size
     for vector, factor in zip(vectors, factors, strict=True):
         if factor:
             total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]

@@ -34,6 +34,9 @@ __all__ = ["BoundaryDisplay"]
 
 #: Points of a side of the grid on which curved boundaries are followed.
 GRID = 400
+#: Newton's steps from there to the curve itself; slopes are over this share of a cell.
+STEPS, SLOPE = 3, 0.01
+TINY = 1e-300
 #: Scores so little above the margin, relative to it, are on it.
 ON = 1e-3
 #: Labels of axes have so many characters at most, over several lines.
@@ -268,7 +271,28 @@ class BoundaryDisplay(Display):
         found: list[Any] = []
         for lead in leads:
             found += contour_generator(x, y, lead).lines(level)
-        return found
+        return [self._onto(line, level) for line in found] if len(leads) == 1 else found
+
+    def _onto(self, line: Floats, level: float) -> Floats:
+        """Move points of a curve from where the grid has a level to where the score is that level.
+
+        Newton's steps along the slope; a point stays where it is unless its score comes nearer.
+        """
+        score, cell = self.scene.score, np.ptp(self.box, axis=0) / GRID
+        points, off = line, score(line)[:, 0] - level
+        for _ in range(STEPS):
+            sides = [
+                score(points + side)[:, 0] - score(points - side)[:, 0]
+                for side in np.diag(SLOPE * cell)
+            ]
+            slope = np.stack(sides, axis=1) / (2 * SLOPE)  # by cell
+            steep = np.maximum((slope**2).sum(axis=1), TINY)
+            moved = points - np.clip((off / steep)[:, None] * slope, -1.0, 1.0) * cell
+            left = score(moved)[:, 0] - level
+            nearer = np.abs(left) < np.abs(off)
+            points = np.where(nearer[:, None], moved, points)
+            off = np.where(nearer, left, off)
+        return points
 
     def _grid_leads(self) -> tuple[Floats, Floats, list[Floats]]:
         """Return a grid and how much each class leads there; of two classes the score."""

@@ -164,4 +164,4 @@ def _spread_label(direction: Floats, names: Sequence[str] | None, step: int) -> 
     share = float(direction[most] ** 2)
     if share < MOSTLY:
         return label
-    return f"{label} ({share:.0%} {shortened(feature_name(names, most))})"
+    return f"{label}, {share:.0%} of it {shortened(feature_name(names, most))}"

@@ -1,0 +1,62 @@
+"""The columns that are responsible are few where few do it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from separable import LogisticRegression
+from separable.geometry import SeparationError, separability
+
+
+def table(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 6))
+    X[:, 3] = np.exp(9 + X[:, 3])  # of another size
+    X[:, 5] = rng.random(n) < 0.05
+    return X, rng
+
+
+def test_a_class_that_one_column_tells_names_that_column():
+    X, rng = table()
+    y = np.where(X[:, 5] == 1, "rare", rng.choice(["a", "b"], len(X)))
+    verdict = separability(X, y)
+    assert verdict.kind == "quasi-separable"
+    assert verdict.proof.columns == (5,)
+    assert verdict.verify(X, y, exact=True)
+    left = verdict.proof.boundary
+    assert set(y[left[:, 0]]) == {"a", "b"}
+    assert not (verdict.classes[left[:, 1]] == "rare").any()
+    assert f"{len(left)} pairs of a row and another class on the boundary" in verdict.to_text()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_column_that_separates_alone_is_named(classes):
+    X, rng = table()
+    X[:, 2] = 4.0 * rng.permuted(np.arange(len(X)) % classes) + rng.uniform(-1, 1, len(X))
+    y = np.rint(X[:, 2] / 4).astype(int)
+    names = ["age", "bmi", "leak", "income", "dose", "flag"]
+    with pytest.raises(SeparationError, match="separable, by 'leak' alone, so") as told:
+        LogisticRegression(C=np.inf).fit(pd.DataFrame(X, columns=names), y)
+    assert told.value.columns == ("leak",)
+    assert told.value.verdict.separable
+
+
+def test_two_columns_that_separate_together_are_named():
+    X, rng = table()
+    y = rng.integers(0, 2, len(X))
+    X[:, 4] = 3 * X[:, 4]
+    X[:, 0] = X[:, 4] + np.where(y == 1, 0.2, -0.2)
+    with pytest.raises(SeparationError, match="separable, by 'x0', 'x4' together"):
+        LogisticRegression(C=np.inf).fit(X, y)
+
+
+def test_where_all_columns_are_needed_all_are_meant():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 3))
+    y = (X.sum(axis=1) > 0).astype(int)
+    X += np.where(y == 1, 0.01, -0.01)[:, None]
+    with pytest.raises(SeparationError, match="by all columns together") as told:
+        LogisticRegression(C=np.inf).fit(X, y)
+    assert told.value.columns == ()
