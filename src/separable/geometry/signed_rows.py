@@ -299,7 +299,8 @@ def _column_view(
     """
     if rows.indptr is not None:
         largest = np.zeros(rows.n_features)
-        np.maximum.at(largest, np.asarray(rows.indices), np.abs(rows.values).astype(np.float64))
+        place = np.asarray(rows.indices, dtype=np.intp)  # NumPy is many times as quick with these
+        np.maximum.at(largest, place, np.abs(rows.values).astype(np.float64))
         return None, _inverse_powers(largest), largest > 0
     low = rows.values.min(axis=0).astype(np.float64)
     high = rows.values.max(axis=0).astype(np.float64)
@@ -318,8 +319,9 @@ def _is_shifted(rows: Rows) -> bool:
         return False
     counts = np.bincount(rows.indices, minlength=rows.n_features)
     high, low = np.full((2, rows.n_features), -np.inf)
-    np.maximum.at(high, rows.indices, rows.values)
-    np.maximum.at(low, rows.indices, -rows.values)
+    place, values = rows.indices.astype(np.intp), rows.values.astype(np.float64)
+    np.maximum.at(high, place, values)
+    np.maximum.at(low, place, -values)
     full = counts == rows.n_rows
     middle = np.abs(high[full] - low[full])
     return bool((middle > SHIFTED * (high[full] + low[full])).any())
