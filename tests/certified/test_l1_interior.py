@@ -143,7 +143,7 @@ def test_the_interior_point_can_be_stopped():
         return len(told) > 1 and number < told[-2]  # counted anew: another engine
 
     with pytest.warns(ConvergenceWarning, match="relative gap"):
-        ElasticNet(1e-3, l1_ratio=0.01, callback=callback).fit(X, X[:, 0] ** 2)
+        ElasticNet(1e-3, l1_ratio=0.01, max_iter=200, callback=callback).fit(X, X[:, 0] ** 2)
     assert told[-1] == 1 < told[-2]
 
 

@@ -118,7 +118,7 @@ class L1MultinomialSolver(L1Solver):
         """Passes after which an interior point takes over; all of them where none does."""
         most = self.request.max_iter
         suits = suits_softmax(*self.problem.rows.shape, self.problem.n_classes)
-        return most // 2 if suits and most > PATIENCE else most
+        return most - min(STEPS, most // 2) if suits and most > PATIENCE else most
 
     def _learn_inside_together(
         self, lane: Lane, found: Judgement, end: End

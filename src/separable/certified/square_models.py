@@ -12,7 +12,7 @@ import numpy as np
 from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
-from separable.certified.l1_solve import PATIENCE
+from separable.certified.l1_solve import PATIENCE, STEPS
 from separable.certified.problem import Columns
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
@@ -153,7 +153,9 @@ def models_of(
         Weights to start from.
     """
     order = np.argsort(-alphas, kind="stable")
-    most = request.max_iter // 2 if is_small and request.max_iter > PATIENCE else request.max_iter
+    most = request.max_iter
+    if is_small and most > PATIENCE:
+        most -= min(STEPS, most // 2)
     limits = limits_of(replace(request, max_iter=most), is_small=is_small)
     path = gram.path(alphas[order], penalty, limits, start)
     found = SquareModels.of(path)
