@@ -121,6 +121,24 @@ def test_signs_of_numbers_that_underflow():
     assert exact_signs(cone, np.array([1e-200, -1e-90])).tolist() == [-1]
 
 
+def test_signs_of_weights_that_floats_cannot_hold_together():
+    rows = np.array([[0.0, 2.0**700], [2.0**-700, 0.0], [2.0**-700, 2.0**700]])
+    cone = SignedRows(as_rows(rows), np.ones(3), False)
+    u = [Fraction(2) ** 700, -(Fraction(2) ** -700)]
+    assert exact_signs(cone, u).tolist() == [-1, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_that_depend_on_each_other_at_the_ends_of_floats(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (14, 2)).astype(float)
+    X = np.column_stack([X, X.sum(axis=1)])
+    y = np.r_[0, 1, rng.integers(0, 2, 12)]
+    verdict = separability(X * 2.0 ** np.array([-700, 0, 700]), y)
+    assert verdict.kind == separability(X, y).kind
+    assert verdict.verify(X * 2.0 ** np.array([-700, 0, 700]), y, exact=True)
+
+
 @settings(max_examples=60, deadline=None)
 @given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=4), elements=SMALL))
 def test_null_vectors_are_null_and_as_many_as_the_rank_leaves(A):

@@ -24,6 +24,8 @@ UNKNOWN = 2
 BLOCK, MOST = 1 << 18, 1 << 25
 #: The unit of rounding, half the distance of 1 and the next float64.
 UNIT = 2.0**-53
+#: Rounded weights below have fewer digits than others, or none.
+SMALL = 2.0**-1021
 #: The least positive float64: what a product that underflows may lose.
 LEAST = 5e-324
 
@@ -69,12 +71,16 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
         bound = rounding(cone.terms, magnitudes)
         signs = np.sign(scores)
         sure = (np.abs(scores) > bound) & np.isfinite(scores)
-    if not sure.all():
+    support = np.flatnonzero(seen)
+    if fractions is not None:
+        support = np.flatnonzero([number != 0 for number in fractions])
+    if fractions is not None and (np.abs(seen[support]) < SMALL).any():
+        sure[:] = False  # floats have lost digits of these, or all
+    elif not sure.all():
         below = _exact_below(cone, seen)
         sure |= magnitudes < below if fractions is None else (magnitudes == 0) & (below > 0)
     signs = np.where(sure, signs, UNKNOWN).astype(np.int8)
     unsure = np.flatnonzero(~sure)
-    support = np.flatnonzero(seen)
     if 0 < len(unsure) * len(support) <= MOST:
         if fractions is None:
             fractions = [Fraction(float(number)) for number in seen]
