@@ -134,3 +134,14 @@ def test_a_search_without_enough_steps_claims_nothing(monkeypatch):
     verdict = separability(X, y)
     assert verdict.kind == "undecided"
     assert "ran out of steps" in verdict.reason
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 37, 230, 242])  # the last three are closest
+def test_classes_that_only_rounding_separates_are_proved_or_undecided(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((9, 2))
+    X = np.hstack([X, X @ rng.standard_normal((2, 2))])
+    y = np.r_[np.arange(4), rng.integers(0, 4, 5)]
+    verdict = separability(X, y)
+    assert verdict.separable is None or verdict.verify(X, y)
+    assert verdict.margin >= 0

@@ -186,6 +186,8 @@ def _separated(
         return "undecided", TOO_CLOSE, None
     weights, b = cone.unpacked(u)
     margins = _margins(cone, u, weights)
+    if not margins.min() > 0:  # signs are proved, but no number of floats says by how much
+        return "undecided", TOO_CLOSE, None
     bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
     margin = float(margins.min())
     proof = JointSeparation(weights, b, margins, margin, bound, support, a, pair)
