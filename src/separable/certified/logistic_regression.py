@@ -22,6 +22,7 @@ from separable.model.parameters import (
     one_of,
 )
 from separable.model.probability import log_probabilities
+from separable.model.words import feature_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -258,7 +259,7 @@ class LogisticRegression(Logits):
         >>> passed = np.array([0, 0, 1, 0, 1, 1])
         >>> summary = LogisticRegression(C=np.inf).fit(hours, passed).summary()
         >>> [(line.name, round(line.value, 4), round(line.p, 4)) for line in summary.coefficients]
-        [('intercept', -4.2491, 0.2098), ('x1', 1.214, 0.1834)]
+        [('intercept', -4.2491, 0.2098), ('x0', 1.214, 0.1834)]
         """
         model = self._weights_only()
         check_level(self, level)
@@ -266,7 +267,8 @@ class LogisticRegression(Logits):
         if kept is None:
             raise ValueError(self._why_no_summary())
         names = checked_names(feature_names, model.n_features, "feature_names")
-        names = names or model.feature_names or [f"x{j + 1}" for j in range(model.n_features)]
+        names = names or model.feature_names
+        names = names or [feature_name(None, j) for j in range(model.n_features)]
         has_intercept = bool(self._as_learned("fit_intercept"))
         return summarise(kept, model, names, level=level, fit_intercept=has_intercept)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from separable.model.parameters import BOOL, Requirement
+from separable.model.words import feature_name
 from separable.moments.squares import SquaresRegressor
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class LeastSquares(SquaresRegressor):
             )
         if not 0 <= target < model.n_scores:
             raise ValueError(f"target must be in 0 ... {model.n_scores - 1}. Got {target!r}.")
-        names = [f"x{j + 1}" for j in range(model.n_features)]
+        names = [feature_name(None, j) for j in range(model.n_features)]
         return summarise(
             learned["design"],
             learned["kept"],
