@@ -11,10 +11,10 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss, mean_squared_error
 
 from separable import LinearModel, LogisticRegression, TextEncoder, load
-from separable.cli import reporting
 from separable.data import read
 from separable.datasets import PENGUINS
 from separable.geometry.verdict import Verdict
+from separable.report import writing
 from separable.report.contents import Absent, Contents, Measured, StrengthCurve, Tried
 from separable.select.learning_curve_results import LearningCurve
 
@@ -30,7 +30,7 @@ def told(monkeypatch):
         found.append(contents)
         Path(path).write_text("page")
 
-    monkeypatch.setattr(reporting, "write_report", keep)
+    monkeypatch.setattr(writing, "write_page", keep)
     return found
 
 

@@ -112,7 +112,7 @@ def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
     --------
     >>> from separable.plot.style import short_names
     >>> short_names(["sent at night, first week of May", "sent at night, third week of May"], 16)
-    ['… night, first…', '… night, third…']
+    ['…t night, first…', '…t night, third…']
     """
     texts = [_one_line(name) for name in names]
     long = [text for text in dict.fromkeys(texts) if len(text) > width]
