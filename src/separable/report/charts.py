@@ -24,6 +24,7 @@ __all__ = [
     "colour",
     "colour_scale",
     "dash",
+    "histogram",
     "named",
     "number_format",
     "rounded",
@@ -175,6 +176,36 @@ def rounded(values: Any, digits: int = 5) -> list[float | None]:
     """Return numbers in so many digits; None where they are none, which JSON has no word for."""
     array = np.asarray(values, dtype=np.float64)
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.tolist()]
+
+
+def histogram(edges: Any, counts: Any, title: str) -> Any:
+    """Return bars that count rows.
+
+    Parameters
+    ----------
+    edges : sequence of (low, high)
+        Of each bar.
+    counts : sequence of int
+    title : str
+        What is counted along the axis.
+    """
+    alt = altair()
+    values = [
+        {"a": low, "b": high, "n": int(n)}
+        for (low, high), n in zip(map(rounded, edges), counts, strict=True)
+    ]
+    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
+    axis = alt.Axis(grid=False, format=number_format([end for pair in edges for end in pair]))
+    return bars.encode(
+        x=alt.X("a:Q", bin="binned", title=title, axis=axis),
+        x2="b:Q",
+        y=alt.Y("n:Q", title="rows"),
+        tooltip=[
+            alt.Tooltip("a:Q", title="from"),
+            alt.Tooltip("b:Q", title="to"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+        ],
+    )
 
 
 def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:

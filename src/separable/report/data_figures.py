@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.report.charts import Figure, Table, altair, number_format, rounded, specification
+from separable.report.charts import Figure, Table, altair, histogram, specification
 from separable.report.words import as_percent, count, distinct, number, plural, sealed, shortened
 
 if TYPE_CHECKING:
@@ -61,26 +61,9 @@ def _classes(data: Data) -> Figure:
 
 
 def _bins(data: Data) -> Figure:
-    alt = altair()
-    edges = [rounded(pair) for pair in ((low, high) for low, high, _ in data.target_bins)]
-    values = [
-        {"a": a, "b": b, "n": int(n)}
-        for (a, b), (_, _, n) in zip(edges, data.target_bins, strict=True)
-    ]
-    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
     name = shortened(data.target, 40)
-    ends = [end for low, high, _ in data.target_bins for end in (low, high)]
-    axis = alt.Axis(grid=False, format=number_format(ends))
-    chart = bars.encode(
-        x=alt.X("a:Q", bin="binned", title=name, axis=axis),
-        x2="b:Q",
-        y=alt.Y("n:Q", title="rows"),
-        tooltip=[
-            alt.Tooltip("a:Q", title="from"),
-            alt.Tooltip("b:Q", title="to"),
-            alt.Tooltip("n:Q", title="rows", format=","),
-        ],
-    )
+    edges = [(low, high) for low, high, _ in data.target_bins]
+    chart = histogram(edges, [n for _, _, n in data.target_bins], name)
     return Figure(
         "target",
         f"Values of {name}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from separable.report.charts import (
     Key,
     Table,
     altair,
+    histogram,
     number_format,
     rounded,
     specification,
@@ -67,20 +69,7 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
     low, high = _ends(off)
     counts, edges = np.histogram(np.clip(off, low, high), bins=BINS, range=(low, high))
     beyond = int(np.count_nonzero((off < low) | (off > high)))
-    ends = rounded(edges)
-    values = [{"a": ends[k], "b": ends[k + 1], "n": int(n)} for k, n in enumerate(counts.tolist())]
-    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
-    axis = alt.Axis(grid=False, format=number_format(edges))
-    chart = bars.encode(
-        x=alt.X("a:Q", bin="binned", title=DIFFERENCE, axis=axis),
-        x2="b:Q",
-        y=alt.Y("n:Q", title="rows"),
-        tooltip=[
-            alt.Tooltip("a:Q", title="from"),
-            alt.Tooltip("b:Q", title="to"),
-            alt.Tooltip("n:Q", title="rows", format=","),
-        ],
-    )
+    chart = histogram(list(pairwise(edges.tolist())), counts.tolist(), DIFFERENCE)
     zero = alt.Chart(alt.Data(values=[{"a": 0}])).mark_rule(color="var(--ink)", strokeDash=[2, 3])
     told = [
         (f"{number(edges[k])} to {number(edges[k + 1])}", count(n))
