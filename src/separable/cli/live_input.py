@@ -1,4 +1,4 @@
-"""Standard input as it comes: blocks of whole records, each as soon as nothing more is waiting.
+"""Standard input or a pipe as it comes: whole records, as soon as nothing more is waiting.
 
 ``tail -f log.csv | separable predict model -`` answers row by row, while a large file that is piped
 in is taken in large blocks.
@@ -10,10 +10,11 @@ import io
 import re
 import select
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from separable.data.encodings import LONGEST_LINE
 from separable.data.sources import Input
+from separable.data.table import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,21 +33,23 @@ PAUSE = 0.02
 #: So much of the start is kept, to be looked at.
 START_BYTES = 1 << 20
 
-NAME = "standard input"
-
 
 class LiveInput:
-    """Standard input, of which the first bytes are there.
+    """A pipe, of which the first bytes are there.
 
     Parameters
     ----------
     stream : binary file
+    name : str
+        What to call it in messages.
     skip_rows, comment
         As in `separable.data.read`: what to leave out.
     """
 
-    def __init__(self, stream: Any, skip_rows: int = 0, comment: str | None = None) -> None:
-        self._stream, self._skip_rows = stream, skip_rows
+    def __init__(
+        self, stream: Any, name: str, skip_rows: int = 0, comment: str | None = None
+    ) -> None:
+        self._stream, self.name, self._skip_rows = stream, name, skip_rows
         self._comment = comment.encode() if comment else None
         self._data, self._start, self._ended = b"", b"", False
         self._fill()
@@ -58,14 +61,13 @@ class LiveInput:
 
     def as_input(self) -> Input:
         """Return everything, from its first byte to its last, to be read once."""
-        from separable.data.sources import inputs_of
-
-        rest = inputs_of(_Chained(self._data, self._stream))[0]
-        return replace(rest, name=NAME)
+        whole = _Chained(self._data, self._stream)
+        return Input.of_stream(lambda: whole, self.name, closes=False)
 
     def wait_for_rows(self, lines: int) -> None:
         """Wait until there are so many lines with something in them, or the end."""
         while not self._ended and not self._has(lines):
+            self._refuse_endless()
             self._fill()
         end = self._data.rfind(b"\n", 0, START_BYTES) + 1
         all_there = self._ended and len(self._data) <= START_BYTES
@@ -73,7 +75,7 @@ class LiveInput:
 
     def peeked(self, kind: Format, options: dict[str, Any]) -> Dataset:
         """Return the first rows, without taking them."""
-        return _read(self._start, kind, options)
+        return self._read(self._start, kind, options)
 
     def datasets(self, kind: Format, options: dict[str, Any]) -> Iterator[Dataset]:
         """Give the rows as they come; those of later blocks are read as the first one is.
@@ -86,14 +88,14 @@ class LiveInput:
         """
         prefix, line, dialect = b"", 0, None
         if not self._start.strip():
-            _read(self._start, kind, options)  # refuses it as it does an empty file
+            self._read(self._start, kind, options)  # refuses it as it does an empty file
         while True:
             block = self._block(dialect)
             if not block:
                 return
             if self._has_rows(block, first=dialect is None):
-                with _counting_lines(line):
-                    dataset = _read(prefix + block, kind, options)
+                with _counting_lines(self.name, line):
+                    dataset = self._read(prefix + block, kind, options)
                 yield dataset
                 if dialect is None and kind == "csv":
                     dialect = dataset.report.dialect
@@ -101,6 +103,11 @@ class LiveInput:
                     prefix = _preamble(block, options)
                     line -= prefix.count(b"\n")
             line += block.count(b"\n")
+
+    def _read(self, text: bytes, kind: Format, options: dict[str, Any]) -> Dataset:
+        from separable.data.reading import read_inputs
+
+        return read_inputs([Input(self.name, lambda: io.BytesIO(text))], kind, **options)
 
     def _block(self, dialect: Dialect | None) -> bytes:
         """Return the whole records that are there, waiting for one; nothing at the end."""
@@ -113,7 +120,16 @@ class LiveInput:
                 return block
             if self._ended:
                 return b""
+            self._refuse_endless()
             self._fill()
+
+    def _refuse_endless(self) -> None:
+        if len(self._data) > LONGEST_LINE:
+            raise TableError(
+                f"{self.name}: a record of more than {LONGEST_LINE >> 20} MiB. The file is "
+                "damaged or not text, or a quote is open that is never closed: say quoting=False "
+                "if quotes are text."
+            )
 
     def _fill(self) -> None:
         """Wait for some bytes, and take all that come at once."""
@@ -183,12 +199,6 @@ def _whole(data: bytes, dialect: Dialect | None) -> int:
     return 0 if data.count(b'"', 0, end) % 2 else end
 
 
-def _read(text: bytes, kind: Format, options: dict[str, Any]) -> Dataset:
-    from separable.data.reading import read_inputs
-
-    return read_inputs([Input(NAME, lambda: io.BytesIO(text))], kind, **options)
-
-
 def _settled(options: dict[str, Any], dialect: Dialect | None) -> dict[str, Any]:
     """Return options that read later blocks as the first one was."""
     assert dialect is not None
@@ -203,19 +213,19 @@ def _preamble(block: bytes, options: dict[str, Any]) -> bytes:
     from separable.data.reading import checked_options
 
     text = block.removeprefix(UTF8_MARK)
-    layout = sniff_csv(Sample(NAME, text, (), True), checked_options(**options).csv)
+    layout = sniff_csv(Sample("", text, (), True), checked_options(**options).csv)
     return text[: layout.start]
 
 
 @contextmanager
-def _counting_lines(before: int) -> Iterator[None]:
+def _counting_lines(name: str, before: int) -> Iterator[None]:
     """Count lines in errors from the start of the input instead of that of the block."""
     from separable.data.table import NotANumberError, TableError
 
     try:
         yield
     except TableError as error:
-        there = rf"(?<={NAME}:)\d+"
+        there = rf"(?<={re.escape(name)}:)\d+"
         told = re.sub(there, lambda line: str(int(line[0]) + before), str(error))
         if isinstance(error, NotANumberError):
             raise NotANumberError(told, error.column) from None

@@ -1,4 +1,4 @@
-"""Where the rows to be answered come from: files, or standard input as it comes, in parts.
+"""Where the rows to be answered come from: files, or a pipe as it comes, in parts.
 
 Every row is kept, with a target or without. `separable.cli.stream_source` is the other reader in
 parts, of rows that are learned from.
@@ -6,9 +6,6 @@ parts, of rows that are learned from.
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.output import file_name
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from separable.data.formats import Format
     from separable.data.progress import Progress
     from separable.data.report import ReadingReport
+    from separable.data.sources import Once
 
 __all__ = ["RowSource"]
 
@@ -54,28 +52,31 @@ class RowSource:
         self.data, self._reading, self._options = data, reading, reading.for_read()
         asked = checked_format(self._options.pop("format", None))
         self._live: LiveInput | None = None
-        if data == "-":
-            self.kind = self._of_standard_input(asked, reading)
+        self._given = self._inputs = inputs_of(data)
+        once = self._inputs[0].once
+        if len(self._inputs) == 1 and once is not None:
+            self.kind = self._of_stream(once, asked, reading)
         else:
-            self._inputs = inputs_of(data)
             self.kind = asked or formats_of(self._inputs)
 
-    def _of_standard_input(self, asked: Format | None, reading: ReadingOptions) -> Format:
-        from separable.cli.live_input import NAME, LiveInput
+    def _of_stream(self, once: Once, asked: Format | None, reading: ReadingOptions) -> Format:
+        """Read standard input or a pipe as it comes, where its format allows it."""
+        from separable.cli.live_input import LiveInput
         from separable.data.compression import compression_of
         from separable.data.formats import format_of_text, formats_of
 
-        live = LiveInput(sys.stdin.buffer, reading.skip_rows, reading.comment)
+        live = LiveInput(once.take(), once.name, reading.skip_rows, reading.comment)
         packed = compression_of(live.head) is not None or reading.encoding is not None
         marked = live.head[:2] in (b"\xff\xfe", b"\xfe\xff")
         if not packed and not marked:
-            kind = asked or format_of_text(NAME, live.head)
+            kind = asked or format_of_text(live.name, live.head)
             listed = kind == "jsonl" and live.head.lstrip()[:1] == b"["
             if kind in ("csv", "jsonl") and not listed:
                 self._live = live
                 live.wait_for_rows(2 if kind == "csv" and reading.header is not False else 1)
                 return kind
         self._inputs = [live.as_input()]
+        self._inputs[0].keep()  # the names of its columns are looked at before it is read
         return asked or formats_of(self._inputs)
 
     @property
@@ -103,10 +104,6 @@ class RowSource:
         """Return some rows."""
         if self._live is not None:
             return self._live.peeked(self.kind, self._options)
-        if not self._inputs[0].again:  # it has to be read twice
-            with self._inputs[0].open() as opened:
-                kept = b"".join(iter(lambda: opened.read(CHUNK_BYTES), b""))
-            self._inputs = [replace(self._inputs[0], open_bytes=lambda: BytesIO(kept), again=True)]
         first: Dataset = next(self._files({}).datasets(CHUNK_BYTES, 1))
         return first
 

@@ -40,9 +40,11 @@ def model_path(output: str | None, data: str, **inputs: str) -> str:
 
 
 def _named_as(data: str) -> str:
-    name = Path(data).name.partition(".")[0]
-    plain = name and not glob.has_magic(name)
-    return f"{name}.safetensors" if plain and data != "-" else "model.safetensors"
+    path = Path(data)
+    name = path.name.partition(".")[0]
+    stream = data == "-" or (path.exists() and not path.is_file() and not path.is_dir())
+    plain = name and not glob.has_magic(name) and not stream
+    return f"{name}.safetensors" if plain else "model.safetensors"
 
 
 def remembered(model: Model) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from separable.data.compression import BrokenStreamError
 from separable.data.csv_file import Block, CsvReader, RetypeError
 from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
 from separable.data.dataset import chosen_columns
-from separable.data.encodings import Utf8Text, line_of_byte, refuse_nul
+from separable.data.encodings import LONGEST_LINE, Utf8Text, line_of_byte, refuse_nul
 from separable.data.files import TableFiles, cut_off
 from separable.data.records import Records
 from separable.data.report import ColumnFound
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CsvFiles"]
 
-#: No record is longer than this when a file is read in chunks.
-LONGEST_RECORD = 1 << 28
+#: What ends a line.
+ENDS = (b"\n", b"\r")
 
 
 class CsvFiles(TableFiles):
@@ -71,9 +71,12 @@ class CsvFiles(TableFiles):
         """Return the text of a file."""
         pieces = []
         with source.open() as opened:
-            text = Utf8Text(opened, self.options.encoding)
+            text = Utf8Text(opened, self.options.encoding, ENDS)
             try:
                 if text.is_plain and source.path is not None:
+                    if (source.size or 0) > LONGEST_LINE:  # before it takes memory
+                        while text.read(1 << 24):
+                            pass
                     return text, source.path.read_bytes()[text.mark_bytes :]
                 while piece := text.read(1 << 24):
                     pieces.append(piece)
@@ -132,7 +135,7 @@ class CsvFiles(TableFiles):
         first: CsvLayout | None = None
         for source in self.inputs:
             with source.open() as opened:
-                text = Utf8Text(opened, self.options.encoding)
+                text = Utf8Text(opened, self.options.encoding, ENDS)
                 stream = _Buffered(text)
                 head = stream.peek(HEAD_BYTES)
                 if stream.broken is not None and b"\n" not in head:
@@ -171,7 +174,7 @@ class CsvFiles(TableFiles):
                 records = Records(data[:end], dialect.delimiter, dialect.quoting)
                 whole = records.complete
                 if not whole:
-                    if want > LONGEST_RECORD:
+                    if want > LONGEST_LINE:
                         refuse_nul(text.name, data, line, place)
                         raise TableError(
                             f"{at_place(text.name, line)}: a record of more than {len(data)} bytes."

@@ -10,9 +10,20 @@ from separable.data.table import TableError, at_place
 if TYPE_CHECKING:
     from separable.data.sources import OpenInput
 
-__all__ = ["Utf8Text", "checked_encoding", "line_of_byte", "refuse_invalid_utf8", "refuse_nul"]
+__all__ = [
+    "LONGEST_LINE",
+    "LineLimit",
+    "Utf8Text",
+    "checked_encoding",
+    "line_of_byte",
+    "refuse_invalid_utf8",
+    "refuse_nul",
+]
 
 UTF8_MARK = codecs.BOM_UTF8
+
+#: No line, and no record of a CSV file, is longer than this: 256 MiB.
+LONGEST_LINE = 1 << 28
 
 #: Byte-order marks of other encodings; that of UTF-32 begins like that of UTF-16.
 _MARKS = (
@@ -37,6 +48,37 @@ def checked_encoding(encoding: str | None) -> str | None:
         ) from None
 
 
+class LineLimit:
+    """The bound on the length of a line. It is checked as bytes come, so memory is bounded too.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    ends : tuple of bytes
+        What ends a line.
+    """
+
+    def __init__(self, name: str, ends: tuple[bytes, ...] = (b"\n",)) -> None:
+        self._name, self._ends = name, ends
+        self._seen = self._start = 0
+
+    def check(self, piece: bytes) -> None:
+        """Refuse a line that the next bytes, fewer than a line may have, make too long."""
+        found = [place for end in self._ends if (place := piece.find(end)) >= 0]
+        self._refuse(self._seen + min(found, default=len(piece)))
+        if found:
+            self._start = self._seen + max(piece.rfind(end) for end in self._ends) + 1
+        self._seen += len(piece)
+
+    def _refuse(self, end: int) -> None:
+        if end - self._start > LONGEST_LINE:
+            raise TableError(
+                f"{self._name}: the line that begins at byte {self._start} has more than "
+                f"{LONGEST_LINE >> 20} MiB. The file is damaged or not text: write one row a line."
+            )
+
+
 class Utf8Text:
     """An open input as UTF-8.
 
@@ -46,6 +88,8 @@ class Utf8Text:
     encoding : str, optional
         By default what the byte-order mark says, else UTF-8. UTF-8 is handed on as it is: that it
         is valid is seen where it is parsed.
+    ends : tuple of bytes
+        What ends a line; see `LineLimit`.
 
     Attributes
     ----------
@@ -56,7 +100,9 @@ class Utf8Text:
         The length of the UTF-8 byte-order mark that was taken away.
     """
 
-    def __init__(self, source: OpenInput, encoding: str | None = None) -> None:
+    def __init__(
+        self, source: OpenInput, encoding: str | None = None, ends: tuple[bytes, ...] = (b"\n",)
+    ) -> None:
         self.source = source
         self.name = source.source.name
         head = source.peek()
@@ -65,6 +111,7 @@ class Utf8Text:
         self.mark_bytes = 0
         self._decoder: codecs.IncrementalDecoder | None = None
         self._lines = 1
+        self._limit = LineLimit(self.name, ends)
         if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
             self._decoder = codecs.getincrementaldecoder(self.encoding)()
         elif head.startswith(UTF8_MARK):
@@ -77,6 +124,11 @@ class Utf8Text:
 
     def read(self, size: int) -> bytes:
         """Return up to about so many bytes, none at the end."""
+        piece = self._next(size)
+        self._limit.check(piece)
+        return piece
+
+    def _next(self, size: int) -> bytes:
         if self._decoder is None:
             return self.source.read(size)
         while piece := self.source.read(size):

@@ -50,11 +50,12 @@ class JsonlFiles(TableFiles):
         """Return all rows of all files."""
         import pyarrow as pa
 
-        again = all(source.again for source in self.inputs)
+        for source in self.inputs:
+            source.keep()  # a value that comes late may change a type
         while True:
             try:
                 tables = [
-                    self._table(source.name, data, line, retype=again)
+                    self._table(source.name, data, line, retype=True)
                     for source in self.inputs
                     for data, line in self._blocks(source, None)
                 ]

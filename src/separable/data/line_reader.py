@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from separable.data.encodings import LineLimit
 from separable.data.line_errors import LineError, SkippedLine, SkippedLines, shown
 
 if TYPE_CHECKING:
@@ -40,12 +41,15 @@ class LineReader:
         self._skips = on_error == "skip"
         self._name = name
         self._finished = False
+        self._limit = LineLimit(name)
 
     def feed(self, chunk: Any) -> None:
         """Read the next bytes of the file; a line may go on in the next chunk."""
         if self._finished:
             raise ValueError("feed was called after finish. Make a new reader for another file.")
-        self._stream.feed(chunk)
+        data = chunk if isinstance(chunk, bytes) else bytes(memoryview(chunk))
+        self._limit.check(data)
+        self._stream.feed(data)
         self._raise_fault()
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from separable.data.dataset import chosen_columns
 from separable.data.files import TableFiles
 from separable.data.schema import column_type, count_nulls, with_given_types
+from separable.data.sources import copied
 from separable.data.table import TableError
 
 if TYPE_CHECKING:
@@ -76,10 +77,7 @@ class ParquetFiles(TableFiles):
         with source.open() as opened:
             place: Any = source.path
             if opened.compression is not None or place is None:
-                pieces = []
-                while piece := opened.read(1 << 24):
-                    pieces.append(piece)
-                place = pa.BufferReader(b"".join(pieces))
+                place = pa.PythonFile(self._checked(source, lambda: copied(opened)), "r")
             compression = opened.compression
         file = self._checked(source, lambda: parquet.ParquetFile(place))
         schema = file.schema_arrow

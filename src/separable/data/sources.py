@@ -1,9 +1,20 @@
-"""Where data comes from: files, globs, folders, standard input, file objects."""
+"""Sources of data: files, pipes, globs, folders, standard input, file objects.
+
+What is not a regular file (a FIFO, ``/dev/stdin``, ``<(command)``, a terminal) gives its bytes
+once. It is opened once, and what a look at its start has read is given out again.
+"""
 
 from __future__ import annotations
 
+import errno
 import glob
+import io
+import os
+import re
+import select
+import stat
 import sys
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +33,19 @@ if TYPE_CHECKING:
 
     from separable.data.compression import Compression, Readable
 
-__all__ = ["Input", "OpenInput", "inputs_of", "is_file_source"]
+__all__ = ["Input", "OpenInput", "copied", "inputs_of", "is_file_source", "standard_input"]
 
 #: How many bytes tell what a file is.
 HEAD_BYTES = 1 << 12
+
+#: A copy of what comes once stays in memory up to this size; a larger one is a temporary file.
+COPY_BYTES = 1 << 26
+
+#: So much of what comes once can be looked at before it is read.
+LOOK_BYTES = 1 << 22
+
+#: Paths that name an open descriptor.
+_DESCRIPTORS = re.compile(r"/dev/(?:fd/(\d+)|std(in))|/proc/self/fd/(\d+)")
 
 
 @dataclass(frozen=True)
@@ -40,10 +60,10 @@ class Input:
         Returns a new stream of its bytes, from the start.
     size : int, optional
         How many bytes it has, where that is known.
-    again : bool
-        Whether it can be opened more than once.
     path : pathlib.Path, optional
-        Where it is, if it is a file on disk.
+        Where it is, if it is a regular file on disk.
+    once : Once, optional
+        What gives its bytes once, where it is no regular file.
     passed_over : tuple of str
         Files of its folder that are not read; the first file of a folder knows them.
     """
@@ -51,9 +71,25 @@ class Input:
     name: str
     open_bytes: Callable[[], Readable]
     size: int | None = None
-    again: bool = True
     path: Path | None = None
+    once: Once | None = None
     passed_over: tuple[str, ...] = ()
+
+    @classmethod
+    def of_stream(cls, open_stream: Callable[[], Any], name: str, *, closes: bool) -> Input:
+        """Return what gives its bytes once. See `Once`."""
+        once = Once(open_stream, name, closes=closes)
+        return cls(name, once.open, once=once)
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be opened more than once."""
+        return self.once is None or self.once.kept
+
+    def keep(self) -> None:
+        """See that it can be opened again: what comes once is copied while it is read."""
+        if self.once is not None:
+            self.once.kept = True
 
     def open(self) -> OpenInput:
         """Open it, and see whether it is compressed."""
@@ -63,7 +99,8 @@ class Input:
         """Return the first bytes of what is in it, decompressed; it can still be opened."""
         with self.open() as opened:
             head = opened.peek()
-            opened.unread()
+            if self.once is not None:
+                self.once.in_use = False
         return head
 
 
@@ -104,11 +141,6 @@ class OpenInput:
         """Return up to so many bytes, none at the end."""
         return self._stream.read(size)
 
-    def unread(self) -> None:
-        """Take back what was read, from an input that can be read only once."""
-        if isinstance(self._raw.stream, _Once):
-            self._raw.stream.unread()
-
     def close(self) -> None:
         """Close the file, unless it was open before."""
         self._raw.close()
@@ -128,49 +160,88 @@ class _Counting(Stream):
         self.count = 0
 
     def read(self, size: int = -1) -> bytes:
-        data: Any = self.stream.read(size)
-        if isinstance(data, str):
-            raise TypeError(
-                f"{_name_of(self.stream)} is open as text. Open it in binary mode: open(..., 'rb')."
-            )
-        given: bytes = data or b""
-        self.count += len(given)
-        return given
+        data = _bytes_of(self.stream, size)
+        self.count += len(data)
+        return data
 
     def close(self) -> None:
-        if not isinstance(self.stream, (_Kept, _Once)):
-            self.stream.close()
+        self.stream.close()
 
 
-class _Once(Stream):
-    """A stream that can be read once, but for its start, which can be looked at before."""
+class Once:
+    """Bytes that come once, from a stream that is opened once.
 
-    def __init__(self, stream: Any, name: str) -> None:
-        self._stream, self.name = stream, name
-        self._seen: list[bytes] | None = []
-        self._given: list[bytes] = []
-        self._open = False
+    A copy of its start, or of all of it where it is kept, is there to be read again.
 
-    def open(self) -> _Once:
-        if self._open:
+    Parameters
+    ----------
+    open_stream : callable
+        Opens it.
+    name : str
+    closes : bool
+        Whether it is closed at its end, as what was opened here is.
+
+    Attributes
+    ----------
+    kept : bool
+        Whether all of it is copied, in memory or, above 64 MiB, to a temporary file.
+    in_use : bool
+        Whether it is being read; what only looked at its start sets it back.
+    """
+
+    def __init__(self, open_stream: Callable[[], Any], name: str, *, closes: bool) -> None:
+        self._open_stream, self.name, self._closes = open_stream, name, closes
+        self._stream: Any = None
+        self._copy: _Copy | None = _Copy()
+        self._copied = 0
+        self.kept = self.in_use = False
+
+    def open(self) -> Readable:
+        """Return its bytes from the start."""
+        if (self.in_use and not self.kept) or self._copy is None:
             raise TableError(
                 f"{self.name} can be read only once. Save it in a file to read it again."
             )
-        self._open = True
-        return self
+        self.in_use = True
+        if self._stream is None:
+            self._stream = self._open_stream()
+        return _FromStart(self)
 
-    def unread(self) -> None:
-        self._given, self._seen, self._open = self._seen or [], None, False
+    def take(self) -> Any:
+        """Return the stream itself, to whoever reads it as it comes."""
+        self.open()
+        return self._stream
+
+    def read(self, place: int, size: int) -> bytes:
+        """Return bytes from a place that was read before, or the next ones of the stream."""
+        if self._copy is not None and place < self._copied:
+            self._copy.seek(place)
+            return self._copy.read(size)
+        if place != self._copied:
+            raise TableError(f"{self.name} can be read only once. Save it in a file.")
+        data = _bytes_of(self._stream, size)
+        self._copied += len(data)
+        if not self.kept and self._copied > LOOK_BYTES:
+            self._copy = None
+        if self._copy is not None:
+            self._copy.seek(place)
+            self._copy.write(data)
+        return data
+
+    def __del__(self) -> None:
+        if self._closes and self._stream is not None:
+            self._stream.close()
+
+
+class _FromStart(Stream):
+    """The bytes of what comes once, from its start."""
+
+    def __init__(self, once: Once) -> None:
+        self._once, self._place = once, 0
 
     def read(self, size: int = -1) -> bytes:
-        if self._given:
-            return self._given.pop(0)
-        data: bytes = self._stream.read(size)
-        if self._seen is not None:
-            if sum(map(len, self._seen)) > 1 << 20:  # nobody looks: it is being read
-                self._seen = None
-            else:
-                self._seen.append(data)
+        data = self._once.read(self._place, size)
+        self._place += len(data)
         return data
 
 
@@ -185,8 +256,7 @@ class _Kept(Stream):
         return _name_of(self._stream)
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size)
-        return data
+        return _bytes_of(self._stream, size)
 
 
 class _Chained(Stream):
@@ -211,6 +281,38 @@ class _Broken(Stream):
 
     def read(self, size: int = -1) -> bytes:  # noqa: ARG002
         raise self._error
+
+
+class _Copy(tempfile.SpooledTemporaryFile[bytes]):
+    """Bytes in memory or, where they are many, in a temporary file that nobody else sees."""
+
+    def __init__(self) -> None:
+        super().__init__(COPY_BYTES)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def copied(stream: Readable) -> _Copy:
+    """Copy the rest of a stream to where it can be read at any place."""
+    copy = _Copy()
+    while piece := stream.read(1 << 20):
+        copy.write(piece)
+    copy.seek(0)
+    return copy
+
+
+def _bytes_of(stream: Any, size: int) -> bytes:
+    """Read from a stream of the user's; wait where it does not wait itself."""
+    while True:
+        data: Any = "" if isinstance(stream, io.TextIOBase) else stream.read(size)
+        if isinstance(data, str):
+            raise TypeError(
+                f"{_name_of(stream)} is open as text. Open it in binary mode: open(..., 'rb')."
+            )
+        if data is not None:
+            return bytes(data)
+        select.select([stream], [], [])  # open without waiting, and nothing is there yet
 
 
 def _read_full(stream: Readable, size: int) -> bytes:
@@ -241,9 +343,7 @@ def inputs_of(source: Any) -> list[Input]:
     if isinstance(source, (list, tuple)):
         return [one for each in source for one in inputs_of(each)]
     if isinstance(source, str) and source == "-":
-        return [
-            Input("standard input", _Once(sys.stdin.buffer, "standard input").open, again=False)
-        ]
+        return [Input.of_stream(standard_input, "standard input", closes=False)]
     if not isinstance(source, (str, Path)):
         return [_of_file_object(source)]
     path = Path(source)
@@ -254,16 +354,43 @@ def inputs_of(source: Any) -> list[Input]:
     return [_of_path(path)]
 
 
+def standard_input() -> Any:
+    """Return standard input as a binary file, or refuse it where it is closed."""
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise TableError("standard input is closed. Give it something to read, or name a file.")
+    return getattr(sys.stdin, "buffer", sys.stdin)
+
+
 def _of_path(path: Path) -> Input:
+    """Return a file. What is no regular file is opened when it is read, and then once."""
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            return Input.of_stream(lambda: _opened_device(path), str(path), closes=True)
         with path.open("rb"):
-            size = path.stat().st_size if path.is_file() else None
+            pass
     except FileNotFoundError:
         siblings = [entry.name for entry in path.parent.glob("*")] if path.parent.is_dir() else []
         raise TableError(f"{path}: no such file{did_you_mean(path.name, siblings)}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    return Input(str(path), lambda: path.open("rb"), found.st_size, path=path)
+
+
+def _opened_device(path: Path) -> Any:
+    """Open a pipe, a terminal or a socket; the last only through an open descriptor of it."""
+    try:
+        return path.open("rb")
     except OSError as error:
-        raise TableError(f"{path}: cannot be read ({error.strerror}).") from None
-    return Input(str(path), lambda: path.open("rb"), size, again=path.is_file(), path=path)
+        named = _DESCRIPTORS.fullmatch(str(path))
+        if named is None or error.errno != errno.ENXIO:
+            raise _unreadable(path, error) from None
+    return os.fdopen(os.dup(int(named[1] or named[3] or 0)), "rb")
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> TableError:
+    reason = getattr(error, "strerror", None) or error
+    return TableError(f"{path}: cannot be read ({reason}).")
 
 
 def _of_folder(path: Path) -> list[Input]:
@@ -285,9 +412,11 @@ def _of_glob(pattern: str) -> list[Input]:
 
 
 def _of_file_object(file: Any) -> Input:
+    if getattr(file, "closed", False) is True:
+        raise TableError(f"{_name_of(file)} is closed. Open it, or give its path.")
     seekable = hasattr(file, "seekable") and bool(file.seekable())
     if not seekable:
-        return Input(_name_of(file), _Once(file, _name_of(file)).open, again=False)
+        return Input.of_stream(lambda: file, _name_of(file), closes=False)
     start = file.tell()
 
     def again() -> Readable:
