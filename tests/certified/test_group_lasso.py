@@ -75,6 +75,24 @@ def test_plain_proximal_steps_end_there_too(seed, alpha):
     assert one.primal == pytest.approx(group_minimum(alpha, X, y, group), rel=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("shape", [(6, 19), (30, 80)])
+def test_more_columns_than_rows_and_a_weak_penalty(shape, alpha):
+    rng = np.random.default_rng(1)
+    X = np.cumsum(rng.normal(size=shape), axis=1)
+    y = X[:, 0] + 0.1 * rng.normal(size=len(X))
+    group = np.arange(shape[1]) // 2
+    model = GroupLasso(alpha, groups=group).fit(X, y)
+    assert model.certificate_.converged
+    # no objective is below the dual of the residuals, made feasible: nothing of ours but w
+    r = y - X @ model.coef_
+    z = (r - r.mean()) / len(y)
+    z /= max(1.0, (norms(group, X.T @ z) / (alpha * np.sqrt(np.bincount(group)))).max())
+    bound = z @ y - len(y) * z @ z / 2
+    found = objective(model, X, y, group)
+    assert found - bound <= 3e-6 * found
+
+
 @pytest.mark.parametrize("groups", [None, np.arange(8), [[k] for k in range(8)]])
 def test_groups_of_one_are_the_lasso(groups):
     X, y, _ = made(0)

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 from separable import GroupLassoClassifier, TableClassifier
+from tests.certified.block_oracles import (
+    group_logistic_bound,
+    group_logistic_minimum,
+    group_logistic_objective,
+)
 
 pytestmark = pytest.mark.native
 
@@ -55,6 +60,97 @@ def test_conditions_and_certificate_in_numpy(alpha, form):
     )
     assert one.dual == pytest.approx(entropy.mean(), rel=1e-8)
     assert one.primal - one.dual == pytest.approx(one.gap, abs=1e-9)
+
+
+# --------------------------------------------------------------------- every alpha converges
+
+SETS = {
+    "breast cancer": lambda: load_breast_cancer(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "iris": lambda: load_iris(return_X_y=True),
+    "digits 3, 8": lambda: three_and_eight(),
+}
+GROUPS = {
+    "one": lambda d: np.zeros(d, int),
+    "pairs": lambda d: np.arange(d) // 2,
+    "single": np.arange,
+}
+
+
+def three_and_eight():
+    X, y = load_digits(return_X_y=True)
+    some = (y == 3) | (y == 8)
+    return X[some], y[some]
+
+
+def check_converged(model, X, y, group, times=1.0):
+    """Bound the optimum from below by the weights alone, with nothing of ours."""
+    assert model.certificate_.converged
+    signs = [2.0 * (y == k) - 1 for k in np.unique(y)][-len(model.coef_) :]
+    for w, b, sign, one in zip(
+        model.coef_, model.intercept_, signs, model.certificates_, strict=True
+    ):
+        Z, w = X / times, w * times
+        primal = group_logistic_objective(model.alpha, Z, sign, group, w, b)
+        assert one.primal == pytest.approx(primal, rel=1e-6, abs=1e-12)
+        assert primal - group_logistic_bound(model.alpha, Z, sign, group, w, b) <= 3e-6 * primal
+
+
+@pytest.mark.parametrize("groups", list(GROUPS))
+@pytest.mark.parametrize("of", list(SETS))
+def test_ordinary_sets_converge_at_every_alpha(of, groups):
+    X, y = SETS[of]()
+    group = GROUPS[groups](X.shape[1])
+    scale = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    for alpha in (1e-1, 1e-3, 1e-5):
+        plain = GroupLassoClassifier(alpha, groups=group).fit(X, y)
+        check_converged(plain, X, y, group)
+        standard = GroupLassoClassifier(alpha, groups=group, standardize=True).fit(X, y)
+        check_converged(standard, X, y, group, scale)
+
+
+@pytest.mark.parametrize("groups", list(GROUPS))
+def test_columns_in_other_units_converge(groups):
+    X, y = cancer()
+    X = X * 10.0 ** np.tile([-3, 0, 3], 10)
+    group = GROUPS[groups](30)
+    for alpha in (1e-1, 1e-3, 1e-5):
+        check_converged(GroupLassoClassifier(alpha, groups=group).fit(X, y), X, y, group)
+
+
+def test_two_columns_in_one_group_end_at_the_optimum():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 2))
+        y = X[:, 0] + 0.3 * rng.normal(size=100) > 0
+        model = GroupLassoClassifier(3e-3, groups=[0, 0]).fit(X, y)
+        check_converged(model, X, y, np.zeros(2, int))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_accelerated_steps_end_there_too(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 12))
+    X = rng.normal(size=(60, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    group = rng.permutation(np.arange(d) % max(1, d // 3))
+    for alpha in (0.1, 0.005):
+        model = GroupLassoClassifier(alpha, groups=group).fit(X, y)
+        assert model.certificate_.relative_gap < 1e-9
+        least = group_logistic_minimum(alpha, X, y, group)
+        assert model.certificate_.primal == pytest.approx(least, rel=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(6, 19), (16, 35), (40, 120)])
+def test_more_columns_than_rows_and_a_weak_penalty(shape):
+    rng = np.random.default_rng(3)
+    d = shape[1]
+    X = rng.normal(size=shape) @ rng.normal(size=(d, d)) / np.sqrt(d)
+    y = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    group = np.arange(d) // 2
+    for alpha in (1e-3, 1e-5, 1e-7):
+        model = GroupLassoClassifier(alpha, groups=group).fit(X, y)
+        check_converged(model, X, y, group)
 
 
 def test_groups_of_one_are_the_l1_penalty_of_scikit_learn():

@@ -7,6 +7,7 @@ are not 0 and those that their pull moves most; each round sees all of them agai
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,14 +35,40 @@ FIRST = 32
 #: Multiplications between two looks at the rows, about a tenth of a second.
 WORK = 1 << 28
 #: A relative gap that is rounding and no more, and the share of the objective that a pass moves
-#: then. So many rounds of such passes end the work.
-ROUNDING, STILL, IDLE = 1e-15, 1e-29, 2
-#: How much of the gap passes may leave, and how much less after a round that gained little.
-SHARE, CAUTION = 1e-3, 1e-2
+#: then.
+ROUNDING, STILL = 1e-15, 1e-29
+#: A step that is worth at most this share of the objective is small. So many small steps in a row
+#: end the work if none halves the gap, fewer where the gap asked for was reached.
+SMALL, IDLE, IDLE_CONVERGED = 1e-14, 6, 2
+#: What passes move that rounding alone may move.
+NOISE = 1e-20
+#: How much of the gap passes may leave, over a quadratic loss and in a Newton step, and how much
+#: less after a round that gained little; Newton steps gain little while the gap is above NEAR.
+SHARE, NEWTON_SHARE, CAUTION, NEAR = 1e-3, 1e-6, 1e-2, 1e-2
 #: Passes before Newton's method is tried, twice as many after each time, with so many weights.
 BURST, MOST_EQUATIONS = 50, 2000
 #: The share of the promised descent that a step has to keep.
 KEPT = 0.1
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Weights after a step.
+
+    Parameters
+    ----------
+    u : ndarray, shape (d,)
+    passes : int
+    gain : float
+        What the quadratic says that the step is worth, at least.
+    is_exact : bool
+        Whether more passes would not change it.
+    """
+
+    u: Floats
+    passes: int
+    gain: float
+    is_exact: bool
 
 
 class BlockDescent:
@@ -90,11 +117,11 @@ class BlockDescent:
             Weights of the problem's columns.
         """
         u = np.zeros(self.problem.rows.n_features) if start is None else np.array(start, np.float64)
-        passes, rounds, still, caution = 0, 0, 0, 1.0
+        passes, rounds, idle, caution = 0, 0, 0, 1.0
         best: Judgement | None = None
         products: Floats | None = None
-        moved = np.inf
         blocks: NDArray[np.intp] | None = None
+        step: _Step | None = None
         while True:
             seen = see(self.problem, lane, self.penalty, u)
             found = seen.certified(self.problem, lane, self.penalty, self.tol)
@@ -103,29 +130,33 @@ class BlockDescent:
             gap = found.certificates[0].gap
             if best is None or found.is_better_than(best):
                 best = found
-            if gap > 0.1 * last:
+            if gap > 0.1 * last and (self._is_quadratic or gap <= NEAR * seen.primal):
                 caution *= CAUTION
-            still = still + 1 if moved <= STILL * seen.primal and gap > 0.5 * last else 0
-            if self._is_done(best, rounds, still) or passes >= self.max_iter:
+            if step is not None and step.gain <= SMALL * seen.primal and gap > 0.5 * last:
+                idle, caution = idle + int(step.is_exact), 0.0
+            else:
+                idle = 0
+            if self._is_done(best, rounds, idle) or passes >= self.max_iter:
                 return best, passes
             chosen = self._working(seen, blocks)
             if products is None or chosen is not blocks or not self._is_quadratic:
                 products = self._products(lane, chosen, seen.curve)
             blocks = chosen
-            enough = SHARE * caution * min(gap, self.tol * seen.primal)
-            enough = max(enough, STILL * seen.primal)
-            u, more, moved = self._step(
-                lane, seen, blocks, products, enough, self.max_iter - passes
-            )
-            passes += more
+            share = caution * (SHARE if self._is_quadratic else NEWTON_SHARE)
+            enough = share * min(gap, self.tol * seen.primal)
+            step = self._step(lane, seen, blocks, products, enough, self.max_iter - passes)
+            u = step.u
+            passes += step.passes
 
-    def _is_done(self, best: Judgement, rounds: int, still: int) -> bool:
+    def _is_done(self, best: Judgement, rounds: int, idle: int) -> bool:
         proof = best.certificates[0]
         if self.callback is not None and self.callback(rounds, proof.relative_gap):
             self.is_stopped = True
-        if self.is_stopped or proof.relative_gap <= ROUNDING or still >= IDLE:
+        if self.is_stopped or proof.relative_gap <= ROUNDING:
             return True
-        return proof.converged and not self._to_rounding
+        if proof.converged:
+            return not self._to_rounding or idle >= IDLE_CONVERGED
+        return idle >= IDLE
 
     @property
     def _is_quadratic(self) -> bool:
@@ -173,40 +204,51 @@ class BlockDescent:
         h: Floats,
         enough: float,
         most: int,
-    ) -> tuple[Floats, int, float]:
-        """Return weights with a lower objective, the passes that it took, and what one moved."""
+    ) -> _Step:
+        """Minimise the quadratic over some blocks; other losses take a part of the way there."""
         columns = self.penalty.columns_of(blocks)
         mine, pull = seen.u[columns], seen.pull[columns]
         most = int(min(most, max(1, WORK // max(1, h.size))))
-        passes, burst = 0, BURST
+        passes, burst, last, is_slow = 0, BURST, np.inf, False
+        floor = STILL * seen.primal
+        enough = max(enough, floor)
         while True:
             more, moved = self.penalty.descend(
                 blocks, h, mine, pull, enough=enough, most=min(burst, most - passes)
             )
             passes, burst = passes + more, 2 * burst
-            if moved <= enough or passes >= most:
+            is_noise = moved <= NOISE * seen.primal and moved > 0.9 * last
+            if moved <= enough or passes >= most or is_noise:
                 break
-            self._hasten(blocks, h, mine, pull)
+            last = moved
+            if not self._hasten(blocks, h, mine, pull):
+                if is_slow:  # for the second time
+                    self.penalty.part(blocks).follow_barrier(h, mine, pull, seen.primal)
+                is_slow = not is_slow
         u = seen.u.copy()
         u[columns] = mine
-        return (u if self._is_quadratic else self._shortened(lane, seen, u)), passes, moved
+        if not self._is_quadratic:
+            u = self._shortened(lane, seen, u)
+        way = u[columns] - seen.u[columns]
+        return _Step(u, passes, max(0.0, 0.5 * float(way @ h @ way)), is_noise or moved <= floor)
 
-    def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> None:
-        """Go on by Newton's method with the blocks that are not 0, as long as some become 0."""
+    def _hasten(self, blocks: NDArray[np.intp], h: Floats, u: Floats, g: Floats) -> bool:
+        """Go on by Newton's method with the blocks that are not 0; return whether that helped."""
         all_of = self.penalty.part(blocks)
-        work = 0
+        work, before = 0, u.copy()
         while work <= WORK:
             used = np.flatnonzero(all_of.used(u))
             columns = all_of.columns_of(used)
             if not 1 < len(columns) <= MOST_EQUATIONS:
-                return
+                break
             mine, pull = u[columns], g[columns]
             newton_on_used(h[np.ix_(columns, columns)], mine, pull, self.penalty.part(blocks[used]))
             g -= h[:, columns] @ (mine - u[columns])
             u[columns] = mine
             work += len(columns) ** 3
-            if len(np.flatnonzero(all_of.used(u))) == len(used):
-                return
+            if len(np.flatnonzero(all_of.used(u))) == len(used):  # none of them became 0
+                break
+        return not np.array_equal(u, before)
 
     def _shortened(self, lane: Lane, seen: Seen, u: Floats) -> Floats:
         """Return u, or a point on the way to it that lowers the objective as it should."""

@@ -48,6 +48,12 @@ class BlockPart(SmoothPart, Protocol):
     def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the columns of some blocks, one block after the other."""
 
+    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
+        """Bring u close to the minimum of 1/2 u'hu and the penalty, if an interior point can.
+
+        u and its pull g are changed; ``size`` is the value of the objective, about.
+        """
+
 
 class BlockPenalty(ConvexPenalty, Protocol):
     """A penalty that is a sum over blocks of weights."""

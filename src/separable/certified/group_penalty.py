@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
+from separable.certified.group_interior import MOST_COLUMNS, follow_barrier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,6 +131,11 @@ class GroupPenalty:
         return native.group_descent(
             h, start, self.strength[blocks], axes, values, enough, most, u, g
         )
+
+    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
+        """Bring u close to the minimum; see ``group_interior``."""
+        if len(u) <= MOST_COLUMNS:
+            follow_barrier(h, u, g, self.group, self.strength, size)
 
 
 def _axes(h: Floats, start: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
+from separable.certified.group_interior import MOST_COLUMNS, follow_barrier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,6 +144,11 @@ class LpPenalty:
     ) -> tuple[int, float]:
         """Pass over some blocks; see ``native.lp_descent``."""
         return native.lp_descent(self.power, h, self.strength[blocks], enough, most, u, g)
+
+    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
+        """Bring u close to the minimum where p = 1; Newton's method does so where p > 1."""
+        if self.p == 1 and len(u) <= MOST_COLUMNS:
+            follow_barrier(h, u, g, np.arange(len(u)), self.strength, size)
 
 
 def _shrunk(p: float, t: Floats, mu: Floats) -> Floats:
