@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <limits>
 #include <utility>
@@ -121,9 +122,10 @@ std::pair<std::int64_t, double> add_dense(
     return {added, sums.weight};
 }
 
-std::pair<bool, bool> group_sums(const BoundRows& rows, std::int64_t first, std::int64_t n_rows,
-                                 const Groups& group, const Weights& weight,
-                                 std::optional<double> threshold, Mutable<double, 2> sums) {
+std::tuple<bool, bool, bool> group_sums(const BoundRows& rows, std::int64_t first,
+                                        std::int64_t n_rows, const Groups& group,
+                                        const Weights& weight, std::optional<double> threshold,
+                                        Mutable<double, 2> sums) {
     std::vector<double> total(sums.shape(0), 0.0);
     const std::size_t shape[1] = {total.size()};
     const Block block(rows, first, n_rows, group, weight, Const<double>(total.data(), 1, shape));
@@ -137,7 +139,7 @@ std::pair<bool, bool> group_sums(const BoundRows& rows, std::int64_t first, std:
                                   Binarizer{threshold ? &*threshold : nullptr}, sums.data());
         },
         rows.rows);
-    return {seen.finite, seen.negative};
+    return {seen.finite, seen.negative, seen.whole};
 }
 
 void squares(const BoundRows& rows, std::int64_t first, std::int64_t n_rows, const Weights& weight,
@@ -260,7 +262,9 @@ void bind_moments(nb::module_& m) {
           nb::arg("group").none(), nb::arg("weight").none(), nb::arg("threshold").none(),
           nb::arg("sums"),
           "Add a block's sums by group; above a threshold, counts. Returns whether all values are "
-          "finite and whether one has a minus sign.");
+          "finite, whether one has a minus sign, and whether all are whole numbers below 2^50 "
+          "(2^21 in "
+          "float32).");
     m.def("column_squares", &squares, nb::arg("rows"), nb::arg("first"), nb::arg("n_rows"),
           nb::arg("weight").none(), nb::arg("sums"), nb::arg("filled"), nb::arg("largest"),
           "Add a block's squares and the weight of the rows that have each column, and"

@@ -72,7 +72,7 @@ def test_merging_and_subtracting(table, cut):
     both, whole = a + b, counts_of(X, y, threshold=threshold)
     np.testing.assert_array_equal(both.classes, whole.classes)
     np.testing.assert_allclose(both.sums, whole.sums, rtol=1e-13)
-    back = both - b
+    back = both.subtract(b, smoothing=1.0)  # sums of 0 have no digits of their own
     np.testing.assert_array_equal(back.classes, a.classes)
     np.testing.assert_array_equal(back.rows, a.rows)
     assert (np.abs(back.sums - a.sums) <= 1e-12 * both.sums.max()).all()
@@ -92,7 +92,7 @@ def test_whole_numbers_are_exact_to_the_last_row():
 def test_too_few_digits_are_refused():
     X = np.array([[1e10 / 3, 0.0], [1 / 3, 1 / 7]])
     both = counts_of(X, ["a", "a"])
-    with pytest.raises(ValueError, match=r"1\.4e-10 of the sums of class .*a.* 6 correct digits"):
+    with pytest.raises(ValueError, match=r"column 0 in class 'a' has about 4 correct digits"):
         both - counts_of(X[:1], ["a"])
 
 

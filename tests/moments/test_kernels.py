@@ -43,6 +43,7 @@ def test_group_sums(form):
     assert native.group_sums(core(form), 2, 4, GROUP[2:6], WEIGHT[2:6], None, sums) == (
         True,
         bool((X[2:6] < 0).any()),
+        False,
     )
     part = slice(2, 6)
     expected = [
@@ -60,23 +61,27 @@ def test_group_sums(form):
 @pytest.mark.parametrize(
     ("value", "seen"),
     [
-        (0.0, (True, False)),
-        (-0.0, (True, True)),
-        (np.inf, (False, False)),
-        (-np.inf, (False, True)),
-        (np.nan, (False, False)),
-        (-1e-30, (True, True)),
-        (3e38, (True, False)),
+        (0.0, (True, False, True)),
+        (-0.0, (True, True, True)),
+        (-3.0, (True, True, True)),
+        (2.0**20, (True, False, True)),
+        (2.0**20 + 0.25, (True, False, False)),
+        (np.inf, (False, False, True)),
+        (-np.inf, (False, True, True)),
+        (np.nan, (False, False, False)),
+        (-1e-30, (True, True, False)),
+        (1e-45, (True, False, False)),
+        (0.5, (True, False, False)),
     ],
 )
-def test_group_sums_see_signs_and_what_is_no_number(form, dtype, value, seen):
+def test_group_sums_see_signs_fractions_and_what_is_no_number(form, dtype, value, seen):
     rows = np.ones((N, D), dtype)
     rows[4, 2] = value
     made = as_rows(FORMS[form](np.ones((N, D), dtype)))
     made.values.reshape(-1)[4 * D + 2] = value  # stored, though it may be 0
     held = native.Rows(made.values, D, made.indices, made.indptr)
-    finite, negative = native.group_sums(held, 0, N, None, None, 0.5, np.zeros((1, D)))
-    assert finite == seen[0]
+    finite, negative, whole = native.group_sums(held, 0, N, None, None, 0.5, np.zeros((1, D)))
+    assert (finite, whole) == (seen[0], seen[2])
     assert np.isnan(value) or negative == seen[1]
 
 

@@ -273,9 +273,9 @@ def fuses_products() -> bool:
     Whether the CPU level adds products in one instruction, so that sums of them are fast.
     """
 
-def group_sums(rows: Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threshold: float | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[bool, bool]:
+def group_sums(rows: Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threshold: float | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[bool, bool, bool]:
     """
-    Add a block's sums by group; above a threshold, counts. Returns whether all values are finite and whether one has a minus sign.
+    Add a block's sums by group; above a threshold, counts. Returns whether all values are finite, whether one has a minus sign, and whether all are whole numbers below 2^50 (2^21 in float32).
     """
 
 def column_squares(rows: Rows, first: int, n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], filled: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], largest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
 
-__all__ = ["merge_models"]
+__all__ = ["merge_models", "same_encoder"]
 
 REFUSALS = {
     "certified": "A certified model is the optimum of its own rows, and no average of optima is "
@@ -93,7 +93,7 @@ def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:
                 f"{ours!r:.120} and {theirs!r:.120}. Train both with the same settings."
             )
     _check_same_names(first.feature_names, other.feature_names, number)
-    if not _same_encoder(first.encoder, other.encoder):
+    if not same_encoder(first.encoder, other.encoder):
         raise ValueError(
             f"Model 1 and model {number} cannot be merged: their encoders differ, so their weights "
             "are for different numbers. Fit one encoder and train both models with it."
@@ -115,7 +115,8 @@ def _check_same_names(
     )
 
 
-def _same_encoder(ours: Any, theirs: Any) -> bool:
+def same_encoder(ours: Any, theirs: Any) -> bool:
+    """Return whether two encoders, or None, make the same numbers of a table."""
     if ours is None or theirs is None:
         return ours is theirs
     if ours.kind != theirs.kind:

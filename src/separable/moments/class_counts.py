@@ -15,6 +15,8 @@ from separable.model.linear_model import TrainingState
 from separable.model.scores import row_blocks
 from separable.moments.negative_values import refuse_outside
 from separable.moments.state import IMPOSSIBLE, checked_labels
+from separable.moments.sums import NOT_ADDED
+from separable.statistics.precision import SignificanceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,13 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassCounts"]
 
-#: Less than this of a class left by a subtraction, and half of the digits are gone.
-LEAST_LEFT = 1e-8
-#: What rounding may leave below 0, of what was there before.
-ROUNDING = 1e-12
+#: Largest relative error of what a subtraction leaves.
+TOLERANCE = 1e-6
+#: Relative rounding error of a sum of one row; of n rows it grows with the root of n.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Values added between two looks for Ctrl-C.
 VALUES_BETWEEN_LOOKS = 1 << 24
-#: Whole numbers up to here are exact in float64.
+#: Sums up to here have digits for fractions of 1/256.
+SHOWS_FRACTIONS = 2.0**45
+#: Sums of whole numbers up to here are exact in float64.
 MOST_WHOLE = 2.0**53
 
 
@@ -42,7 +46,8 @@ class ClassCounts:
     For rows x_i with weights c_i: n_k = sum_{i in k} c_i and F_kj = sum_{i in k} c_i x_ij, or, with
     a threshold, the weight of the rows of class k whose x_ij is above it. Sums are kept in float64
     and made row after row: the same rows in other pieces give the same bits, and whole numbers up
-    to 2^53 are exact, whatever is added, merged and subtracted.
+    to 2^53 are exact, whatever is added, merged and subtracted. Of other numbers a subtraction
+    keeps error bounds, and refuses sums that lost their digits.
 
     Parameters
     ----------
@@ -72,6 +77,9 @@ class ClassCounts:
         self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self._weight: Floats = np.zeros(0)
         self._sums: Floats = np.zeros((0, 0))
+        self._has_whole_values = True
+        #: Errors of weights and sums, from the first subtraction on.
+        self._errors: tuple[Floats, Floats] | None = None
 
     # ------------------------------------------------------------------ reading
 
@@ -107,8 +115,8 @@ class ClassCounts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether weights and sums are whole numbers, of which no digit can be lost."""
-        return _is_whole(self._weight) and _is_whole(self._sums)
+        """Whether all weights and values were whole numbers, of whose sums no digit was lost."""
+        return self._has_whole_values and _is_whole(self._weight) and _is_whole(self._sums)
 
     # ------------------------------------------------------------------ adding rows
 
@@ -141,7 +149,9 @@ class ClassCounts:
                 columns = np.unique(rows.indices)
             saved = columns, self._sums[:, columns].copy()
         try:
-            finite, negative = _add_rows(grown._sums, rows, core, group, weight, self.threshold)
+            finite, negative, whole = _add_rows(
+                grown._sums, rows, core, group, weight, self.threshold
+            )
             if not finite:
                 largest_magnitude(data.rows, data.X)  # says where
             if negative and self.threshold is None:
@@ -158,14 +168,20 @@ class ClassCounts:
             raise
         self._classes, self.n_features = classes, rows.n_features
         self._rows, self._weight, self._sums = counts, weights, grown._sums
+        self._errors = grown._errors
+        if self._has_whole_values:
+            whole = whole or self.threshold is not None or _is_whole(rows.values)
+            self._has_whole_values = whole and (weight is None or _is_whole(weight))
         return self
 
     def _aligned(self, classes: NDArray[Any], n_features: int) -> ClassCounts:
         """Return the counts with a place for every class, sharing the sums where they fit."""
         made = ClassCounts(self.threshold)
         made._classes, made.n_features = classes, n_features
+        made._has_whole_values = self._has_whole_values
         if self._classes is not None and len(classes) == len(self._classes):
             made._rows, made._weight, made._sums = self._rows, self._weight, self._sums
+            made._errors = self._errors
             return made
         made._rows, made._weight = np.zeros(len(classes), np.int64), np.zeros(len(classes))
         made._sums = np.zeros((len(classes), n_features))
@@ -173,6 +189,9 @@ class ClassCounts:
             place = find_classes(self._classes, classes)
             made._rows[place], made._weight[place] = self._rows, self._weight
             made._sums[place] = self._sums
+            if self._errors is not None:
+                made._errors = np.zeros_like(made._weight), np.zeros_like(made._sums)
+                made._errors[0][place], made._errors[1][place] = self._errors
         return made
 
     def _refuse_overflow(self, sums: Floats) -> None:
@@ -189,7 +208,8 @@ class ClassCounts:
         made = ClassCounts(self.threshold)
         made._classes, made.n_features = self._classes, self.n_features
         made._rows, made._weight = self._rows, self._weight
-        made._sums = self._sums.copy()
+        made._sums, made._errors = self._sums.copy(), self._errors
+        made._has_whole_values = self._has_whole_values
         return made
 
     def _both(self, other: ClassCounts) -> tuple[ClassCounts, ClassCounts]:
@@ -214,31 +234,89 @@ class ClassCounts:
             sums = a._sums + b._sums
         if not np.isfinite(sums).all():
             self._refuse_overflow(sums)
-        return self._made(a._classes, a._rows + b._rows, a._weight + b._weight, sums)
+        made = self._made(a._classes, a._rows + b._rows, a._weight + b._weight, sums)
+        made._has_whole_values = a._has_whole_values and b._has_whole_values
+        if a._errors is not None or b._errors is not None:
+            made._errors = _sum_of_errors(a, b)
+        return made
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         if not isinstance(other, ClassCounts):
             return NotImplemented
+        return self.subtract(other)
+
+    def subtract(
+        self, other: ClassCounts, *, smoothing: float = 0.0, tolerance: float = TOLERANCE
+    ) -> ClassCounts:
+        """Return the counts without those of some of the rows.
+
+        Parameters
+        ----------
+        other : ClassCounts
+            Of rows that are among those of this one.
+        smoothing : float, default 0.0
+            What will be added to every sum: the error of a sum is judged beside both.
+        tolerance : float
+            The largest relative error.
+
+        Returns
+        -------
+        ClassCounts
+
+        Raises
+        ------
+        SignificanceError
+            It names the class and the columns with too few digits left.
+        """
         if other.is_empty:
             return self.copy()
         if self.is_empty:
-            raise ValueError("The rows to subtract are not among those that were added.")
+            raise ValueError(NOT_ADDED)
         a, b = self._both(other)
         rows, weight, sums = a._rows - b._rows, a._weight - b._weight, a._sums - b._sums
+        of_weight, of_sums = _sum_of_errors(a, b)
+        kept = rows > 0
+        gone = np.where(kept, 0.0, np.abs(weight) - of_weight)
         if (
             (rows < 0).any()
-            or (weight < -ROUNDING * a._weight).any()
-            or (sums < -ROUNDING * np.abs(a._sums)).any()
+            or (weight < -of_weight).any()
+            or (sums < -of_sums).any()
+            or (gone > 0).any()
+            or (np.where(kept[:, None], 0.0, sums - of_sums) > 0).any()
         ):
-            raise ValueError("The rows to subtract are not among those that were added.")
-        kept = rows > 0
+            raise ValueError(NOT_ADDED)
         if not kept.any():
             return ClassCounts(self.threshold)
-        weight, sums = np.maximum(weight, 0.0), np.maximum(sums, 0.0)
-        if not (a.is_whole and b.is_whole):
-            _refuse_few_digits(a, kept, weight, sums)
         assert a._classes is not None
-        return self._made(a._classes[kept], rows[kept], weight[kept], sums[kept])
+        weight, sums = np.maximum(weight, 0.0)[kept], np.maximum(sums, 0.0)[kept]
+        left = self._made(a._classes[kept], rows[kept], weight, sums)
+        left._has_whole_values = a._has_whole_values and b._has_whole_values
+        left._errors = of_weight[kept], of_sums[kept]
+        left._check_digits(smoothing, tolerance)
+        if not (of_weight.any() or of_sums.any()):
+            left._errors = None
+        return left
+
+    def _check_digits(self, smoothing: float, tolerance: float) -> None:
+        assert self._errors is not None
+        assert self._classes is not None
+        of_weight, of_sums = self._errors
+        bad = np.flatnonzero(of_weight > tolerance * self._weight)
+        labels = self._classes.tolist()
+        findings: list[tuple[str, tuple[int, ...], float]] = [
+            (
+                f"the weight of class {labels[k]!r}",
+                (),
+                float(of_weight[k] / max(self._weight[k], of_weight[k])),
+            )
+            for k in bad
+        ]
+        limit = np.multiply(tolerance, self._sums + smoothing)
+        for k, j in zip(*np.nonzero(of_sums > limit), strict=True):
+            error = of_sums[k, j] / max(self._sums[k, j] + smoothing, of_sums[k, j])
+            findings.append((f"the sum of {{}} in class {labels[k]!r}", (int(j),), float(error)))
+        if findings:
+            raise SignificanceError(findings)
 
     def _made(
         self, classes: NDArray[Any] | None, rows: NDArray[np.int64], weight: Floats, sums: Floats
@@ -253,8 +331,11 @@ class ClassCounts:
     def to_state(self) -> TrainingState:
         """Return the counts as a model file keeps them."""
         tensors = {"rows": self._rows, "weight": self._weight, "sums": self._sums}
+        if self._errors is not None:
+            tensors |= {"error_weight": self._errors[0], "error_sums": self._errors[1]}
         classes = [] if self._classes is None else self._classes.tolist()
-        return TrainingState(tensors, {"classes": classes, "threshold": self.threshold})
+        values = {"classes": classes, "threshold": self.threshold, "whole": self._has_whole_values}
+        return TrainingState(tensors, values)
 
     @classmethod
     def from_state(cls, state: TrainingState) -> Self:
@@ -284,6 +365,11 @@ class ClassCounts:
         made = cls(None if threshold is None else float(threshold))
         made._classes, made.n_features = classes, sums.shape[1]
         made._rows, made._weight, made._sums = rows, weight, sums
+        made._errors = _checked_errors(state, weight, sums)
+        if "whole" in state.values:
+            made._has_whole_values = state.values["whole"] is True
+        else:  # files before this was kept: fractions show in sums that are not too large
+            made._has_whole_values = bool(sums.max() <= SHOWS_FRACTIONS)
         return made
 
     def __repr__(self) -> str:
@@ -298,9 +384,9 @@ def _add_rows(
     group: NDArray[np.int32],
     weight: Floats | None,
     threshold: float | None,
-) -> tuple[bool, bool]:
-    """Add rows; return whether all values are finite, and whether one may be negative."""
-    finite, negative = True, False
+) -> tuple[bool, bool, bool]:
+    """Add rows; return whether all values are finite, one may be negative, all are whole."""
+    finite, negative, whole = True, False, True
     for start, stop in row_blocks(rows, most=VALUES_BETWEEN_LOOKS):
         cut = slice(start, stop)
         seen = native.group_sums(
@@ -313,7 +399,25 @@ def _add_rows(
             sums,
         )
         finite, negative = finite and seen[0], negative or seen[1]
-    return finite, negative
+        whole = whole and seen[2]
+    return finite, negative, whole
+
+
+def _checked_errors(
+    state: TrainingState, weight: Floats, sums: Floats
+) -> tuple[Floats, Floats] | None:
+    """Return the error bounds of a file; None: it has none."""
+    given = [state.tensors.get(name) for name in ("error_weight", "error_sums")]
+    if given[0] is None and given[1] is None:
+        return None
+    if given[0] is None or given[1] is None:
+        raise ValueError(IMPOSSIBLE)
+    first, second = (np.array(array) for array in given)
+    if (first.shape, second.shape) != (weight.shape, sums.shape) or not all(
+        a.dtype == np.float64 and np.isfinite(a).all() and (a >= 0).all() for a in (first, second)
+    ):
+        raise ValueError(IMPOSSIBLE)
+    return first, second
 
 
 def _seen(array: NDArray[Any]) -> NDArray[Any]:
@@ -326,19 +430,18 @@ def _is_whole(array: Floats) -> bool:
     return bool((array == np.floor(array)).all() and (np.abs(array) <= MOST_WHOLE).all())
 
 
-def _refuse_few_digits(
-    whole: ClassCounts, kept: NDArray[np.bool_], weight: Floats, sums: Floats
-) -> None:
-    """Refuse a difference of which hardly any digits are left."""
-    assert whole.classes is not None
-    for before, after in ((whole._weight, weight), (whole._sums.sum(axis=1), sums.sum(axis=1))):
-        asked = kept & (before > 0)
-        share = after[asked] / before[asked]
-        if len(share) and share.min() < LEAST_LEFT:
-            digits = max(0.0, 16 + np.log10(max(share.min(), 1e-16)))
-            label = whole.classes[np.flatnonzero(asked)[share.argmin()]]
-            raise ValueError(
-                f"After the subtraction {share.min():.1e} of the sums of class {label!r} is left, "
-                f"which has about {digits:.0f} correct digits. Add up the rows that stay instead "
-                "of subtracting."
-            )
+def _sum_of_errors(a: ClassCounts, b: ClassCounts) -> tuple[Floats, Floats]:
+    """Return error bounds of the sum, or the difference, of counts with the same classes."""
+    first, second = _errors_of(a), _errors_of(b)
+    return first[0] + second[0], first[1] + second[1]
+
+
+def _errors_of(counts: ClassCounts) -> tuple[Floats, Floats]:
+    """Return error bounds of weights and sums: 0 for whole numbers."""
+    rounding = ROUNDING * np.sqrt(counts._rows)
+    whole_weight, whole = _is_whole(counts._weight), counts.is_whole
+    of_weight = np.zeros_like(counts._weight) if whole_weight else rounding * counts._weight
+    of_sums = np.zeros_like(counts._sums) if whole else rounding[:, None] * counts._sums
+    if counts._errors is None:
+        return of_weight, of_sums
+    return of_weight + counts._errors[0], of_sums + counts._errors[1]

@@ -127,7 +127,10 @@ class _Without(Without):
 
 def _complement(counts: ClassCounts) -> Floats:
     """Return the sums of columns over all classes but each, (K, d)."""
-    rest: Floats = np.maximum(counts.sums.sum(axis=0) - counts.sums, 0.0)
+    before, after = np.zeros_like(counts.sums), np.zeros_like(counts.sums)
+    np.cumsum(counts.sums[:-1], axis=0, out=before[1:])
+    np.cumsum(counts.sums[:0:-1], axis=0, out=after[-2::-1])
+    rest: Floats = before + after  # nothing is subtracted, so no digit is lost
     return rest
 
 

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from separable.data.rows import column_names
 from separable.fitting.estimator import LinearEstimator
 from separable.model.linear_model import LinearModel, TrainingState
+from separable.model.merge import same_encoder
 from separable.model.parameters import check_parameters
+from separable.statistics.precision import SignificanceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,30 +208,84 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         self._check_sums_suffice()
         total = self._summed() + self._new_sums()  # not the same object, if there are no others
         for number, other in enumerate(others, start=2):
-            if type(other) is not type(self):
-                raise TypeError(
-                    f"Estimator {number} is a {type(other).__name__}, the first a "
-                    f"{type(self).__name__}. Only the same learners have the same sums."
-                )
-            mine, theirs = self._plain_parameters(), other._plain_parameters()
-            same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
-            odd = next((name for name in mine if not same[name]), None)
-            if odd is not None:
-                raise ValueError(
-                    f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
-                    f"{mine[odd]!r}."
-                )
-            if self._column_names != other._column_names:
-                raise ValueError(f"Estimator {number} has other column names.")
+            self._check_alike(other, number)
             total = total + other._summed()
         return self._with_sums(total)
+
+    def subtract(self, *others: Self) -> Self:
+        """Return an estimator that has not learned from the rows of others: it undoes ``merge``.
+
+        It equals one fit on the rows that stay, to 1e-8 of its weights. Sums of which too few
+        digits are left are refused, with the columns and the digits that are left.
+
+        Parameters
+        ----------
+        *others
+            Fitted estimators of the same class, parameters and columns. Their rows must be among
+            those that this one has learned from.
+
+        Returns
+        -------
+        estimator
+        """
+        self._check_sums_suffice()
+        left = self._summed() + self._new_sums()
+        for number, other in enumerate(others, start=2):
+            self._check_alike(other, number)
+            try:
+                left = self._subtract_sums(left, other._summed())
+            except SignificanceError as error:
+                raise ValueError(f"Estimator {number}: {error.text(self._sum_name)}") from None
+            except ValueError as error:
+                raise ValueError(f"Estimator {number}: {error}") from None
+            if left.is_empty:
+                raise ValueError(
+                    f"After estimator {number} was subtracted no row is left to learn from."
+                )
+        made = self._with_sums(left)
+        made._solved()  # refuses what is left if it has too few digits, or a single class
+        return made
+
+    def _sum_name(self, column: int) -> str:
+        """Return the name of a column of the sums: of X, or after them the target."""
+        return self._name(column) if column < self.n_features_in_ else "the target"
+
+    def _subtract_sums(self, whole: AnySums, part: AnySums) -> AnySums:
+        """Return sums without those of a part of the rows."""
+        difference: AnySums = whole - part
+        return difference
+
+    def _check_alike(self, other: Self, number: int) -> None:
+        """Refuse an estimator whose sums are of another kind, naming the difference."""
+        if type(other) is not type(self):
+            raise TypeError(
+                f"Estimator {number} is a {type(other).__name__}, the first a "
+                f"{type(self).__name__}. Only the same learners have the same sums."
+            )
+        mine, theirs = self._plain_parameters(), other._plain_parameters()
+        same = {name: np.array_equal(mine[name], theirs[name]) for name in mine}
+        odd = next((name for name in mine if not same[name]), None)
+        if odd is not None:
+            raise ValueError(
+                f"Estimator {number} differs in {odd}: {theirs[odd]!r}, the first has "
+                f"{mine[odd]!r}."
+            )
+        if self._column_names != other._column_names:
+            raise ValueError(f"Estimator {number} has other column names.")
+        encoders = self._encoder, other._encoder
+        if None not in encoders and not same_encoder(*encoders):
+            raise ValueError(
+                f"Estimator {number} has another encoder, so its columns are other numbers. Fit "
+                "one encoder and train both estimators with it."
+            )
 
     def _summed(self) -> AnySums:
         check_is_fitted(self)
         if self._sums is None:
             raise ValueError(
                 f"This {type(self).__name__} was fitted to fewer rows than features, from the rows "
-                "themselves, and has no sums to merge. Use partial_fit, which keeps them."
+                "themselves, and has no sums to merge or subtract. Use partial_fit, which keeps "
+                "them."
             )
         return self._sums
 

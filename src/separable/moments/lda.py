@@ -25,6 +25,7 @@ from separable.moments.within import (
     degrees_of_freedom,
     factor_within,
 )
+from separable.statistics.precision import Precision, check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,7 +154,23 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
             "shrinkage": g,
             "solved_by": "pseudo-inverse" if within.dependent else "cholesky",
         }
-        return self._finish(centres, within.solve(centres.gap), sums.class_means, evidence)
+        solved = within.solve(centres.gap)
+        if values.precision is not None:
+            self._check_digits(values, within, centres, solved)
+        return self._finish(centres, solved, sums.class_means, evidence)
+
+    def _check_digits(self, values: Sums, within: Within, centres: Centres, solved: Floats) -> None:
+        """Refuse weights, Sigma^-1 g, if a subtraction left too few digits of Sigma or g."""
+        precision, kept = Precision.of(values), within.kept
+        root = np.sqrt(degrees_of_freedom(values, self.covariance))
+        long = np.linalg.norm(precision.length[kept] / within.length) / root
+        off = np.linalg.norm(precision.noise[kept] / within.length) / root
+        gap = (precision.mean + centres.priors @ precision.mean)[:, kept] / within.length
+        norm = float(np.linalg.norm(solved[:, kept] * within.length))
+        inverse = np.linalg.norm(within.root, 2) ** 2 if within.rank else 0.0
+        error = inverse * (np.linalg.norm(gap) + 2.0 * long * off * norm)
+        heavy = (precision.weight / values.weight).max()
+        check_weights(float(error + heavy * norm), norm)
 
     def _solve_rows(self, data: Data) -> Solution | None:
         if not data.is_wide:

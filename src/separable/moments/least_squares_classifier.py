@@ -14,6 +14,7 @@ from separable.moments.left_out import REFIT, of_two, refit_scores
 from separable.moments.leverage import leverages
 from separable.moments.moments import Moments
 from separable.moments.sums import Sums
+from separable.statistics.precision import ROUNDING, Precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,8 +165,25 @@ def _with_targets(sums: Moments) -> Moments:
         np.concatenate([pooled.scale, np.ones(t)]),
         np.concatenate([pooled.offset[0], mean])[None, :],
         np.block([[pooled.scatter, cross.T], [cross, among]]),
+        _bounds(values, pooled, np.sqrt(np.diagonal(among))),
     )
     moments = Moments("numbers")
     moments.n_features, moments.n_targets = sums.n_features, None if t == 1 else t
     moments._sums = whole
     return moments
+
+
+def _bounds(values: Sums, pooled: Sums, length: Floats) -> Precision | None:
+    """Return the error bounds of the sums with targets of the given lengths; None: by rounding."""
+    if values.precision is None or pooled.precision is None:
+        return None
+    share = values.weight / values.weight.sum()
+    factor = np.sqrt(values.weight / np.maximum(1.0 - share, share.min()))[:, None]
+    off = (factor * (values.precision.mean + pooled.precision.mean)).max(axis=0)
+    heavy = (values.precision.weight / values.weight).max()
+    return Precision(
+        np.concatenate([pooled.precision.length, length]),
+        np.concatenate([pooled.precision.noise + off, (ROUNDING + heavy) * length]),
+        np.concatenate([pooled.precision.mean[0], np.full(len(length), heavy)])[None, :],
+        pooled.precision.weight,
+    )

@@ -15,6 +15,7 @@ from separable.moments.moments import Moments
 from separable.moments.priors import PRIORS, class_priors
 from separable.moments.rank_warning import ConstantWithin
 from separable.moments.within import constant_within, degrees_of_freedom
+from separable.statistics.precision import check_weights, relative_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,6 +94,13 @@ class LinearGaussianNB(BayesClassifier[Moments]):
         variance = values.scatter / degrees_of_freedom(values, self.covariance)
         centres = centres_of(values, class_priors(self.priors, values.weight))
         solved = np.divide(centres.gap, variance, out=np.zeros_like(centres.gap), where=~constant)
+        if values.precision is not None:
+            deviation = np.sqrt(np.where(constant, 1.0, variance))
+            gap = (values.precision.mean + centres.priors @ values.precision.mean) / deviation
+            norm = float(np.linalg.norm(solved * deviation))
+            relative = np.where(constant, 0.0, relative_error(values)).max()
+            relative += (values.precision.weight / values.weight).max()
+            check_weights(float(np.linalg.norm(gap[:, ~constant]) + relative * norm), norm)
         weights, intercept = discriminants(centres, solved)
         self._warn(np.flatnonzero(constant), values.means)
         learned = {"priors": centres.priors, "means": sums.class_means}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -34,7 +33,8 @@ from separable.moments.state import (
     checked_sums,
     sums_as_tensors,
 )
-from separable.moments.sums import Sums, merge_sums, unmerge_sums
+from separable.moments.sums import NOT_ADDED, Sums, merge_sums, subtract_sums
+from separable.statistics.precision import check_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 __all__ = ["Moments", "Target"]
 
 Target: TypeAlias = Literal["numbers", "classes"]
-
-#: Less than this of the scatter left by a subtraction, and half of the digits are gone.
-LEAST_LEFT = 1e-8
 
 
 class Moments:
@@ -146,6 +143,8 @@ class Moments:
             largest_magnitude(rows, data.X)
         if chosen is not None and not len(chosen):
             return self
+        if self._sums is not None and self._sums.precision is not None:
+            return self._add_apart(data, chosen)
         before = self._kept()
         try:
             self._check_shape(rows, y)
@@ -163,6 +162,13 @@ class Moments:
                 largest_magnitude(rows, data.X)
             raise
         self._settled = None
+        return self
+
+    def _add_apart(self, data: Data, chosen: NDArray[np.intp] | None) -> Self:
+        """Add rows to sums that have error bounds, which merging carries on."""
+        self._check_shape(data.rows, data.y)
+        total = self + self._none().add_data(data, chosen)
+        self.__dict__.update(total._kept(), _settled=None)
         return self
 
     def _kept(self) -> dict[str, Any]:
@@ -352,20 +358,15 @@ class Moments:
         if other.is_empty:
             return self.copy()
         if self.is_empty:
-            raise ValueError("The rows to subtract are not among those that were added.")
+            raise ValueError(NOT_ADDED)
         a, b, classes = self._aligned(other)
-        if (a.rows < b.rows).any() or (a.weight < b.weight * (1 - 1e-12)).any():
-            raise ValueError("The rows to subtract are not among those that were added.")
-        left = unmerge_sums(a, b)
+        left = subtract_sums(a, b)
         kept = left.rows > 0
-        if classes is not None:
-            left = replace(
-                left, rows=left.rows[kept], weight=left.weight[kept], offset=left.offset[kept]
-            )
-            classes = classes[kept]
         if not kept.any():
             return self._none()
-        _refuse_few_digits(a, left)
+        if classes is not None:
+            left, classes = left.keep_groups(kept), classes[kept]
+        check_digits(a.rescaled(left.scale), left, classes)
         return self._with(left, classes)
 
     # ------------------------------------------------------------------ reading
@@ -493,16 +494,3 @@ def _in_units_of_x(sums: Sums, rows: slice, columns: slice) -> Floats:
         if sums.is_diagonal:
             return sums.scatter[rows] / sums.scale[rows] / sums.scale[rows]
         return sums.scatter[rows, columns] / sums.scale[rows, None] / sums.scale[columns]
-
-
-def _refuse_few_digits(whole: Sums, left: Sums) -> None:
-    """Refuse a difference of which hardly any digits are left."""
-    before, after = whole.rescaled(left.scale).diagonal, left.diagonal
-    varied = before > 0
-    kept = float(np.mean(after[varied] / before[varied])) if varied.any() else 1.0
-    if left.rows.sum() > 1 and kept < LEAST_LEFT:
-        digits = max(0.0, 16 + np.log10(max(kept, 1e-16)))
-        raise ValueError(
-            f"After the subtraction {kept:.1e} of the scatter is left, which has about "
-            f"{digits:.0f} correct digits. Add up the rows that stay instead of subtracting."
-        )

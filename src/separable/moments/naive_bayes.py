@@ -17,6 +17,7 @@ from separable.moments.data import Data
 from separable.moments.estimator import Solution
 from separable.moments.naive_bayes_left_out import left_out_scores
 from separable.moments.priors import PRIORS
+from separable.statistics.precision import WEIGHTS_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,6 +98,11 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
             or not same
         ):
             raise ValueError("The file's sums are not those its weights were made from.")
+
+    def _subtract_sums(self, whole: ClassCounts, part: ClassCounts) -> ClassCounts:
+        left = whole.subtract(part, smoothing=self._alpha(), tolerance=WEIGHTS_TOLERANCE)
+        self._check_classes(left.classes)
+        return left
 
     # ------------------------------------------------------------------ solving
 

@@ -322,13 +322,35 @@ class RidgeCV(SquaresRegressor):
         -------
         estimator
         """
+        self._check_same_alpha(others)
+        return super().merge(*others)
+
+    def subtract(self, *others: Self) -> Self:
+        """Return an estimator that has not learned from the rows of others: it undoes ``merge``.
+
+        Parameters
+        ----------
+        *others
+            Fitted estimators of the same parameters and columns that chose the same alpha, of
+            rows that this one has learned from. alpha stays: it is not chosen again.
+
+        Returns
+        -------
+        estimator
+        """
+        self._check_same_alpha(others)
+        return super().subtract(*others)
+
+    def _check_same_alpha(self, others: tuple[Self, ...]) -> None:
         for number, other in enumerate(others, start=2):
             if type(other) is type(self) and other.alpha_ != self.alpha_:
                 raise ValueError(
                     f"Estimator {number} chose alpha={other.alpha_:g}, the first "
-                    f"{self.alpha_:g}. Decide for one, and merge Ridge(alpha=...) instead."
+                    f"{self.alpha_:g}. Decide for one, and use Ridge(alpha=...) instead."
                 )
-        made = super().merge(*others)
+
+    def _with_sums(self, sums: Moments) -> Self:
+        made = super()._with_sums(sums)
         made._choice = self._learned("alpha"), None
         return made
 

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd
+from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd, svdvals
 
 from separable.fitting.evidence import one_or_list
 from separable.model.scores import linear_scores
@@ -23,6 +23,7 @@ from separable.moments.rank_warning import DependentColumns, RankWarning
 from separable.moments.refinement import refine
 from separable.moments.regressor import MomentRegressor
 from separable.moments.row_side import RowSide, ridge_weights, smallest_weights
+from separable.statistics.precision import Precision, check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +86,13 @@ class SquaresRegressor(MomentRegressor):
             condition = sizes[0] / sizes[-1] if rank == len(kept) else np.inf
         if alpha == 0 and (rank < len(kept) or design.constant.any()):
             self._warn(design, kept, factor, rank)
-        return self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
+        solution = self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
+        if data is None and sums.sums.precision is not None:
+            error = _error_of_weights(
+                sums, design, kept, factor, solution.weights, about_mean=bool(self.fit_intercept)
+            )
+            check_weights(*error)
+        return solution
 
     def _finish(
         self,
@@ -291,6 +298,34 @@ def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
     """Return the condition number of the products of standardised columns."""
     values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
     return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
+def _error_of_weights(
+    sums: Moments,
+    design: Design,
+    kept: NDArray[np.intp],
+    factor: Factor,
+    weights: Floats,
+    *,
+    about_mean: bool,
+) -> tuple[float, float]:
+    """Return a bound on the error of standardised weights, from that of the sums, and their norm.
+
+    G w = c, so that the error of w is at most |G^-1| (error of c + error of G |w|).
+    """
+    values, d = sums.sums, len(design.length)
+    precision, root = Precision.of(values), np.sqrt(values.weight[0])
+    length, noise = precision.length, precision.noise
+    if not about_mean:
+        length = np.hypot(length, root * np.abs(values.scaled_means[0]))
+        noise = noise + root * precision.mean[0]
+    size = design.length[kept] * values.scale[kept]
+    long, off = np.linalg.norm(length[kept] / size), np.linalg.norm(noise[kept] / size)
+    in_target = long * np.linalg.norm(noise[d:]) + off * np.linalg.norm(length[d:])
+    standardised = (weights * design.length / design.target_unit[:, None])[:, kept]
+    norm = float(np.linalg.norm(standardised))
+    inverse = 1.0 / svdvals(factor.r)[-1] ** 2 if len(kept) else 0.0
+    return float(inverse * (in_target + 2.0 * long * off * norm)), norm
 
 
 def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp]) -> Floats:

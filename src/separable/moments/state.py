@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.moments.sums import Sums
+from separable.statistics.precision import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,18 +19,24 @@ __all__ = ["IMPOSSIBLE", "checked_labels", "checked_sums", "sums_as_tensors"]
 #: The message for numbers that no rows have.
 IMPOSSIBLE = "The file's sums do not fit together, or are not those of any rows."
 NAMES = ("rows", "weight", "origin", "scale", "offset", "scatter")
+#: Error bounds, in files of sums that came from a subtraction.
+BOUNDS = ("length", "noise", "mean", "weight")
 
 
 def sums_as_tensors(sums: Sums) -> dict[str, NDArray[Any]]:
     """Return the arrays of sums by their names."""
-    return {name: getattr(sums, name) for name in NAMES}
+    tensors = {name: getattr(sums, name) for name in NAMES}
+    if sums.precision is not None:
+        tensors |= {f"error_{name}": getattr(sums.precision, name) for name in BOUNDS}
+    return tensors
 
 
 def checked_sums(tensors: Mapping[str, Any]) -> Sums:
     """Return the sums of a file, or refuse those that no rows have."""
     if any(name not in tensors for name in NAMES):
         raise ValueError("The file's sums are not those of Moments.")
-    sums = Sums(*(np.array(tensors[name]) for name in NAMES))
+    rows, weight, origin, scale, offset, scatter = (np.array(tensors[name]) for name in NAMES)
+    sums = Sums(rows, weight, origin, scale, offset, scatter)
     if sums.weight.ndim != 1 or sums.origin.ndim != 1:
         raise ValueError(IMPOSSIBLE)
     g, p = sums.n_groups, sums.n_columns
@@ -50,7 +57,24 @@ def checked_sums(tensors: Mapping[str, Any]) -> Sums:
         or not (sums.is_diagonal or np.array_equal(sums.scatter, sums.scatter.T))
     ):
         raise ValueError(IMPOSSIBLE)
+    sums.precision = _checked_bounds(tensors, g, p)
     return sums
+
+
+def _checked_bounds(tensors: Mapping[str, Any], g: int, p: int) -> Precision | None:
+    """Return the error bounds of a file; None: it has none."""
+    names = [f"error_{name}" for name in BOUNDS]
+    if not any(name in tensors for name in names):
+        return None
+    if not all(name in tensors for name in names):
+        raise ValueError(IMPOSSIBLE)
+    arrays = [np.array(tensors[name]) for name in names]
+    if [array.shape for array in arrays] != [(p,), (p,), (g, p), (g,)] or not all(
+        array.dtype == np.float64 and np.isfinite(array).all() and (array >= 0).all()
+        for array in arrays
+    ):
+        raise ValueError(IMPOSSIBLE)
+    return Precision(*arrays)
 
 
 def checked_labels(listed: Any) -> NDArray[Any]:

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.statistics import precision as precision_module
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from separable.statistics.precision import Precision
 
     Floats = NDArray[np.float64]
 
@@ -22,10 +26,13 @@ __all__ = [
     "Sums",
     "merge_sums",
     "products_about",
-    "unmerge_sums",
+    "subtract_sums",
 ]
 
 EPS = float(np.finfo(np.float64).eps)
+#: Weights that differ by less than this, of the larger one, are the same.
+SAME_WEIGHT = 1e-12
+NOT_ADDED = "The rows to subtract are not among those that were added."
 
 
 @dataclass(slots=True)
@@ -44,6 +51,8 @@ class Sums:
         The mean of z in each group, 0 where it has no rows.
     scatter : ndarray, shape (p, p) or (p,)
         sum over groups and their rows of c (z - m_g)(z - m_g)', or only its diagonal.
+    precision : Precision, optional
+        Error bounds, kept from the first subtraction on. None: those of rows that were added up.
     """
 
     rows: NDArray[np.int64]
@@ -52,6 +61,7 @@ class Sums:
     scale: Floats
     offset: Floats
     scatter: Floats
+    precision: Precision | None = None
 
     @classmethod
     def empty(cls, n_columns: int, n_groups: int, *, diagonal: bool) -> Sums:
@@ -116,7 +126,19 @@ class Sums:
         )
         moved.rows[place], moved.weight[place] = self.rows, self.weight
         moved.offset[place] = self.offset
+        if self.precision is not None:
+            moved.precision = self.precision.regrouped(place, n_groups)
         return moved
+
+    def keep_groups(self, kept: NDArray[np.bool_]) -> Sums:
+        """Return the sums of some of the groups; the others must have no rows."""
+        return replace(
+            self,
+            rows=self.rows[kept],
+            weight=self.weight[kept],
+            offset=self.offset[kept],
+            precision=None if self.precision is None else self.precision.keep_groups(kept),
+        )
 
     def pooled(self) -> Sums:
         """Return the sums of all rows as one group: within groups plus between them."""
@@ -132,6 +154,7 @@ class Sums:
             self.scale,
             mean[None, :],
             self.scatter.copy(),
+            None if self.precision is None else self.precision.pooled(self, mean),
         )
         _add_products(pooled.scatter, between)
         return pooled
@@ -142,7 +165,10 @@ class Sums:
         if (ratio == 1).all():
             return self
         scatter = self.scatter * ratio * (ratio if self.is_diagonal else ratio[:, None])
-        return replace(self, scale=scale, offset=self.offset * ratio, scatter=scatter)
+        precision = None if self.precision is None else self.precision.rescaled(ratio)
+        return replace(
+            self, scale=scale, offset=self.offset * ratio, scatter=scatter, precision=precision
+        )
 
     def seen_from(self, other: Sums) -> Floats:
         """Return the means of the groups as z of the other sums, which have the same scale."""
@@ -156,6 +182,7 @@ class Sums:
             scale=self.scale[chosen],
             offset=self.offset[:, chosen],
             scatter=self.scatter[chosen] if self.is_diagonal else self.scatter[chosen, chosen],
+            precision=None if self.precision is None else self.precision.columns(chosen),
         )
 
 
@@ -175,25 +202,57 @@ def merge_sums(a: Sums, b: Sums) -> Sums:
     offset = a.offset + share[:, None] * gap
     only_b = (a.weight == 0) & (b.weight > 0)
     offset[only_b] = b.seen_from(a)[only_b]
-    merged = Sums(a.rows + b.rows, weight, a.origin, scale, offset, a.scatter + b.scatter)
+    merged = Sums(
+        a.rows + b.rows,
+        weight,
+        a.origin,
+        scale,
+        offset,
+        a.scatter + b.scatter,
+        precision_module.merged(a, b),
+    )
     _add_products(merged.scatter, np.sqrt(a.weight * share)[:, None] * gap)
     return merged
 
 
-def unmerge_sums(a: Sums, b: Sums) -> Sums:
-    """Return the sums of the rows of a without those of b, which must be among them."""
+def subtract_sums(a: Sums, b: Sums) -> Sums:
+    """Return the sums of the rows of a without those of b, with their error bounds.
+
+    Both have the same groups. Groups of which no row is left stay, with weight 0.
+    """
     scale = np.minimum(a.scale, b.scale)
     a, b = a.rescaled(scale), b.rescaled(scale)
-    rows = a.rows - b.rows
-    weight = np.where(rows == 0, 0.0, a.weight - b.weight)
+    rows, weight = a.rows - b.rows, a.weight - b.weight
+    if (rows < 0).any() or ((weight <= SAME_WEIGHT * a.weight) != (rows == 0)).any():
+        raise ValueError(NOT_ADDED)
+    weight[rows == 0] = 0.0
     part = np.divide(b.weight, weight, out=np.zeros_like(weight), where=weight > 0)
     gap = a.offset - b.seen_from(a)
     offset = np.where(weight[:, None] > 0, a.offset + part[:, None] * gap, 0.0)
-    left = Sums(rows, weight, a.origin, scale, offset, a.scatter - b.scatter)
+    precision = precision_module.subtracted(a, b, weight)
+    left = Sums(rows, weight, a.origin, scale, offset, a.scatter - b.scatter, precision)
     # W W_b / W_a d d' with d = m - m_b = (W_a / W) (m_a - m_b)
     factor = np.divide(a.weight * b.weight, weight, out=np.zeros_like(weight), where=weight > 0)
     _add_products(left.scatter, np.sqrt(factor)[:, None] * gap, sign=-1.0)
+    if (left.diagonal < -2.0 * precision.length * precision.noise).any():
+        raise ValueError(NOT_ADDED)
+    _clear_constant(left, a)
     return left
+
+
+def _clear_constant(left: Sums, before: Sums) -> None:
+    """Set to 0 what is 0: columns that were constant before, or rows that are alone."""
+    if (left.rows <= 1).all():
+        left.scatter[...] = 0.0
+        return
+    size = np.abs(before.scaled_means).max(axis=0)
+    least = 4 * EPS * size * math.sqrt(float(before.weight.sum()))
+    constant = np.sqrt(before.diagonal) <= least
+    left.scatter[constant] = 0.0
+    if not left.is_diagonal:
+        left.scatter[:, constant] = 0.0
+    assert left.precision is not None
+    left.precision.noise[constant] = 0.0
 
 
 def products_about(sums: Sums, n_features: int, *, mean: bool) -> tuple[Floats, NDArray[np.bool_]]:

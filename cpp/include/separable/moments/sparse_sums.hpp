@@ -69,33 +69,38 @@ inline bool repeats_in(const std::vector<bool>& repeats, std::int64_t i) {
     return !repeats.empty() && repeats[static_cast<std::size_t>(i)];
 }
 
-// Whether values were finite, and whether one had a minus sign: a look at their bits, which the
-// compiler does many at a time, while they are in the cache anyway.
+// Whether values were finite, whether one had a minus sign, and whether all are whole numbers below
+// a quarter of 1 / eps: a look at their bits, which the compiler does many at a time, while they
+// are in the cache anyway. A number that is added to 1.5 / eps and taken out again is rounded.
 template <class Value>
 class Signs {
    public:
     void look_at(const Value* x, std::int64_t n) {
-        Bits largest = largest_, any = any_;
+        constexpr Value shift = Value(1.5) / std::numeric_limits<Value>::epsilon();
+        Bits largest = largest_, any = any_, fraction = fraction_;
         for (std::int64_t k = 0; k < n; ++k) {
             const Bits bits = std::bit_cast<Bits>(x[k]);
             largest = std::max(largest, static_cast<Bits>(bits << 1));
             any |= bits;
+            const Value rounded = (x[k] + shift) - shift;
+            fraction |= static_cast<Bits>(rounded != x[k]);
         }
-        largest_ = largest, any_ = any;
+        largest_ = largest, any_ = any, fraction_ = fraction;
     }
     bool finite() const {
         return largest_ <
                static_cast<Bits>(std::bit_cast<Bits>(std::numeric_limits<Value>::infinity()) << 1);
     }
     bool negative() const { return any_ >> (8 * sizeof(Bits) - 1); }
+    bool whole() const { return fraction_ == 0; }
 
    private:
     using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-    Bits largest_ = 0, any_ = 0;
+    Bits largest_ = 0, any_ = 0, fraction_ = 0;
 };
 
 struct SeenValues {
-    bool finite, negative;
+    bool finite, negative, whole;
 };
 
 // The rows group by group, in the given order within each: one group's sums at a time are in the
@@ -140,7 +145,7 @@ SeenValues add_group_sums(const F& rows, std::int64_t first, std::int64_t n_rows
         }
         for (; k < row.size(); ++k) sum[row.index(k)] += w * static_cast<double>(row.value(k));
     }
-    return {signs.finite(), signs.negative()};
+    return {signs.finite(), signs.negative(), signs.whole()};
 }
 
 // Squares, filling (the weight of the rows that have the column) and largest |x| of each column.
