@@ -1,11 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -35,6 +37,7 @@ struct Plan {
     double presented;
     bool pocket;
     bool record;
+    int tie_target;
 
     OnlineProblem problem() const {
         OnlineProblem p;
@@ -42,6 +45,7 @@ struct Plan {
         if (weight) p.weight = {weight->data(), weight->size()};
         p.eta = eta;
         p.fit_intercept = fit_intercept;
+        p.tie_target = tie_target;
         return p;
     }
 
@@ -74,7 +78,7 @@ struct Result {
     OnlineRun run;
     std::vector<double> pocket_mistakes;
     std::vector<double> delta_norm;
-    std::vector<int> met, stalled;
+    std::vector<BatchStop> stop;
     std::vector<MistakeList> mistakes;  // of each model, if they are recorded
 };
 
@@ -155,8 +159,7 @@ Result run_batch_perceptron(const BoundRows& rows, const Weights& weights, const
         Result result;
         result.run = found.run;
         result.delta_norm = found.delta_norm;
-        result.met = found.met;
-        result.stalled = found.stalled;
+        result.stop = found.stop;
         return result;
     });
 }
@@ -167,7 +170,7 @@ WidrowHoffRun run_widrow_hoff(const BoundRows& rows, const Weights& weights,
                               const std::optional<Const<std::int64_t>>& chosen, double eta,
                               bool fit_intercept, bool shuffle, std::uint64_t seed,
                               std::int64_t max_epochs, double tol, double most_error,
-                              const SquaredErrors& before) {
+                              const SquaredErrors& before, double safety, double largest_norm) {
     weights.check_shapes(rows.n_features);
     check(weights.n_blocks() == 1 && weights.w.shape(2) == 1, "there is one model of one lane");
     check(target.size() == static_cast<std::size_t>(rows.n_rows), "one number a row is needed");
@@ -181,6 +184,7 @@ WidrowHoffRun run_widrow_hoff(const BoundRows& rows, const Weights& weights,
     problem.max_epochs = max_epochs;
     problem.tol = tol;
     problem.most_error = most_error;
+    problem.safety = safety;
     auto order_of_rows = rows_or_all(chosen, rows.n_rows);
     nb::gil_scoped_release no_gil;
     return weights.with_lane([&]<class Lane>() -> WidrowHoffRun {
@@ -191,7 +195,7 @@ WidrowHoffRun run_widrow_hoff(const BoundRows& rows, const Weights& weights,
             Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
             return widrow_hoff<T>(*x, problem, weights.template block_weights<Lane>(0),
                                   *weights.template block_intercepts<Lane>(0), order, before,
-                                  heartbeat);
+                                  largest_norm, heartbeat);
         } else {
             throw std::invalid_argument("there is one model of one lane");
         }
@@ -237,7 +241,7 @@ Result run_argmax_perceptron(const BoundRows& rows, const Weights& weights, cons
 
 Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::int32_t> label,
                     std::optional<Const<std::int64_t>> chosen, std::int64_t first_class,
-                    std::int64_t n_models, bool argmax) {
+                    std::int64_t n_models, bool argmax, int tie_target) {
     weights.check_shapes(rows.n_features);
     check_labels(rows, label, chosen, first_class + n_models);
     const auto all = rows_or_all(chosen, rows.n_rows);
@@ -247,8 +251,11 @@ Margins run_margins(const BoundRows& rows, const Weights& weights, Const<std::in
         check(n_models >= 1 && n_models <= weights.n_blocks() * Lane::kWidth, "no such models");
         const auto x = make_products<Lane>(rows.rows);
         const MarginModels<Lane> models{static_cast<const T*>(weights.w.data()),
-                                        static_cast<const T*>(weights.b.data()), n_models,
-                                        first_class, argmax};
+                                        static_cast<const T*>(weights.b.data()),
+                                        n_models,
+                                        first_class,
+                                        argmax,
+                                        tie_target};
         return measure_margins<Lane>(
             *x, all, {label.data(), label.size()}, models,
             Heartbeat(poll_signals, x->n_values, x->n_rows, weights.n_blocks()));
@@ -295,15 +302,16 @@ void bind_online(nb::module_& m) {
             [](Plan* plan, Const<std::int32_t> label, std::optional<Const<double>> weight,
                std::optional<Const<std::int64_t>> rows, double eta, bool fit_intercept,
                bool shuffle, std::uint64_t seed, std::int64_t first_epoch, std::int64_t max_epochs,
-               double presented, bool pocket, bool record) {
-                new (plan) Plan{label, weight,      rows,       eta,       fit_intercept, shuffle,
-                                seed,  first_epoch, max_epochs, presented, pocket,        record};
+               double presented, bool pocket, bool record, int tie_target) {
+                new (plan)
+                    Plan{label,       weight,     rows,      eta,    fit_intercept, shuffle,   seed,
+                         first_epoch, max_epochs, presented, pocket, record,        tie_target};
             },
             nb::kw_only(), nb::arg("label"), nb::arg("weight") = nb::none(),
             nb::arg("rows") = nb::none(), nb::arg("eta") = 1.0, nb::arg("fit_intercept") = true,
             nb::arg("shuffle") = false, nb::arg("seed") = 0, nb::arg("first_epoch") = 0,
             nb::arg("max_epochs") = 1, nb::arg("presented") = 0.0, nb::arg("pocket") = false,
-            nb::arg("record") = false);
+            nb::arg("record") = false, nb::arg("tie_target") = 0);
 
     nb::class_<Weights>(m, "OnlineWeights",
                         "Weights [block][feature][lane], intercepts, and sums for their means; "
@@ -347,8 +355,16 @@ void bind_online(nb::module_& m) {
         .def("recorded", &recorded, nb::arg("model"),
              "Rows, steps and times of a model's mistakes, if they were recorded.")
         .def_ro("delta_norm", &Result::delta_norm, "|Delta| in the last epoch of each batch model.")
-        .def_ro("met", &Result::met, "Whether each batch model met its stop.")
-        .def_ro("stalled", &Result::stalled, "Whether each batch model could not move any more.");
+        .def_prop_ro(
+            "stop",
+            [](const Result& r) {
+                static constexpr const char* kNames[] = {"", "no mistakes", "eps", "stalled"};
+                std::vector<std::string> names;
+                for (const BatchStop stop : r.stop)
+                    names.emplace_back(kNames[static_cast<int>(stop)]);
+                return names;
+            },
+            "Why each batch model stopped: no mistakes, eps, stalled, or nothing if it did not.");
 
     nb::class_<SquaredErrors>(m, "SquaredErrors", "Sums over the presentations of an epoch.")
         .def(
@@ -365,18 +381,22 @@ void bind_online(nb::module_& m) {
         .def_ro("last", &WidrowHoffRun::last, "The sums of the last epoch.")
         .def_ro("converged", &WidrowHoffRun::converged, "Whether tol ended it.")
         .def_ro("overflow_row", &WidrowHoffRun::overflow_row,
-                "The row whose error or step was not finite, or -1.");
+                "The row whose error or step was not finite, or -1.")
+        .def_ro("largest_norm", &WidrowHoffRun::largest_norm,
+                "The largest |x|^2 so far, kept with a safety factor.");
     m.def("widrow_hoff", &run_widrow_hoff, nb::arg("rows"), nb::arg("weights"), nb::arg("target"),
           nb::arg("weight").none(), nb::arg("chosen").none(), nb::kw_only(), nb::arg("eta"),
           nb::arg("fit_intercept"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("max_epochs"),
-          nb::arg("tol"), nb::arg("most_error"), nb::arg("before"), "Run the Widrow-Hoff rule.");
+          nb::arg("tol"), nb::arg("most_error"), nb::arg("before"), nb::arg("safety") = 0.0,
+          nb::arg("largest_norm") = 0.0, "Run the Widrow-Hoff rule.");
 
     nb::class_<Margins>(m, "Margins", "How weights sort rows.")
         .def_ro("smallest", &Margins::smallest, "The smallest margin of each model.")
-        .def_ro("wrong_rows", &Margins::wrong_rows, "Rows where some margin is not above 0.");
+        .def_ro("wrong_rows", &Margins::wrong_rows, "Rows with a mistake in some model.")
+        .def_ro("tied_rows", &Margins::tied_rows, "Rows where some margin is 0.");
     m.def("margins", &run_margins, nb::arg("rows"), nb::arg("weights"), nb::arg("label"),
           nb::arg("chosen").none(), nb::arg("first_class"), nb::arg("n_models"), nb::arg("argmax"),
-          "Measure the margins of weights on rows.");
+          nb::arg("tie_target") = 0, "Measure the margins of weights on rows.");
     m.def("perceptron", &run_perceptron, nb::arg("rows"), nb::arg("weights"), nb::arg("plan"),
           nb::arg("block"), nb::arg("first_class"), nb::arg("n_lanes"),
           "Run the one-vs-rest perceptron on one block of lanes.");

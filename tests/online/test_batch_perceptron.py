@@ -45,7 +45,7 @@ def test_binary_equals_reference(form, dtype, problem, eta, fit_intercept):
     ours.fit(FORMATS[form](X.astype(dtype)), y)
     np.testing.assert_array_equal(ours.coef_, [w])
     np.testing.assert_array_equal(ours.intercept_, [b if fit_intercept else 0])
-    if not ours.evidence_["stalled_models"][0]:  # float32 makes sure in float64
+    if ours.evidence_["stopped_by"] != "stalled":  # float32 makes sure in float64
         assert ours.evidence_["mistakes"] == mistakes
         assert ours.n_iter_ == len(mistakes)
     assert ours.evidence_["delta_norm"] == pytest.approx(norm, rel=1e-12)
@@ -68,7 +68,9 @@ def test_each_of_many_models_is_as_if_trained_alone(classes, form, dtype, eps):
         np.testing.assert_array_equal(ours.coef_[k], w)
         assert ours.intercept_[k] == b
         assert ours.evidence_["delta_norm"][k] == pytest.approx(norm, rel=1e-12)
-        assert ours.evidence_["converged_models"][k] == (mistakes[-1] == 0 or norm < (eps or 0))
+        assert ours.evidence_["converged_models"][k] == (mistakes[-1] == 0)
+        by_eps = ours.evidence_["stopped_by_model"][k] == "eps"
+        assert by_eps == (mistakes[-1] > 0 and norm < (eps or 0))
         total[: len(mistakes)] += mistakes
     assert ours.evidence_["mistakes"] == total.tolist()
 
@@ -176,7 +178,8 @@ def test_eps_stops_with_mistakes_left_and_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fitted = BatchPerceptron(eps=0.05).fit(X, y)
-    assert fitted.evidence_["converged"]
+    assert fitted.evidence_["stopped_by"] == "eps"
+    assert not fitted.evidence_["converged"]  # it means no mistakes, as in Perceptron
     assert fitted.evidence_["training_mistakes"] > 0
     assert 0 < fitted.evidence_["delta_norm"] < 0.05
     assert fitted.evidence_["margin"] is None
@@ -206,7 +209,7 @@ def test_a_step_of_zero_ends_the_fit():
     # all four rows are on the boundary of the zero start, and their pull cancels
     with pytest.warns(ConvergenceWarning, match=r"1 epochs \(a step no longer changes the weights"):
         fitted = BatchPerceptron().fit(*XOR)
-    assert fitted.evidence_["stalled_models"] == [True]
+    assert fitted.evidence_["stopped_by"] == "stalled"
     assert fitted.evidence_["delta_norm"] == 0
     assert fitted.evidence_["training_mistakes"] == 4
 

@@ -36,7 +36,7 @@ def lane_width(double_precision: bool) -> int:
 class OnlinePlan:
     """Labels, weights, order and stopping of an online run."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket: bool = False, record: bool = False) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, eta: float = 1.0, fit_intercept: bool = True, shuffle: bool = False, seed: int = 0, first_epoch: int = 0, max_epochs: int = 1, presented: float = 0.0, pocket: bool = False, record: bool = False, tie_target: int = 0) -> None: ...
 
 class OnlineWeights:
     """
@@ -84,12 +84,10 @@ class OnlineRun:
         """|Delta| in the last epoch of each batch model."""
 
     @property
-    def met(self) -> list[int]:
-        """Whether each batch model met its stop."""
-
-    @property
-    def stalled(self) -> list[int]:
-        """Whether each batch model could not move any more."""
+    def stop(self) -> list[str]:
+        """
+        Why each batch model stopped: no mistakes, eps, stalled, or nothing if it did not.
+        """
 
 class SquaredErrors:
     """Sums over the presentations of an epoch."""
@@ -127,7 +125,11 @@ class WidrowHoffRun:
     def overflow_row(self) -> int:
         """The row whose error or step was not finite, or -1."""
 
-def widrow_hoff(rows: Rows, weights: OnlineWeights, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, eta: float, fit_intercept: bool, shuffle: bool, seed: int, max_epochs: int, tol: float, most_error: float, before: SquaredErrors) -> WidrowHoffRun:
+    @property
+    def largest_norm(self) -> float:
+        """The largest |x|^2 so far, kept with a safety factor."""
+
+def widrow_hoff(rows: Rows, weights: OnlineWeights, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, eta: float, fit_intercept: bool, shuffle: bool, seed: int, max_epochs: int, tol: float, most_error: float, before: SquaredErrors, safety: float = 0.0, largest_norm: float = 0.0) -> WidrowHoffRun:
     """Run the Widrow-Hoff rule."""
 
 class Margins:
@@ -139,9 +141,13 @@ class Margins:
 
     @property
     def wrong_rows(self) -> int:
-        """Rows where some margin is not above 0."""
+        """Rows with a mistake in some model."""
 
-def margins(rows: Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_class: int, n_models: int, argmax: bool) -> Margins:
+    @property
+    def tied_rows(self) -> int:
+        """Rows where some margin is 0."""
+
+def margins(rows: Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_class: int, n_models: int, argmax: bool, tie_target: int = 0) -> Margins:
     """Measure the margins of weights on rows."""
 
 def perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int) -> OnlineRun:

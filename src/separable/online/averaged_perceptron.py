@@ -34,6 +34,9 @@ class AveragedPerceptron(PerceptronBase):
     multi_class : {"ovr", "argmax"}, default "ovr"
         Three classes and more: one model a class against the rest, or the multi-class rule that
         adds the row to its class and subtracts it from the best rival.
+    ties : {"mistake", "negative", "positive"}, default "mistake"
+        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
+        the positive class (of each one-vs-rest model), as in some lectures. See ``Perceptron``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
@@ -48,7 +51,8 @@ class AveragedPerceptron(PerceptronBase):
     n_iter_ : int
         Epochs made.
     evidence_ : dict
-        ``epochs``, ``converged`` (of the running weights), ``mistakes`` (of each epoch),
+        ``epochs``, ``stopped_by`` ("no mistakes", "max_iter" or "max_work") and ``converged``
+        (stopped by "no mistakes"), both of the running weights, ``mistakes`` (of each epoch),
         ``updates``, ``updates_per_model``.
 
     Examples
@@ -72,6 +76,7 @@ class AveragedPerceptron(PerceptronBase):
         shuffle: bool = True,
         random_state: Any = 0,
         multi_class: str = "ovr",
+        ties: str = "mistake",
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
@@ -82,5 +87,6 @@ class AveragedPerceptron(PerceptronBase):
         self.shuffle = shuffle
         self.random_state = random_state
         self.multi_class = multi_class
+        self.ties = ties
         self.class_weight = class_weight
         self.warm_start = warm_start

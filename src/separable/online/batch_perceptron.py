@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from separable._core import native
 from separable.data.rows import column_names
@@ -21,19 +18,13 @@ from separable.model.parameters import (
     POSITIVE_OR_INF,
     POSITIVE_OR_NONE,
     Requirement,
+    one_of,
 )
-from separable.online.evidence import (
-    describe_margins,
-    largest_norm,
-    measure_margins,
-    unconverged_message,
-)
-from separable.online.perceptron_base import DOUBLE, PerceptronBase
+from separable.online.perceptron_base import DOUBLE, TIE_TARGETS, PerceptronBase
 from separable.online.runs import Lesson, Rule, Run, run_epochs
 
 if TYPE_CHECKING:
     from separable.data.rows import Rows
-    from separable.model.linear_model import LinearModel
     from separable.online.state import OnlineState
 
 __all__ = ["BatchPerceptron"]
@@ -61,6 +52,9 @@ class BatchPerceptron(PerceptronBase):
         The most epochs, each one pass over the rows and one step.
     max_work : float, default 1e10
         The most numbers to read, (non-zeros + features) x epochs for each block of models.
+    ties : {"mistake", "negative", "positive"}, default "mistake"
+        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
+        the positive class (of each one-vs-rest model), as in some lectures. See ``Perceptron``.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
@@ -75,14 +69,15 @@ class BatchPerceptron(PerceptronBase):
     n_iter_ : int
         Epochs made.
     evidence_ : dict
-        ``epochs``, ``converged`` and ``converged_models`` (met its stop), ``stalled_models`` (the
-        step no longer changed the weights, with mistakes left: it is 0, or lost in rounding),
+        ``epochs``, ``stopped_by`` and ``stopped_by_model`` ("no mistakes", "eps", "stalled": the
+        step no longer changed the weights, with mistakes left, "max_iter", "max_work" or
+        "rounding"), ``converged`` and ``converged_models`` (stopped by "no mistakes"),
         ``mistakes`` (misclassified rows of each epoch, of the models still learning),
         ``mistakes_per_model``, ``delta_norm`` (of each model's last epoch), ``training_mistakes``
-        (rows still wrong, counted in float64); where there are none ``margin``
-        (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)), ``radius`` R and
-        ``bound`` n (R / gamma)^2 on each model's mistakes, the last three for a zero start and
-        unit weights only.
+        (rows still wrong, counted in float64), ``tied_rows`` (rows with a score of 0); after
+        convergence ``margin`` (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)),
+        ``radius`` R and ``bound`` n (R / gamma)^2 on each model's mistakes, the last three for a
+        zero start and unit weights only.
 
     Examples
     --------
@@ -101,6 +96,7 @@ class BatchPerceptron(PerceptronBase):
         "fit_intercept": BOOL,
         "max_iter": COUNT,
         "max_work": POSITIVE_OR_INF,
+        "ties": one_of(*TIE_TARGETS),
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOL,
     }
@@ -114,6 +110,7 @@ class BatchPerceptron(PerceptronBase):
         fit_intercept: bool = True,
         max_iter: int = 10_000,
         max_work: float = 1e10,
+        ties: str = "mistake",
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
@@ -122,6 +119,7 @@ class BatchPerceptron(PerceptronBase):
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.max_work = max_work
+        self.ties = ties
         self.class_weight = class_weight
         self.warm_start = warm_start
 
@@ -155,16 +153,15 @@ class BatchPerceptron(PerceptronBase):
         lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
         rule = self._fit_rule(state, lesson.rows)
         run = self._run(state, lesson, rule)
-        stopped = all(met or stalled for met, stalled in zip(run.met, run.stalled, strict=True))
-        if stopped and state.dtype == np.float32 and self.eps is None:
+        if all(run.stop) and state.dtype == np.float32 and self.eps is None:
             state, run = self._confirm_in_double(state, run, lesson, rule)
         state.rows_seen += lesson.n_counted
         state.updates += len(run.mistakes)
         model = self._build_model(state, column_names(X), self._describe(run, state))
-        model = self._with_margins(model, state, lesson, run, bounded=zero_start)
-        if not model.evidence["converged"]:
-            message = unconverged_message(self, dict(model.evidence), lesson.n_counted)
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        bounded = zero_start and lesson.counted.weight is None
+        double, n_rows = state.astype(DOUBLE), lesson.n_counted
+        model = self._with_margins(model, double, lesson, run, bounded=bounded, factor=n_rows)
+        self._warn_of_mistakes(model, n_rows)
         return self._keep(X, state, model, len(run.mistakes))
 
     @property
@@ -186,6 +183,7 @@ class BatchPerceptron(PerceptronBase):
             eta=float(self.eta0),
             fit_intercept=bool(self.fit_intercept),
             max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            tie_target=self._tie_target,
         )
 
     def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
@@ -193,30 +191,21 @@ class BatchPerceptron(PerceptronBase):
         kernel = partial(native.batch_perceptron, eps=eps)
         return Run(run_epochs(state, lesson, rule, kernel))
 
+    def _stopped_by(self, run: Run) -> str:
+        """Return why the last model stopped; a limit or a stall before ``eps``."""
+        if not all(run.stop):
+            return self._limit(run)
+        return next((why for why in ("stalled", "eps") if why in run.stop), "no mistakes")
+
     def _describe(self, run: Run, state: OnlineState) -> dict[str, Any]:
         """Return what the run did."""
         return {
             "epochs": len(run.mistakes),
-            "converged_models": run.met,
-            "stalled_models": run.stalled,
+            "stopped_by": self._stopped_by(run),
+            "converged_models": [stop == "no mistakes" for stop in run.stop],
+            "stopped_by_model": [stop or self._limit(run) for stop in run.stop],
             "mistakes": run.mistakes.sum(axis=1).tolist(),
             "mistakes_per_model": run.mistakes.sum(axis=0).tolist(),
             "delta_norm": one_or_list(np.array(run.delta_norm)),
             "rows_seen": state.rows_seen,
         }
-
-    def _with_margins(
-        self, model: LinearModel, state: OnlineState, lesson: Lesson, run: Run, *, bounded: bool
-    ) -> LinearModel:
-        """Return the model with what its weights prove about the training rows."""
-        bounded = bounded and lesson.counted.weight is None
-        told = describe_margins(
-            model,
-            measure_margins(state.astype(DOUBLE), lesson),
-            run,
-            (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept)) if bounded else None,
-            factor=lesson.n_counted,
-        )
-        if self.eps is not None:  # it may be met with rows on the wrong side
-            told["converged"] = run.converged
-        return replace(model, evidence={**model.evidence, **told})

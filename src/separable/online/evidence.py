@@ -26,15 +26,22 @@ __all__ = [
 ]
 
 
-def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
+def measure_margins(state: OnlineState, lesson: Lesson, tie_target: int) -> native.Margins:
     """Score every row that counts and compare with its label.
+
+    Parameters
+    ----------
+    state, lesson
+        Weights and rows.
+    tie_target : int
+        The target, -1 or +1, for which a score of exactly 0 is right; 0: for neither.
 
     Returns
     -------
     native.Margins
         ``smallest``: min over rows of y (w.x + b) of each one-vs-rest model, or under the argmax
-        rule one entry, the smallest lead of the true class; ``wrong_rows``: rows on the wrong
-        side, or on the boundary, of some model.
+        rule one entry, the smallest lead of the true class; ``wrong_rows``: rows with a mistake in
+        some model; ``tied_rows``: rows on the boundary of some model.
     """
     return native.margins(
         lesson.core,
@@ -44,6 +51,7 @@ def measure_margins(state: OnlineState, lesson: Lesson) -> native.Margins:
         first_class=state.first_class,
         n_models=state.n_models,
         argmax=state.rule == "argmax",
+        tie_target=tie_target,
     )
 
 
@@ -80,36 +88,36 @@ def describe_margins(
         The bound is so many times (R / gamma)^2.
     """
     converged = run.converged and margins.wrong_rows == 0
-    told: dict[str, Any] = {"converged": converged, "training_mistakes": margins.wrong_rows}
+    evidence: dict[str, Any] = {
+        "converged": converged,
+        "training_mistakes": margins.wrong_rows,
+        "tied_rows": margins.tied_rows,
+    }
     if run.pocket_mistakes:
-        told["pocket_mistakes"] = run.pocket_mistakes
-    told |= {"margin": None, "radius": None, "gamma": None, "bound": None}
+        evidence["pocket_mistakes"] = run.pocket_mistakes
+    evidence |= {"margin": None, "radius": None, "gamma": None, "bound": None}
     smallest = np.array(margins.smallest)
     if not converged or len(smallest) != len(model.weights):
-        return told
+        return evidence
     norm = np.linalg.norm(model.weights, axis=1)
     with np.errstate(divide="ignore"):
-        told["margin"] = one_or_list(smallest / norm)
+        evidence["margin"] = one_or_list(smallest / norm)
     if radius is not None:
         gamma = smallest / np.hypot(norm, model.intercept)
-        told["radius"] = radius()
-        told |= {
-            "gamma": one_or_list(gamma),
-            "bound": one_or_list(factor * (told["radius"] / gamma) ** 2),
-        }
-    return told
+        evidence["radius"], evidence["gamma"] = radius(), one_or_list(gamma)
+        if (gamma > 0).all():  # rows on the boundary, by the tie rule, prove nothing
+            evidence["bound"] = one_or_list(factor * (evidence["radius"] / gamma) ** 2)
+    return evidence
 
 
 def unconverged_message(learner: PerceptronBase, evidence: dict[str, Any], n_rows: int) -> str:
     """Return what a fit that was stopped with mistakes left should say."""
-    if any(evidence.get("stalled_models", ())):
-        limit = "a step no longer changes the weights, so more epochs cannot either"
-    elif evidence["mistakes"][-1] == 0:
-        limit = "an epoch without a mistake; what is left is within rounding of the boundary"
-    elif evidence["epochs"] >= learner.max_iter:
-        limit = f"max_iter={learner.max_iter}"
-    else:
-        limit = f"max_work={learner.max_work:.3g}"
+    limit = {
+        "stalled": "a step no longer changes the weights, so more epochs cannot either",
+        "rounding": "an epoch without a mistake; what is left is within rounding of the boundary",
+        "max_iter": f"max_iter={learner.max_iter}",
+        "max_work": f"max_work={learner.max_work:.3g}",
+    }[evidence["stopped_by"]]
     pocket = " or pocket=True" if hasattr(learner, "pocket") and not learner.pocket else ""
     sides = " of one of its one-vs-rest models" if len(evidence["converged_models"]) > 1 else ""
     return (

@@ -39,6 +39,11 @@ class Perceptron(PerceptronBase):
     pocket : bool, default False
         End with the best weights met, by mistakes on the training rows, instead of the last. On
         large data not all weights met are looked at; see docs/perceptron.md.
+    ties : {"mistake", "negative", "positive"}, default "mistake"
+        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
+        the positive class (of each one-vs-rest model), as in some lectures. It matters from a
+        zero start and on whole numbers. "argmax" takes "mistake" only; a stream with another rule
+        needs ``classes``. ``predict`` always gives a score of 0 the negative class.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     warm_start : bool, default False
@@ -53,11 +58,13 @@ class Perceptron(PerceptronBase):
     n_iter_ : int
         Epochs made.
     evidence_ : dict
-        ``epochs``, ``converged``, ``converged_models``, ``mistakes`` (of each epoch), ``updates``,
-        ``updates_per_model``, ``training_mistakes`` (rows still wrong, counted in float64); and
-        after convergence ``margin`` (min y (w.x + b) / |w|), ``gamma`` (the same in the space
-        (1, x)), ``radius`` R and ``bound`` (R / gamma)^2, the last three for a zero start and
-        unit weights only.
+        ``epochs``, ``stopped_by`` ("no mistakes", "max_iter", "max_work", or "rounding": no
+        mistake in training, but rows within rounding of the boundary), ``converged`` (stopped by
+        "no mistakes"), ``converged_models``, ``mistakes`` (of each epoch), ``updates``,
+        ``updates_per_model``, ``training_mistakes`` (rows still wrong, counted in float64),
+        ``tied_rows`` (rows with a score of 0); and after convergence ``margin``
+        (min y (w.x + b) / |w|), ``gamma`` (the same in the space (1, x)), ``radius`` R and
+        ``bound`` (R / gamma)^2, the last three for a zero start and unit weights only.
 
     Examples
     --------
@@ -88,6 +95,7 @@ class Perceptron(PerceptronBase):
         random_state: Any = 0,
         multi_class: str = "ovr",
         pocket: bool = False,
+        ties: str = "mistake",
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
@@ -99,5 +107,6 @@ class Perceptron(PerceptronBase):
         self.random_state = random_state
         self.multi_class = multi_class
         self.pocket = pocket
+        self.ties = ties
         self.class_weight = class_weight
         self.warm_start = warm_start

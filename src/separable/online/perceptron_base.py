@@ -20,6 +20,7 @@ from separable.model.parameters import (
     POSITIVE,
     POSITIVE_OR_INF,
     RANDOM_STATE,
+    ParameterError,
     Requirement,
     one_of,
 )
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.model.linear_model import LinearModel
 
-__all__ = ["DOUBLE", "PerceptronBase"]
+__all__ = ["DOUBLE", "TIE_TARGETS", "PerceptronBase"]
 
 DOUBLE = np.dtype(np.float64)
+#: The target for which a score of exactly 0 is right, by the tie rule.
+TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
 
 
 class PerceptronBase(OnlineClassifier):
@@ -57,6 +60,7 @@ class PerceptronBase(OnlineClassifier):
         "shuffle": BOOL,
         "random_state": RANDOM_STATE,
         "multi_class": one_of("ovr", "argmax"),
+        "ties": one_of(*TIE_TARGETS),
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOL,
     }
@@ -65,6 +69,7 @@ class PerceptronBase(OnlineClassifier):
     max_work: float
     shuffle: bool
     multi_class: str
+    ties: str
     warm_start: bool
 
     def fit(
@@ -105,25 +110,14 @@ class PerceptronBase(OnlineClassifier):
         state.rows_seen += lesson.n_counted
         state.updates += int(run.mistakes.sum())
         evidence = describe_run(run, state.rows_seen)
+        evidence["stopped_by"] = self._stopped_by(run)
         model = self._build_model(state, column_names(X), evidence)
         if not self._averaged:
             bounded = zero_start and lesson.counted.weight is None and state.rule == "ovr"
-            evidence |= describe_margins(
-                model,
-                # what is claimed to separate is looked at in float64
-                measure_margins(state.astype(DOUBLE) if run.converged else state, lesson),
-                run,
-                (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept))
-                if bounded
-                else None,
-            )
-            model = replace(model, evidence=evidence)
-            if not evidence["converged"]:
-                warnings.warn(
-                    unconverged_message(self, evidence, lesson.n_counted),
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
+            # what is claimed to separate is looked at in float64
+            looked_at = state.astype(DOUBLE) if run.converged else state
+            model = self._with_margins(model, looked_at, lesson, run, bounded=bounded)
+            self._warn_of_mistakes(model, lesson.n_counted)
         return self._keep(X, state, model, len(run.mistakes))
 
     # ------------------------------------------------------------------ steps
@@ -133,6 +127,7 @@ class PerceptronBase(OnlineClassifier):
     ) -> tuple[Lesson, OnlineState, bool]:
         """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
         self._check_parameters()
+        self._check_ties()
         rows = as_rows(X)
         y = check_labels(y, rows.n_rows, type(self).__name__)
         classes, label, counted = self._weigh(y, sample_weight)
@@ -141,6 +136,56 @@ class PerceptronBase(OnlineClassifier):
         zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
         state.reach = None
         return Lesson.of(rows, label, counted), state, zero_start
+
+    def _stopped_by(self, run: Run) -> str:
+        """Return why the epochs of a fit ended."""
+        return "no mistakes" if run.converged else self._limit(run)
+
+    def _limit(self, run: Run) -> str:
+        """Return the limit that ended a fit with mistakes left."""
+        return "max_iter" if len(run.mistakes) >= self.max_iter else "max_work"
+
+    def _with_margins(
+        self,
+        model: LinearModel,
+        state: OnlineState,
+        lesson: Lesson,
+        run: Run,
+        *,
+        bounded: bool,
+        factor: int = 1,
+    ) -> LinearModel:
+        """Return the model with what its weights prove about the training rows."""
+        evidence = describe_margins(
+            model,
+            measure_margins(state, lesson, self._tie_target),
+            run,
+            (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept)) if bounded else None,
+            factor,
+        )
+        if run.converged and not evidence["converged"]:
+            evidence["stopped_by"] = "rounding"
+        return replace(model, evidence={**model.evidence, **evidence})
+
+    def _warn_of_mistakes(self, model: LinearModel, n_rows: int) -> None:
+        """Warn of rows that ``predict`` gets wrong though the user asked for no such stop."""
+        evidence: dict[str, Any] = dict(model.evidence)
+        if not evidence["converged"] and evidence["stopped_by"] != "eps":
+            message = unconverged_message(self, evidence, n_rows)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        elif self.ties == "positive" and evidence["tied_rows"] > 0:
+            warnings.warn(
+                f"{type(self).__name__} with ties='positive' counts a score of exactly 0 as the "
+                f"positive class, and {evidence['tied_rows']} of {n_rows} training rows have that "
+                "score. predict gives them the negative class, as every linear model does here. "
+                "Use ties='mistake' for weights that put every row strictly on its side.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def _tie_target(self) -> int:
+        return TIE_TARGETS[self.ties]
 
     def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
         """End a fit that went well."""
@@ -185,6 +230,31 @@ class PerceptronBase(OnlineClassifier):
             )
         return True
 
+    def _check_ties(self) -> None:
+        if self.ties != "mistake" and getattr(self, "multi_class", "ovr") == "argmax":
+            raise ParameterError(
+                f"The 'ties' parameter of {type(self).__name__} must be 'mistake' with "
+                "multi_class='argmax', where classes compete and none is the negative one. Got "
+                f"{self.ties!r} instead. Use multi_class='ovr'."
+            )
+
+    def _check_stream_parameters(self, state: OnlineState | None) -> None:
+        super()._check_stream_parameters(state)
+        self._check_ties()
+
+    def _check_chunk(self, state: OnlineState) -> None:
+        """Refuse a tie rule that needs classes nobody announced.
+
+        Without ``classes`` the model of a class not met yet is the negative of the others' or a
+        copy of the ghost, which holds only where both targets have the same tie rule.
+        """
+        if self.ties != "mistake" and state.open_classes:
+            raise ValueError(
+                f"ties={self.ties!r} treats the two targets of a model differently, so the classes "
+                "must be known before the first row. Give classes=[...] at the first call to "
+                "partial_fit, or use ties='mistake'."
+            )
+
     def _check_continuation(self, state: OnlineState) -> None:
         if state.rule != self.multi_class:
             raise ValueError(
@@ -199,7 +269,9 @@ class PerceptronBase(OnlineClassifier):
         return state.is_safe(reach, largest, rows.values.size), reach
 
     def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
-        runs = run_epochs(state, lesson, Rule(float(self.eta0), bool(self.fit_intercept)))
+        self._check_chunk(state)
+        rule = Rule(float(self.eta0), bool(self.fit_intercept), tie_target=self._tie_target)
+        runs = run_epochs(state, lesson, rule)
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
         state.updates += sum(made[: state.n_models - state.n_ghosts])
 
@@ -213,6 +285,7 @@ class PerceptronBase(OnlineClassifier):
             shuffle=bool(self.shuffle),
             seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
             pocket=bool(getattr(self, "pocket", False)),
+            tie_target=self._tie_target,
         )
 
     def _confirm_in_double(
@@ -220,7 +293,7 @@ class PerceptronBase(OnlineClassifier):
     ) -> tuple[OnlineState, Run]:
         """Go on in float64 if rows that float32 puts on their side are not there in truth."""
         double = state.astype(DOUBLE)
-        if measure_margins(double, lesson).wrong_rows == 0:
+        if measure_margins(double, lesson, self._tie_target).wrong_rows == 0:
             return state, run
         rows = lesson.rows.astype(DOUBLE)
         lesson = lesson._replace(rows=rows, core=core_rows(rows))

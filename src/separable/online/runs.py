@@ -89,13 +89,14 @@ class Rule(NamedTuple):
     seed: int = 0
     first_epoch: int = 0
     pocket: bool = False
+    tie_target: int = 0
 
 
 class Run:
     """What the runs of all blocks of lanes did, as one.
 
     ``mistakes`` is (epochs, models); a block that stopped early makes no more mistakes. Batch
-    learners also say of each model whether it ``met`` its stop or ``stalled``, and ``delta_norm``.
+    learners also have ``stop``, why each model stopped ("" if it did not), and ``delta_norm``.
     """
 
     def __init__(self, runs: list[native.OnlineRun]) -> None:
@@ -106,8 +107,7 @@ class Run:
         )
         self.converged = all(run.converged for run in runs)
         self.pocket_mistakes = [m for run in runs for m in run.pocket_mistakes]
-        self.met = [bool(met) for run in runs for met in run.met]
-        self.stalled = [bool(stalled) for run in runs for stalled in run.stalled]
+        self.stop = [stop for run in runs for stop in run.stop]
         self.delta_norm = [norm for run in runs for norm in run.delta_norm]
 
     def followed_by(self, later: Run) -> Run:
@@ -134,6 +134,7 @@ def run_epochs(
         presented=state.presented,
         pocket=rule.pocket,
         record=state.records,
+        tie_target=rule.tie_target,
     )
     if state.rule == "argmax":
         runs = [native.argmax_perceptron(rows, weights, plan, state.met)]

@@ -54,6 +54,10 @@ class VotedPerceptron(PerceptronBase):
         Shuffle the rows before each epoch; otherwise take them in the given order.
     random_state : int, RandomState or None, default 0
         The seed of the shuffles.
+    ties : {"mistake", "negative", "positive"}, default "mistake"
+        Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
+        the positive class (of each one-vs-rest model), as in some lectures. See
+        ``Perceptron``; a vote at a score of 0 is 0 in any case.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes, multiplied into ``sample_weight``.
     max_voters : int or None, default None
@@ -101,6 +105,7 @@ class VotedPerceptron(PerceptronBase):
         max_work: float = 1e10,
         shuffle: bool = True,
         random_state: Any = 0,
+        ties: str = "mistake",
         class_weight: Any = None,
         max_voters: int | None = None,
         warm_start: bool = False,
@@ -111,6 +116,7 @@ class VotedPerceptron(PerceptronBase):
         self.max_work = max_work
         self.shuffle = shuffle
         self.random_state = random_state
+        self.ties = ties
         self.class_weight = class_weight
         self.max_voters = max_voters
         self.warm_start = warm_start

@@ -5,7 +5,8 @@
 //   given     rows x_i, labels, weights c_i (all 1: c is n below), eta, eps; a start w, b
 //   returns   w, b, the misclassified rows of each epoch, |Delta| in each lane's last epoch
 //   steps     1. Delta = 0
-//             2. for each row with y (w.x + b) <= 0: Delta += c_i y (1, x)
+//             2. for each row with y (w.x + b) <= 0: Delta += c_i y (1, x); with a tie target y',
+//                a score of 0 is right where y = y'
 //             3. Delta /= c, the sum of all c_i
 //             4. (b, w) += eta Delta
 //             until no row is misclassified or |Delta| < eps; also when step 4 changes nothing,
@@ -29,11 +30,13 @@
 
 namespace separable {
 
+// Why a lane stopped: it did not, no row was misclassified, |Delta| < eps, step 4 changed nothing.
+enum class BatchStop { none, no_mistakes, eps, stalled };
+
 struct BatchRun {
     OnlineRun run;
     std::vector<double> delta_norm;  // |Delta| in the last epoch of each lane
-    std::vector<int> met;            // whether a lane met its stop
-    std::vector<int> stalled;        // whether it stopped because nothing changed any more
+    std::vector<BatchStop> stop;     // why each lane stopped
 };
 
 // Delta of each lane, and what it is made of.
@@ -89,7 +92,7 @@ std::int64_t sum_mistakes(const Products<Lane>& x, const OnlineProblem& problem,
         const Score y = block.targets(problem.label[i]) * active;
         const Score s = x.dot(i, block.w) + b;
         if (!Lane::all_finite(s)) return i;
-        const Score wrong = Lane::where_not_positive(y * s, y);  // 2: y, or 0
+        const Score wrong = where_mistaken<Lane>(problem, y, s, y);  // 2: y, or 0
         if (!Lane::any(wrong)) continue;
         T sides[Lane::kWidth];
         double step[Lane::kWidth];
@@ -130,8 +133,7 @@ BatchRun batch_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
     using T = typename Lane::T;
     block.prepare();
     const auto n_lanes = static_cast<std::size_t>(block.n_lanes);
-    BatchRun found{
-        {}, std::vector<double>(n_lanes), std::vector<int>(n_lanes), std::vector<int>(n_lanes)};
+    BatchRun found{{}, std::vector<double>(n_lanes), std::vector<BatchStop>(n_lanes)};
     BatchDelta<Lane> delta(x.n_features);
     auto active = Lane::broadcast(T(1));
     std::size_t learning = n_lanes;
@@ -144,19 +146,25 @@ BatchRun batch_perceptron(const Products<Lane>& x, const OnlineProblem& problem,
         if (found.run.overflow_row >= 0) return found;
         const auto step = take_step<Lane>(problem, total, delta, block);
         for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-            if (found.met[lane] || found.stalled[lane]) continue;
+            BatchStop& stop = found.stop[lane];
+            if (stop != BatchStop::none) continue;
             found.delta_norm[lane] = std::sqrt(step.squared_norm[lane]);
-            found.met[lane] = delta.mistakes[lane] == 0 || found.delta_norm[lane] < eps;
-            found.stalled[lane] = !found.met[lane] && !step.changed[lane];
-            if (!found.met[lane] && !found.stalled[lane]) continue;
+            if (delta.mistakes[lane] == 0)
+                stop = BatchStop::no_mistakes;
+            else if (found.delta_norm[lane] < eps)
+                stop = BatchStop::eps;
+            else if (!step.changed[lane])
+                stop = BatchStop::stalled;
+            if (stop == BatchStop::none) continue;
             Lane::set(active, static_cast<int>(lane), T(0));
             --learning;
         }
         found.run.mistakes.emplace_back(delta.mistakes.begin(), delta.mistakes.begin() + n_lanes);
     }
     if (!all_finite(block, delta.w.size())) found.run.overflow_row = delta.last_row;
-    found.run.converged =
-        std::all_of(found.met.begin(), found.met.end(), [](int met) { return met != 0; });
+    found.run.converged = std::all_of(found.stop.begin(), found.stop.end(), [](BatchStop stop) {
+        return stop == BatchStop::no_mistakes;
+    });
     return found;
 }
 

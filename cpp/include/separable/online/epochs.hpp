@@ -77,8 +77,8 @@ class EpochOrder {
 };
 
 // A row of weight k + f is presented k times and once more with its step scaled by f. For a rule
-// that steps by 1 whenever the margin is not positive, and gains `gain` in margin by a step of 1:
-// all presentations in closed form.
+// that steps by 1 on every mistake, and gains `gain` in margin by a step of 1: all presentations in
+// closed form. A mistake is a margin that is negative or, unless `tie_is_right`, 0.
 inline std::int64_t whole_count(double count) {  // weights are at most 2^53
     return static_cast<std::int64_t>(std::min(count, 9007199254740992.0));
 }
@@ -90,11 +90,17 @@ struct Presentations {
     double steps_time = 0;   // the sum of steps x presentations before each
     std::int64_t mistakes = 0;
 
-    Presentations(double margin, double gain, double weight, double presented) {
+    Presentations(double margin, double gain, double weight, double presented,
+                  bool tie_is_right = false) {
+        const auto mistaken = [=](double m) { return m < 0 || (m == 0 && !tie_is_right); };
         const double whole = std::floor(weight), part = weight - whole;
         double taken = 0;
-        if (margin <= 0) taken = gain > 0 ? std::min(whole, std::floor(-margin / gain) + 1) : whole;
-        const bool last = part > 0 && margin + taken * gain <= 0;
+        if (mistaken(margin)) {
+            const double ratio = -margin / gain;
+            const double needed = tie_is_right ? std::ceil(ratio) : std::floor(ratio) + 1;
+            taken = gain > 0 ? std::min(whole, needed) : whole;
+        }
+        const bool last = part > 0 && mistaken(margin + taken * gain);
         whole_steps = taken;
         fraction = last ? part : 0;
         steps = taken + fraction;
@@ -111,6 +117,9 @@ struct OnlineProblem {
     std::span<const double> weight;       // sample weights; empty: all 1
     double eta = 1;
     bool fit_intercept = true;
+    int tie_target = 0;  // the y for which a score of 0 is right, -1 or +1; 0: for neither
+
+    bool tie_is_right(double y) const { return tie_target != 0 && y == tie_target; }
 
     double weight_of(std::int64_t i) const { return weight.empty() ? 1.0 : weight[i]; }
 

@@ -2,9 +2,12 @@
 // here, in float64, from data and weights alone.
 //
 //   given     rows x_i, labels, weights in lanes
-//   returns   for each model the smallest margin, and the number of rows where one is not above 0
+//   returns   for each model the smallest margin, the number of rows with a mistake in some model,
+//             and the number of rows whose score is 0 in some model
 //   steps     1. s = w.x + b in every model
 //             2. one-vs-rest: the margin of a model is y s; argmax: there is one, s_y - max s_k
+//             3. a mistake is a margin that is not above 0; with a tie target y', a margin of 0 is
+//                right where y = y'
 #pragma once
 
 #include <algorithm>
@@ -21,6 +24,7 @@ namespace separable {
 struct Margins {
     std::vector<double> smallest;
     std::int64_t wrong_rows = 0;
+    std::int64_t tied_rows = 0;
 };
 
 // Blocks of lanes; model m, lane m % width of block m / width, is for class first_class + m.
@@ -31,6 +35,11 @@ struct MarginModels {
     std::int64_t n_models;
     std::int64_t first_class;
     bool argmax;
+    int tie_target;
+
+    bool is_right(double margin, bool own) const {
+        return margin > 0 || (margin == 0 && tie_target == (own ? 1 : -1));
+    }
 };
 
 // Step 2, in place; returns how many margins there are.
@@ -64,14 +73,16 @@ Margins measure_margins(const Products<Lane>& x, std::span<const std::int64_t> r
             const auto b = Lane::load(models.b + block * Lane::kWidth);
             Lane::store(x.dot(i, w) + b, s.data() + block * Lane::kWidth);
         }
-        const std::int64_t n =
-            scores_to_margins(s, models.n_models, label[i] - models.first_class, models.argmax);
-        bool right = true;
+        const std::int64_t own = label[i] - models.first_class;
+        const std::int64_t n = scores_to_margins(s, models.n_models, own, models.argmax);
+        bool right = true, tied = false;
         for (std::int64_t m = 0; m < n; ++m) {
-            right &= s[m] > 0;
+            right &= models.is_right(s[m], m == own);  // 3
+            tied |= s[m] == 0;
             found.smallest[m] = std::min(found.smallest[m], static_cast<double>(s[m]));
         }
         found.wrong_rows += !right;
+        found.tied_rows += tied;
         heartbeat.row();
     }
     return found;

@@ -36,13 +36,15 @@ class MistakeRecord {
     explicit MistakeRecord(int n_lanes) : lanes(static_cast<std::size_t>(n_lanes)) {}
 
     // A row of some weight, with targets y and scores s before its first presentation.
-    void note(std::int64_t i, const Score& y, const Score& s, double eta, double squared_norm,
-              double weight, double presented) {
+    void note(std::int64_t i, const Score& y, const Score& s, const OnlineProblem& problem,
+              double squared_norm, double weight, double presented) {
         if (squared_norm == 0) return;
+        const double eta = problem.eta;
         for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
             const double target = Lane::get(y, static_cast<int>(lane));
             const double margin = target * Lane::get(s, static_cast<int>(lane));
-            const Presentations p(margin, eta * squared_norm, weight, presented);
+            const Presentations p(margin, eta * squared_norm, weight, presented,
+                                  problem.tie_is_right(target));
             for (double k = 0; k < p.whole_steps; ++k)
                 lanes[lane].add(i, eta * target, presented + k);  // 1
             if (p.fraction > 0)

@@ -7,7 +7,7 @@
 //             w - u / t (AveragedPerceptron); with a record the list of mistakes (VotedPerceptron)
 //   steps     for each row in the epoch's order:
 //             1. s = w.x + b
-//             2. a mistake is y s <= 0
+//             2. a mistake is y s <= 0; with a tie target y', a score of 0 is right where y = y'
 //             3. on a mistake w += eta y x, b += eta y
 //             4. u += t eta y x, t being the presentations before this one
 //             until an epoch makes no mistake
@@ -73,22 +73,36 @@ struct PerceptronStep {
     }
 
     // A row of any weight: several steps in one, `time` being their mean.
-    PerceptronStep(const Score& y, const Score& s, double eta, double squared_norm, double weight,
-                   double presented)
+    PerceptronStep(const Score& y, const Score& s, const OnlineProblem& problem,
+                   double squared_norm, double weight, double presented)
         : size(Lane::broadcast(T(0))) {
         for (int lane = 0; lane < Lane::kWidth; ++lane) {
             const double target = Lane::get(y, lane);
             time[lane] = mistakes[lane] = 0;
             if (target == 0) continue;
-            const Presentations p(target * Lane::get(s, lane), eta * squared_norm, weight,
-                                  presented);
+            const Presentations p(target * Lane::get(s, lane), problem.eta * squared_norm, weight,
+                                  presented, problem.tie_is_right(target));
             mistakes[lane] = p.mistakes;
             if (p.steps == 0) continue;
-            Lane::set(size, lane, static_cast<T>(eta * target * p.steps));
+            Lane::set(size, lane, static_cast<T>(problem.eta * target * p.steps));
             time[lane] = p.steps_time / p.steps;
         }
     }
 };
+
+// Step 2: `step` in the lanes that make a mistake, 0 in the others.
+template <class Lane>
+typename Lane::Score where_mistaken(const OnlineProblem& problem, const typename Lane::Score& y,
+                                    const typename Lane::Score& s,
+                                    const typename Lane::Score& step) {
+    using T = typename Lane::T;
+    auto wrong = Lane::where_not_positive(y * s, step);
+    if (problem.tie_target != 0 && Lane::any(wrong))
+        for (int lane = 0; lane < Lane::kWidth; ++lane)
+            if (Lane::get(s, lane) == T(0) && problem.tie_is_right(Lane::get(y, lane)))
+                Lane::set(wrong, lane, T(0));
+    return wrong;
+}
 
 // b += step, and its share in the mean.
 template <class Lane>
@@ -128,17 +142,17 @@ OnlineRun perceptron(const Products<Lane>& x, const OnlineProblem& problem,
                 return run;
             }
             const double weight = problem.weight_of(i);
-            Score unit = Lane::where_not_positive(y * s, y * eta);  // 2
+            const Score unit = where_mistaken<Lane>(problem, y, s, y * eta);  // 2
             if (Lane::any(unit)) {
-                const auto step = weight == 1 ? PerceptronStep<Lane>(unit, run.presented)
-                                              : PerceptronStep<Lane>(y, s, problem.eta,
-                                                                     problem.squared_norm(x, i),
-                                                                     weight, run.presented);
+                const auto step =
+                    weight == 1 ? PerceptronStep<Lane>(unit, run.presented)
+                                : PerceptronStep<Lane>(y, s, problem, problem.squared_norm(x, i),
+                                                       weight, run.presented);
                 for (int lane = 0; lane < block.n_lanes; ++lane)
                     mistakes[lane] += step.mistakes[lane];
                 if (pocket) pocket->end_runs(unit, block.w, b);
                 if (record)
-                    record->note(i, y, s, problem.eta, problem.squared_norm(x, i), weight,
+                    record->note(i, y, s, problem, problem.squared_norm(x, i), weight,
                                  run.presented);
                 if (block.u)
                     x.add_timed(i, step.size, step.time, block.w, block.u);  // 3, 4

@@ -98,10 +98,13 @@ class Pocket {
     void look_at(const std::vector<int>& lanes, const T* weights, const Score& intercept) {
         std::vector<double> wrong(Lane::kWidth, 0.0);
         for (const std::int64_t i : rows_) {
-            const Score margin = targets_(i) * (x_.dot(i, weights) + intercept);
+            const Score y = targets_(i), s = x_.dot(i, weights) + intercept, margin = y * s;
             bool hope = false;
             for (const int lane : lanes) {
-                if (!(Lane::get(margin, lane) > T(0))) wrong[lane] += problem_.weight_of(i);
+                const bool tie = Lane::get(s, lane) == T(0);
+                const bool right = Lane::get(margin, lane) > T(0) ||
+                                   (tie && problem_.tie_is_right(Lane::get(y, lane)));
+                if (!right) wrong[lane] += problem_.weight_of(i);
                 hope |= wrong[lane] < mistakes[lane];
             }
             budget_.row_looked_at();

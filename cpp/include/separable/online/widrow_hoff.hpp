@@ -1,11 +1,13 @@
 // Widrow-Hoff, the delta rule: least squares, one row at a time.
 //
 //   problem   min over w, b of the sum of (w.x_i + b - y_i)^2 / 2
-//   given     rows x_i, numbers y_i, weights, eta; a start w, b
+//   given     rows x_i, numbers y_i, weights, eta or a safety factor; a start w, b
 //   returns   w, b and the mean squared error of each epoch, every row's taken before its step
 //   steps     for each row in the epoch's order:
 //             1. r = w.x + b - y
-//             2. w -= eta r x, b -= eta r
+//             2. w -= eta r x, b -= eta r; with a safety factor c, eta = c / L, L being the largest
+//                |x|^2 (in the space (1, x) if there is an intercept) of the rows met so far, this
+//                one included
 //             until kPatience epochs in a row fail to bring the error below 1 - tol times the
 //             least so far (shuffled epochs go up and down a little)
 //   source    Widrow and Hoff 1960
@@ -75,7 +77,8 @@ struct WidrowHoffProblem {
     OnlineProblem rows;              // without labels
     std::span<const double> target;  // y_i
     std::int64_t max_epochs = 1;
-    double tol = -1;  // below 0: no stop
+    double tol = -1;    // below 0: no stop
+    double safety = 0;  // above 0: eta follows from it
     // Infinity, or for an eta that may overshoot: a stop needs an error of at most this, and of at
     // most twice the least so far.
     double most_error = std::numeric_limits<double>::infinity();
@@ -86,18 +89,24 @@ struct WidrowHoffRun {
     SquaredErrors last;                      // of the last epoch
     bool converged = false;                  // stopped by tol
     std::int64_t overflow_row = -1;          // the row whose error or step was not finite
+    double largest_norm = 0;                 // L
 };
 
 // Steps 1 and 2 for one row; returns whether all stayed finite.
 template <class T>
 bool widrow_hoff_step(const Products<Single<T>>& x, const WidrowHoffProblem& problem,
-                      std::int64_t i, T* w, T& b, SquaredErrors& errors) {
+                      std::int64_t i, T* w, T& b, double& largest_norm, SquaredErrors& errors) {
     const OnlineProblem& rows = problem.rows;
     const double y = problem.target[i], weight = rows.weight_of(i);
     const double r = static_cast<double>(x.dot(i, w) + b) - y;  // 1
+    double eta = rows.eta;
+    if (problem.safety > 0) {
+        largest_norm = std::max(largest_norm, rows.squared_norm(x, i));
+        eta = largest_norm > 0 ? problem.safety / largest_norm : 0;
+    }
     const auto repeated =
-        weight == 1 ? RowSteps() : RowSteps(rows.eta * rows.squared_norm(x, i), weight);
-    const T step = static_cast<T>(-rows.eta * r * repeated.steps);
+        weight == 1 ? RowSteps() : RowSteps(eta * rows.squared_norm(x, i), weight);
+    const T step = static_cast<T>(-eta * r * repeated.steps);
     errors.sum += r * r * repeated.squares;
     errors.zero_sum += weight * (y * y);
     errors.weight += weight;
@@ -109,9 +118,10 @@ bool widrow_hoff_step(const Products<Single<T>>& x, const WidrowHoffProblem& pro
 
 template <class T>
 WidrowHoffRun widrow_hoff(const Products<Single<T>>& x, const WidrowHoffProblem& problem, T* w,
-                          T& b, EpochOrder& order, const SquaredErrors& before,
+                          T& b, EpochOrder& order, const SquaredErrors& before, double largest_norm,
                           Heartbeat& heartbeat) {
     WidrowHoffRun run;
+    run.largest_norm = largest_norm;
     double least = std::numeric_limits<double>::infinity();
     int waited = 0;
     for (std::int64_t epoch = 0; epoch < problem.max_epochs && !run.converged; ++epoch) {
@@ -119,7 +129,7 @@ WidrowHoffRun widrow_hoff(const Products<Single<T>>& x, const WidrowHoffProblem&
         run.last = epoch == 0 ? before : SquaredErrors();
         for (std::size_t t = 0; t < order.size(); ++t) {
             if (order.fetches(t)) x.prefetch(order.to_fetch(t), order[t + 1], w);
-            if (!widrow_hoff_step(x, problem, order[t], w, b, run.last)) {
+            if (!widrow_hoff_step(x, problem, order[t], w, b, run.largest_norm, run.last)) {
                 run.overflow_row = order[t];
                 return run;
             }
