@@ -22,7 +22,7 @@ from separable.certified.losses import Logistic
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane, Penalty
 from separable.certified.solve import Request
-from separable.certified.solvers import solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.select import path
 

@@ -19,7 +19,7 @@ from separable.certified.multinomial_judge import feasible_points
 from separable.certified.preparation import level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
-from separable.certified.solvers import Learns, solver_of
+from separable.certified.solvers.policy import Learns, solver_of
 from separable.data.rows import as_rows, column_names, largest_magnitude
 from separable.fitting.estimator import LinearEstimator
 from separable.fitting.evidence import one_or_list

@@ -18,7 +18,7 @@ from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Les
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
-from separable.certified.solvers import solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.fitting.splits import Split, runs_of
 from separable.fitting.targets import weigh_rows
 

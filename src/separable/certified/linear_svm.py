@@ -15,7 +15,7 @@ from separable.certified.judge import Judgement
 from separable.certified.left_out import left_out
 from separable.certified.losses import Hinge, SquaredHinge
 from separable.certified.problem import Penalty
-from separable.certified.solvers import solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separable.certified.estimator import Fitted, Lesson, Material
     from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
-    from separable.certified.solvers import Learns
+    from separable.certified.solvers.policy import Learns
 
 __all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 

@@ -30,6 +30,7 @@ from separable.certified.solve import (
     Solved,
     Solver,
 )
+from separable.certified.solvers.incumbent import better
 from separable.certified.watch import Watch
 
 if TYPE_CHECKING:
@@ -287,7 +288,8 @@ class MultinomialSolver(Solver):
             other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
             passes[k] += steps
             if other.is_better_than(one):
-                parts[k], engines[k] = other, engine
+                engines[k] = engine
+            parts[k] = better(one, other)
         return Solved(block, Judgement.side_by_side(parts), passes, engines)
 
     def _learn_one(

@@ -27,6 +27,8 @@ __all__ = ["Multipliers", "weight_of_sums"]
 CHANGE = 4.0
 #: It stays within these multiples of rho, the step of the method of multipliers.
 LEAST, MOST = 0.25, 64.0
+#: Rows shorter than this quantile of squared norms count as if they had it.
+SHORT = 0.1
 
 
 def weight_of_sums(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]) -> Floats:
@@ -36,8 +38,20 @@ def weight_of_sums(problem: Problem, squared_norm: Floats, lanes: Sequence[Lane]
     strength = np.array([lane.strength / problem.value for lane in lanes])
     weight, n = problem.weight, problem.rows.n_rows
     total = strength * (n if weight is None else float(weight.sum()))
-    norm = float(squared_norm.mean()) or 1.0
+    norm = _usual(squared_norm)
     return np.clip(400.0 / total, 0.003, 1.0) * norm
+
+
+def _usual(squared_norm: Floats) -> float:
+    """Return the harmonic mean of squared norms, those of the shortest rows raised.
+
+    A row answers a change of the multiplier by 1 / |x|^2, so that the short rows decide how the sum
+    moves. A few long rows, which raise the plain mean, would make rho far too large.
+    """
+    there = squared_norm[squared_norm > 0]
+    if len(there) == 0:
+        return 1.0
+    return float(1.0 / np.mean(1.0 / np.maximum(there, np.quantile(there, SHORT))))
 
 
 class Multipliers:

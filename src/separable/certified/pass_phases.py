@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from separable.certified.solvers.incumbent import better
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,6 +89,7 @@ def run_phases(
     k = len(block.paused)
     passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
     wanted = np.full(k, tol)
+    best: Judgement | None = None
     for phase in itertools.count():
         block.paused = converged | (passes >= max_iter)
         seen, ahead = np.full(k, np.inf), np.zeros(k)
@@ -99,7 +102,7 @@ def run_phases(
             block.paused |= (ahead <= wanted) | (passes >= max_iter)
             if stop or block.paused.all():
                 break
-        found = block.judge(tol)
+        found = best = _best(best, block.judge(tol))
         gaps = np.array([one.relative_gap for one in found.certificates])
         converged = gaps <= tol
         if stop or (converged | (passes >= max_iter)).all():
@@ -108,6 +111,14 @@ def run_phases(
         wanted = np.where(converged, wanted, missed * ahead)
         block.wake(~converged)
     return replace(found, weights=found.weights.astype(np.float64)), passes
+
+
+def _best(before: Judgement | None, found: Judgement) -> Judgement:
+    """Return the better of two judgements in each lane."""
+    if before is None:
+        return found
+    lanes = range(len(found.certificates))
+    return found.side_by_side([better(before.lane(k), found.lane(k)) for k in lanes])
 
 
 def _gap_after(before: Floats, seen: Floats) -> Floats:

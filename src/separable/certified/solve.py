@@ -11,10 +11,11 @@ import numpy as np
 
 from separable.certified.dual_lanes import PassedRows, Start, descend, most_lanes
 from separable.certified.few_columns import FewColumns
-from separable.certified.judge import Judgement, judge
+from separable.certified.judge import Judgement
 from separable.certified.losses import is_smooth
 from separable.certified.newton_cg import newton_cg
 from separable.certified.sharing import End, shared_out
+from separable.certified.solvers.incumbent import better
 from separable.fitting.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SINGLE = 1e-7
 MOST_CORNERS = 4000
 #: Passes after which another engine takes over, if there is one; a slow one waits longer.
 TAKE_OVER, TAKE_OVER_LATE = 60, 600
-#: Passes that end with a relative gap above this may have found less than weights of 0 are.
+#: Weights with a larger relative gap are no start for another solver: it starts from 0.
 LOST = 0.5
 #: The relative gap asked for by default, with few columns and with many.
 TOL_FEW, TOL_MANY = 1e-6, 1e-4
@@ -227,31 +228,19 @@ class Solver:
             on_pass=on_pass,
         )
         engines = ["descent"] * len(lanes)
-        found = self._none_if_better(lanes, found)
         left = [k for k, one in enumerate(found.certificates) if not one.converged]
         if left and most > self._patience and not end.asked.is_set():
             parts = [found.lane(k) for k in range(len(lanes))]
             for k in left:
-                one, steps, engine = self._learn_alone(lanes[k], parts[k].weights[:, 0], on_pass)
+                near = parts[k].certificates[0].relative_gap <= LOST
+                first = parts[k].weights[:, 0] if near else None
+                one, steps, engine = self._learn_alone(lanes[k], first, on_pass)
                 passes[k] += steps
                 if one.is_better_than(parts[k]):
-                    parts[k], engines[k] = one, engine
+                    engines[k] = engine
+                parts[k] = better(parts[k], one)
             found = Judgement.side_by_side(parts)
         return Solved(block, found, passes, engines)
-
-    def _none_if_better(self, lanes: list[Lane], found: Judgement) -> Judgement:
-        """Return what passes found, with weights of 0 where they led away from the optimum."""
-        lost = [k for k, one in enumerate(found.certificates) if not one.relative_gap <= LOST]
-        if not lost:
-            return found
-        parts = [found.lane(k) for k in range(len(lanes))]
-        for k in lost:
-            none = judge(
-                self.problem, [lanes[k]], np.zeros((self.problem.rows.n_rows, 1)), self.tol
-            )
-            if none.is_better_than(parts[k]):
-                parts[k] = none
-        return Judgement.side_by_side(parts)
 
     @cached_property
     def _patience(self) -> float:

@@ -16,7 +16,7 @@ from separable.certified.l1_solve import PATIENCE, STEPS
 from separable.certified.problem import Columns
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
-from separable.certified.solvers import solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.data.rows import largest_magnitude
 
 if TYPE_CHECKING:

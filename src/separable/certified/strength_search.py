@@ -23,7 +23,7 @@ from separable.certified.searched import (
     one_score,
     warn_of_short_fits,
 )
-from separable.certified.solvers import solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.data.rows import column_names
 from separable.fitting.answers import answers_of, spread
 from separable.fitting.choice import warn_of_edge

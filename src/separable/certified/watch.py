@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from separable.certified.solvers.incumbent import better
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -127,8 +129,7 @@ class Watch:
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._judge(z, weights)
         is_better = self._best is None or found.is_better_than(self._best)
-        if is_better:
-            self._best = found
+        self._best = found if self._best is None else better(self._best, found)
         return is_better
 
     def end(self, z: Floats, weights: Floats) -> Judgement:

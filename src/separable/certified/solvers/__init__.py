@@ -1,0 +1,1 @@
+"""Solvers of the certified learners: which one takes a problem, and what they have in common."""

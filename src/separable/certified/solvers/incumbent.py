@@ -1,0 +1,185 @@
+"""Incumbents: a fit returns the best point that is known, whatever its solver ended with.
+
+A solver that did not converge may end above points that cost nothing to find: weights of 0 beside
+the best constant, where the fit started, or the weights of a smaller C. The incumbent of a lane is
+the point with the lowest primal among these and what the solver found, with the highest dual value
+that was proved. Both bound the same optimum, so they need not come from one point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.certified.l1_judge import corner_and_curve
+from separable.certified.multinomial_judge import RowClasses
+from separable.certified.softmax import best_intercepts, losses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.certificate import Certificate
+    from separable.certified.dual_lanes import Start
+    from separable.certified.judge import Judgement
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solve import Solved
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Incumbents", "better"]
+
+#: Rounding of a difference of two objectives, relative to the larger.
+ROUNDING = 1e-13
+
+
+def better(first: Judgement, second: Judgement) -> Judgement:
+    """Return the weights with the lower primal, proved by the higher dual value, of one lane.
+
+    The one with the smaller gap is returned as it is where it has both, or has converged.
+    """
+    one, two = first.certificates[0], second.certificates[0]
+    lower = second if _less(two.primal, one.primal) else first
+    proof = second if _less(one.dual, two.dual) else first
+    if lower is proof:
+        return lower
+    if one.converged or two.converged:
+        return first if _less(one.gap, two.gap) else second
+    return _combined(lower, proof.certificates[0].dual, proof.dual)
+
+
+def _less(x: float, y: float) -> bool:
+    """Return whether x < y; what is not a number is the largest of all."""
+    return x < y or (math.isnan(y) and not math.isnan(x))
+
+
+def _combined(found: Judgement, value: float, dual: Floats) -> Judgement:
+    """Return weights with another dual point, of the dual value given."""
+    certificate = found.certificates[0]
+    gap = max(certificate.primal - value, 0.0) + ROUNDING * abs(certificate.primal)
+    proof = replace(certificate, dual=value, gap=min(gap, certificate.primal))
+    return replace(found, certificates=[proof], dual=dual)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Weights of one lane with their intercepts and the scores of all rows."""
+
+    weights: NDArray[np.float64]
+    intercept: Floats
+    scores: Floats
+
+
+class Incumbents:
+    """Keeps every lane of a problem at least as good as the points that are known for it.
+
+    Parameters
+    ----------
+    problem : Problem
+    lanes : sequence of Lane
+    start : Start, optional
+        Where lanes start.
+    """
+
+    def __init__(self, problem: Problem, lanes: Sequence[Lane], start: Start | None) -> None:
+        self._problem, self._lanes, self._start = problem, lanes, start
+        self._last: Solved | None = None
+
+    def improve(self, solved: Solved) -> Solved:
+        """Return what was solved, each lane replaced by its incumbent where that is better.
+
+        Lanes that converged are as good as was requested, and stay as they are.
+        """
+        proofs = solved.judgement.certificates
+        poor = [k for k, one in enumerate(proofs) if self._may_improve(solved.places[k], one)]
+        if poor:
+            parts = [solved.judgement.lane(k) for k in range(len(proofs))]
+            for k in poor:
+                parts[k] = self._incumbent(parts[k], solved, solved.places[k])
+            whole = type(parts[0]).side_by_side(parts)
+            solved = replace(solved, judgement=whole)
+        self._last = solved
+        return solved
+
+    def _may_improve(self, number: int, proof: Certificate) -> bool:
+        return math.isfinite(self._lanes[number].strength) and not proof.converged
+
+    def _incumbent(self, found: Judgement, solved: Solved, number: int) -> Judgement:
+        lane, best = self._lanes[number], found
+        with np.errstate(over="ignore", invalid="ignore"):
+            for point in self._points(lane, solved, number):
+                primal = self._problem.value * self._primal(lane, point)
+                if _less(primal, best.certificates[0].primal):
+                    best = _moved(best, point, primal)
+        if not best.certificates[0].dual >= 0:  # that of the dual point 0, and no loss is below it
+            best = _combined(best, 0.0, np.zeros_like(best.dual))
+        return best
+
+    def _points(self, lane: Lane, solved: Solved, number: int) -> Iterator[_Point]:
+        """Yield what else is known: a constant, the start, and smaller C of the same rows."""
+        width, (n, d) = solved.judgement.width, self._problem.rows.shape
+        yield self._with_intercept(lane, np.zeros((d, width)), np.zeros((n, width)))
+        if self._start is not None:
+            columns = list(range(number * width, (number + 1) * width))
+            start = self._start.take(columns)
+            u = self._problem.along(start.dual) if start.weights is None else start.weights
+            yield self._with_intercept(lane, u, self._problem.scores(np.ascontiguousarray(u)))
+        for other in (self._last, solved):
+            for k, place in enumerate(() if other is None else other.places):
+                mine = self._lanes[place]
+                same = (mine.target, mine.fold) == (lane.target, lane.fold)
+                if other is not None and same and mine.strength < lane.strength:
+                    one = other.judgement.lane(k)
+                    yield _Point(one.weights.astype(np.float64), one.intercept, one.scores)
+
+    def _with_intercept(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
+        """Return weights and their scores with the best intercept."""
+        problem = self._problem
+        if scores.shape[1] > 1:
+            return self._with_intercepts(lane, u, scores)
+        b, c = np.zeros(1), problem.costs(lane)
+        if problem.fit_intercept:
+            used = c > 0
+            y = problem.targets(lane)
+            b[0] = problem.loss.best_intercept(y[used], scores[used, 0], c[used])
+        return _Point(u, b, scores + b)
+
+    def _with_intercepts(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
+        """Do the same for classes learned together; one without rows scores -inf."""
+        problem, rows = self._problem, RowClasses.of(self._problem, lane)
+        u, b = np.where(rows.there, u, 0.0), np.where(rows.there, 0.0, -np.inf)
+        scores = np.where(rows.there, scores, -np.inf)
+        if problem.fit_intercept:
+            b = best_intercepts(rows.y, scores, rows.c)
+            b -= problem.columns.raw(u, b)[1][rows.there].mean()
+            scores = np.where(rows.there, scores + b, -np.inf)
+        return _Point(u, b, scores)
+
+    def _primal(self, lane: Lane, point: _Point) -> float:
+        problem = self._problem
+        corner, curve = corner_and_curve(problem)
+        u, c = point.weights, problem.costs(lane)
+        used = c > 0
+        s = point.scores[used]
+        if s.shape[1] > 1:
+            loss = float(c[used] @ losses(RowClasses.of(problem, lane).y[used], s))
+        else:
+            loss = problem.loss.total(problem.targets(lane)[used], s[:, 0], c[used])
+        return loss + corner * float(np.abs(u).sum()) + 0.5 * curve * float(np.vdot(u, u))
+
+
+def _moved(found: Judgement, point: _Point, primal: float) -> Judgement:
+    """Return another point with the dual value that was proved."""
+    proof = found.certificates[0]
+    moved = replace(
+        found,
+        weights=point.weights,
+        intercept=point.intercept,
+        scores=point.scores,
+        certificates=[replace(proof, primal=primal)],
+    )
+    return _combined(moved, proof.dual, found.dual)
