@@ -278,7 +278,8 @@ def test_a_fold_without_a_class():
     fold = np.where(y == 2, 0, -1).astype(np.int32)
     fold[0] = 0
     problem = problem_of(X, y, 0.8, fold)
-    solver = solver_of(problem, Request())
+    driver = solver_of(problem, Request())
+    solver = driver.solver
     assert isinstance(solver, L1MultinomialSolver)
     (solved,) = solver.solve([Lane(0.5, TOGETHER, 0)])
     found = solved.judgement

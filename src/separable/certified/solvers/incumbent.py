@@ -40,11 +40,11 @@ ROUNDING = 1e-13
 def better(first: Judgement, second: Judgement) -> Judgement:
     """Return the weights with the lower primal, proved by the higher dual value, of one lane.
 
-    The one with the smaller gap is returned as it is where it has both, or has converged.
+    One that has both is returned as it is; so is, once either has converged, the smaller gap.
     """
     one, two = first.certificates[0], second.certificates[0]
     lower = second if _less(two.primal, one.primal) else first
-    proof = second if _less(one.dual, two.dual) else first
+    proof = second if _less(-two.dual, -one.dual) else first
     if lower is proof:
         return lower
     if one.converged or two.converged:
