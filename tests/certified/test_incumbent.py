@@ -97,7 +97,7 @@ def test_classes_together_are_no_worse_than_a_constant(l1_ratio):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_lane_is_no_worse_than_a_smaller_C_beside_it(kind):
+def test_a_lane_is_no_worse_than_one_of_a_smaller_c_beside_it(kind):
     X, y = unlike_rows(kind, 700, 1500)
     problem = prepare(
         as_rows(X), Hinge(), y.astype(np.int32), None, fit_intercept=True, standardize=False
