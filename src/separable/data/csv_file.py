@@ -20,7 +20,13 @@ from separable.data.column_guess import converted
 from separable.data.csv_parse import parse, parse_texts
 from separable.data.csv_sniff import without_comments
 from separable.data.dialect import delimiter_name
-from separable.data.encodings import line_of_byte, refuse_invalid_utf8, refuse_nul
+from separable.data.encodings import (
+    bytes_not_text,
+    is_utf8,
+    line_of_byte,
+    refuse_invalid_utf8,
+    refuse_nul,
+)
 from separable.data.records import Records
 from separable.data.table import NotANumberError, TableError, at_place
 
@@ -139,6 +145,8 @@ class CsvReader:
         """Return a block as a table, or say why it cannot be one."""
         import pyarrow as pa
 
+        if self.options.skip and b"\0" in block.data:
+            block = self._without_bad_bytes(block)
         refuse_nul(block.name, block.data, block.first_line, block.first_byte)
         block = self._without_comments(block)
         self._refuse_open_quote(block)
@@ -275,6 +283,27 @@ class CsvReader:
         data = without_comments(block.data[block.start :], comment, newlines=single)
         return replace(block, data=data, start=0)
 
+    def _without_bad_bytes(self, block: Block) -> Block:
+        """Leave out, and count, the records with bytes that are no text; their lines stay."""
+        single = len(self.layout.names) == 1  # an empty line would be a value
+        kept = []
+        for records, line in block.parts(self.layout, LOOK_BYTES):
+            data = bytes(records.data)
+            wrong = np.array(bytes_not_text(data), dtype=np.int64)
+            starts = np.concatenate([[0], records.ends])
+            bad, first = np.unique(np.searchsorted(records.ends, wrong, "right"), return_index=True)
+            begin = 0
+            for place, byte in zip(bad.tolist(), wrong[first].tolist(), strict=True):
+                start, end = int(starts[place]), int(starts[place + 1])
+                where = line + records.line_of_byte(byte), records.column_of_byte(byte) + 1
+                reason = f"byte 0x{data[byte]:02x} is not valid UTF-8 text"
+                self.report.skip(block.name, where[0], reason, records.text_of(place), where[1])
+                ends = b"" if single else bytes(c for c in data[start:end] if c in b"\r\n")
+                kept += [data[begin:start], ends]
+                begin = end
+            kept.append(data[begin:])
+        return replace(block, data=b"".join(kept), start=0)
+
     def _refuse_open_quote(self, block: Block) -> None:
         first = block.data.find(b'"', block.start) if self.layout.dialect.quoting else -1
         if first < 0 or block.data.count(b'"', first) % 2 == 0:
@@ -304,6 +333,8 @@ class CsvReader:
         """Say what the parser could not read; or read by way of text what is not as planned."""
         import pyarrow as pa
 
+        if self.options.skip and not is_utf8(block.data):
+            return self.table(self._without_bad_bytes(block))
         refuse_invalid_utf8(block.name, block.data, block.first_line, block.first_byte)
         if not self.options.skip:
             self._refuse_ragged(block)

@@ -21,7 +21,7 @@ from separable.data.dialect import (
     sniff_delimiter,
     sniff_quoting,
 )
-from separable.data.encodings import refuse_invalid_utf8
+from separable.data.encodings import bytes_not_text, marked_as_text, refuse_invalid_utf8, refuse_nul
 from separable.data.missing import MISSING
 from separable.data.records import Records
 from separable.data.table import TableError, at_place, is_number, list_names
@@ -125,6 +125,9 @@ class CsvLayout:
 
 def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
     """Look at a sample and say how the file is read."""
+    given = sample.head
+    if options.skip:  # lines with bytes that are no text are left out where they are parsed
+        sample = replace(sample, head=marked_as_text(sample.head))
     start, start_line = _skipped(sample.head, options)
     head = without_comments(sample.head[start:], options.comment)
     if not head.strip():
@@ -143,6 +146,11 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         without_comments(piece.decode("utf-8", "replace").encode(), options.comment)
         for piece in sample.others
     ]
+    if sample.head is not given:
+        wrong = bytes_not_text(without_comments(given[start:], options.comment))
+        bad = np.searchsorted(records.ends, wrong, "right")
+        chosen = np.setdiff1d(np.arange(len(records.ends)), bad[bad != first])
+        head = records.joined(chosen)
     texts = _texts([head, *others], dialect, width)
     trimmed, padded = _trimmed(texts)
     body = trimmed.slice(1)
@@ -158,6 +166,8 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         plans = [_guess(column, decimal, options.missing) for column in body.columns]
     if header:
         start += int(records.ends[first])
+        refuse_invalid_utf8(sample.name, given[:start], 1, sample.mark_bytes)
+        refuse_nul(sample.name, given[:start], 1, sample.mark_bytes)
         start_line += records.line_of(first + 1) if first + 1 < len(records.ends) else 1
     return CsvLayout(
         replace(dialect, header=header, decimal=decimal),

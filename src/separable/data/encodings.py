@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING
 
 from separable.data.table import TableError, at_place
@@ -14,8 +15,11 @@ __all__ = [
     "LONGEST_LINE",
     "LineLimit",
     "Utf8Text",
+    "bytes_not_text",
     "checked_encoding",
+    "is_utf8",
     "line_of_byte",
+    "marked_as_text",
     "refuse_invalid_utf8",
     "refuse_nul",
 ]
@@ -24,6 +28,11 @@ UTF8_MARK = codecs.BOM_UTF8
 
 #: No line, and no record of a CSV file, is longer than this: 256 MiB.
 LONGEST_LINE = 1 << 28
+
+#: How much is decoded at a time to see whether it is valid.
+_CHECKED_BYTES = 1 << 20
+
+_NOT_TEXT = re.compile("[\0\udc80-\udcff]")
 
 #: Byte-order marks of other encodings; that of UTF-32 begins like that of UTF-16.
 _MARKS = (
@@ -166,7 +175,49 @@ def _where(name: str, data: bytes, line: int, place: int) -> str:
     return at_place(name, line + line_of_byte(data, place) - 1, place - start + 1)
 
 
-def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> None:
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are valid UTF-8."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(view), _CHECKED_BYTES):
+            decoder.decode(view[start : start + _CHECKED_BYTES])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def bytes_not_text(data: bytes) -> list[int]:
+    r"""Return the places of the bytes that are no UTF-8 text: invalid ones, and NUL.
+
+    Examples
+    --------
+    >>> bytes_not_text(b"caf\xe9,\0,\xc3\xa9\xff")
+    [3, 5, 9]
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    places, byte, character = [], 0, 0
+    for match in _NOT_TEXT.finditer(text):
+        byte += len(text[character : match.start()].encode("utf-8", "surrogateescape"))
+        character = match.start()
+        places.append(byte)
+    return places
+
+
+def marked_as_text(data: bytes) -> bytes:
+    """Return bytes as valid text of the same length, ``?`` for each that is none."""
+    if is_utf8(data) and b"\0" not in data:
+        return data
+    marked = bytearray(data)
+    for place in bytes_not_text(data):
+        marked[place] = ord("?")
+    return bytes(marked)
+
+
+def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int | None) -> None:
     """Refuse text that is not UTF-8, naming the first byte that is not.
 
     Parameters
@@ -176,18 +227,18 @@ def refuse_invalid_utf8(name: str, data: bytes, line: int, first_byte: int) -> N
     data : bytes
     line : int
         The line on which the text begins, counted from 1.
-    first_byte : int
-        How many bytes come before it.
+    first_byte : int or None
+        How many bytes come before it, where that is known.
     """
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        place = error.start
+        place, shown = error.start, f"0x{data[error.start]:02x}"
+        byte = f"byte {shown}" if first_byte is None else f"byte {first_byte + place} ({shown})"
         raise TableError(
-            f"{_where(name, data, line, place)}: byte {first_byte + place} (0x{data[place]:02x}) "
-            "is not valid UTF-8. Give the encoding that the file is written in, for example "
-            "encoding='latin-1', or save it as UTF-8, for example with: iconv -f WINDOWS-1252 -t "
-            "UTF-8"
+            f"{_where(name, data, line, place)}: {byte} is not valid UTF-8. Give the encoding that "
+            "the file is written in, for example encoding='latin-1', or save it as UTF-8, for "
+            "example with: iconv -f WINDOWS-1252 -t UTF-8"
         ) from None
 
 

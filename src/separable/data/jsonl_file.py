@@ -18,7 +18,7 @@ from separable.data.column_guess import ColumnPlan, arrow_type, converted, guess
 from separable.data.compression import BrokenStreamError
 from separable.data.csv_file import RetypeError, without_missing, wrong_texts
 from separable.data.dataset import chosen_columns
-from separable.data.encodings import Utf8Text, refuse_invalid_utf8
+from separable.data.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
 from separable.data.files import TableFiles, cut_off
 from separable.data.report import ColumnFound
 from separable.data.table import NotANumberError, TableError, at_place, list_names
@@ -204,6 +204,8 @@ class JsonlFiles(TableFiles):
             n: p.arrow if p.type in ("number", "boolean") else pa.string()
             for n, p in self.plans.items()
         }
+        if not is_utf8(data):
+            return self._line_by_line(name, data, line, retype=retype)
         try:
             table = json.read_json(
                 pa.BufferReader(data),  # type: ignore[arg-type] # the stubs leave it out
@@ -282,21 +284,27 @@ class JsonlFiles(TableFiles):
 
         if not text.strip():
             return None
+        column = None
         try:
+            text.decode()
             record = msgspec.json.decode(text)
             problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
+        except UnicodeDecodeError as error:
+            problem = f"byte 0x{text[error.start]:02x} is not valid UTF-8"
+            column = error.start + 1
         except (msgspec.DecodeError, RecursionError) as error:
             problem = f"not JSON ({error})"
+            column = _byte_named(problem)
         if not problem:
             return record  # type: ignore[no-any-return]
         if self.options.skip:
             if tell:
                 shown = text[:80].decode("utf-8", "replace")
-                self.report.skip(name, line, problem, shown)
+                self.report.skip(name, line, problem, shown, column)
             return None
-        refuse_invalid_utf8(name, text, line, 0)
+        refuse_invalid_utf8(name, text, line, None)
         raise TableError(
-            f"{at_place(name, line, _byte_named(problem))}: {problem}. The line begins "
+            f"{at_place(name, line, column)}: {problem}. The line begins "
             f"{text[:40]!r}. Correct or remove it, or leave such lines out with on_error='skip'."
         )
 

@@ -103,11 +103,13 @@ class ReadingReport:
         """How many more lines that are skipped are kept as examples."""
         return EXAMPLES - len(self.examples)
 
-    def skip(self, source: str, line: int, reason: str, text: str) -> None:
+    def skip(
+        self, source: str, line: int, reason: str, text: str, column: int | None = None
+    ) -> None:
         """Count a line that is left out, and keep it if it is one of the first."""
         self.skipped += 1
         if len(self.examples) < EXAMPLES:
-            self.examples.append(SkippedLine(source, line, reason, text))
+            self.examples.append(SkippedLine(source, line, reason, text, column))
 
     def skip_all(self, lines: SkippedLines) -> None:
         """Count lines that a reader left out."""
