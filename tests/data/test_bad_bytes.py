@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8 text: the file, the line and the byte are named, or the row is skipped."""
+"""Bytes that are no UTF-8 text: file, line and byte are named, or the row is skipped."""
 
 from __future__ import annotations
 
