@@ -168,7 +168,8 @@ def as_rows(X: Any, *, dtype: np.dtype[Any] | None = None, check_values: bool = 
             f"Found array with {what} (shape={rows.shape}) while a minimum of 1 is required."
         )
     if check_values:
-        check_indices(rows)
+        if rows is X:
+            check_indices(rows)
         largest_magnitude(rows, X)
     return rows if dtype is None else rows.astype(dtype)
 
@@ -194,17 +195,16 @@ def is_scipy_sparse(X: Any) -> bool:
 
 
 def _rows_from_scipy(X: Any) -> Rows:
-    if X.ndim != 2:
-        raise ValueError(f"Expected a 2D matrix, got a {X.ndim}D sparse array.")
-    csr = X.tocsr()
-    _refuse_complex(csr.data.dtype)
-    values = csr.data if _is_float(csr.data.dtype) else csr.data.astype(np.float64)
-    indices, indptr = csr.indices, csr.indptr
-    if indices.dtype.kind != "i" or indptr.dtype != indices.dtype:
+    from separable.data.ingest.sparse import csr_of
+
+    values, indices, indptr = csr_of(X)
+    _refuse_complex(values.dtype)
+    values = values if _is_float(values.dtype) else values.astype(np.float64)
+    if indptr.dtype != indices.dtype:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     return Rows(
         np.ascontiguousarray(values),
-        csr.shape[1],
+        X.shape[1],
         np.ascontiguousarray(indices),
         np.ascontiguousarray(indptr),
     )

@@ -1,0 +1,1 @@
+"""Data in memory as rows and columns."""
