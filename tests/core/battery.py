@@ -32,6 +32,8 @@ from separable import (
 )
 from separable._core import native
 from separable.data.rows import as_rows
+from separable.model.probability import sigmoid, softplus
+from separable.model.scores import linear_scores
 
 N, PAIRS = 90, 18
 MANY = np.arange(0, 14_001, 20)  # where rows of twenty values begin
@@ -118,8 +120,22 @@ def train_all() -> dict[str, np.ndarray]:
                 key = f"{name}, {form}, {dtype}, {k} classes, weights {weighted}"
                 found[key] = what_was_learned(learner, X)
                 found[key + ", mistakes"] = np.array(learner.evidence_["mistakes"])
-    found |= descend_all(weight) | discriminate_all(weight) | certify_all(weight)
+    found |= score_all() | descend_all(weight) | discriminate_all(weight) | certify_all(weight)
     return found | regress_all(weight) | sum_all(weight)
+
+
+def score_all() -> dict[str, np.ndarray]:
+    """Return scores, probabilities and their logarithms, by name."""
+    found = {}
+    for form, dtype, k in itertools.product(FORMATS, LARGE, (1, 3, 5, 20)):
+        start = make_start(dtype, k).astype(np.float64)
+        scores = linear_scores(as_rows(make_rows(form, dtype)), start, np.zeros(k))
+        shares, logs = scores.copy(), scores / LARGE[dtype]
+        native.softmax(shares)
+        native.log_softmax(logs)
+        both = np.column_stack([scores, shares, logs, sigmoid(scores), softplus(scores)])
+        found[f"scores, {form}, {dtype}, {k} classes"] = both
+    return found
 
 
 def descend_all(weight: np.ndarray) -> dict[str, np.ndarray]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = sorted(FOLDER.glob("v*/*.safetensors"))
-#: Predictions, names and values are the same. Scores are sums, and NumPy adds up in an order that
-#: depends on the CPU and its version: they may differ in the last digits.
+#: Classes, names and values are the same. Scores (in regression, predictions) are sums:
+#: those in these files were added up by BLAS, in another order than ``linear_scores`` has.
 CLOSE = 1e-12
 
 
@@ -42,7 +42,8 @@ def test_a_golden_file_says_what_it_said(path: Path, tmp_path: Path) -> None:
     expected = json.loads(path.with_suffix(".json").read_text())
     data, model = from_json(expected["data"]), load(path)
     found = json.loads(json.dumps(told(model, data)))
-    assert found["predict"] == expected["told"]["predict"]
+    if model.classes is not None:
+        assert found["predict"] == expected["told"]["predict"]
     assert close(found, expected["told"])
     model.save(tmp_path / "again", include_state=model.state is not None)
     assert json.loads(json.dumps(told(load(tmp_path / "again"), data))) == found

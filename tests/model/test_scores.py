@@ -36,17 +36,64 @@ def test_scores_are_those_of_exact_arithmetic(seed: int, dtype: type, sparse: bo
             assert abs(Fraction(float(found[i, j])) - exact(X[i], W[j], b[j])) <= 1e-12 * size
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(1)
-    X = sp.random(200, 30, density=0.2, random_state=2, format="csr")
-    W, b = rng.normal(size=(3, 30)), rng.normal(size=3)
-    want = X.toarray() @ W.T + b
-    for size in (1, 7, 64, 10**6):
-        monkeypatch.setattr(module, "BLOCK", size)
-        monkeypatch.setattr(module, "COLUMNS", max(1, size // 3))
-        for rows in (as_rows(X), as_rows(X.toarray()), as_rows(X.toarray().astype(np.float32))):
-            tolerance = 1e-12 if rows.values.dtype == np.float64 else 1e-6
-            np.testing.assert_allclose(linear_scores(rows, W, b), want, atol=tolerance)
+def in_order(X: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products added in the order of the columns in blocks of 4096, these one by one, then b."""
+    total = np.zeros((len(X), len(W)))
+    for first in range(0, X.shape[1], 4096):
+        part = slice(first, first + 4096)
+        products = X[:, None, part].astype(np.float64) * W[None, :, part]
+        total += np.add.accumulate(products, axis=2)[:, :, -1]
+    return total + b
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n", "d", "k"),
+    [
+        *[(1, 5, 1), (2, 9000, 1), (3, 40, 11), (8, 17, 1), (13, 4097, 1), (8, 8192, 3)],
+        *[(81, 17, 2), (77, 33, 3), (150, 9, 7), (80, 300, 10), (9, 9000, 20), (5, 4096, 5)],
+        *[(33, 5000, 13), (75, 64, 14), (4, 3, 50), (100, 1, 1), (73, 2, 24)],
+    ],
+)
+def test_products_are_added_in_the_order_of_the_columns(n: int, d: int, k: int, dtype) -> None:
+    rng = np.random.default_rng(n + d + k)
+    X = rng.normal(size=(n, d)).astype(dtype)
+    X[rng.random((n, d)) < 0.4] = 0
+    X[rng.random((n, d)) < 0.1] = -0.0
+    W, b = rng.normal(size=(k, d)), rng.normal(size=k)
+    b[0] = -0.0
+    wanted = in_order(X, W, b)
+    columns, starts = np.tile(np.arange(d)[::-1], n), np.arange(n + 1) * d
+    for rows in (
+        X,
+        sp.csr_array(X),
+        sp.csr_array((X[:, ::-1].ravel(), columns, starts), shape=(n, d)),
+    ):
+        found = linear_scores(as_rows(rows), W, b)
+        assert (found + 0.0).tobytes() == (wanted + 0.0).tobytes()
+
+
+def test_some_sums_would_show_another_order() -> None:
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(80, 300)), rng.normal(size=(10, 300))
+    assert (in_order(X, W, 0.0) != in_order(X[:, ::-1], W[:, ::-1], 0.0)).mean() > 0.5
+
+
+def test_a_score_of_nothing_is_zero_without_a_sign() -> None:
+    for X in (np.full((9, 3), -0.0), sp.csr_array((9, 3))):
+        found = linear_scores(as_rows(X), np.ones((2, 3)), np.array([-0.0, 0.0]))
+        assert not np.signbit(found).any()
+
+
+def test_a_column_that_stands_twice_counts_with_its_sum() -> None:
+    columns, starts = np.array([2, 0, 2, 2]), np.array([0, 4])
+    for dtype in (np.float32, np.float64):
+        values = np.array([0.1, 0.3, 0.7, -0.2], dtype)
+        rows = as_rows(sp.csr_array((values, columns, starts), shape=(1, 3)))
+        x = np.array([[values[1], 0.0, float(values[0]) + float(values[2]) + float(values[3])]])
+        W = np.array([[0.3, 0.5, 0.7]])
+        assert linear_scores(rows, W, np.zeros(1)) == in_order(x, W, np.zeros(1))
 
 
 def test_blocks_cover_all_rows_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,23 @@ class Rows:
     @property
     def n_features(self) -> int: ...
 
+def linear_scores(rows: Rows, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Write X W' + b in a fixed order of sums; return a row that overflows, or -1.
+    """
+
+def sigmoid(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
+    """1 / (1 + e^-s), in place."""
+
+def softplus(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu')]) -> None:
+    """log(1 + e^s), in place."""
+
+def softmax(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """The softmax of each row, in place."""
+
+def log_softmax(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """The logarithm of the softmax of each row, in place."""
+
 def lane_width(double_precision: bool) -> int:
     """How many models one block of lanes holds."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.group_learner import GroupLearner
 from separable.certified.losses import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
+from separable.model.probability import model_log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from separable.certified.losses import Loss
@@ -126,7 +126,5 @@ class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
         return self._weights_only().predict_proba(self._finite_rows(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))

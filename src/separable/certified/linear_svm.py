@@ -17,6 +17,7 @@ from separable.certified.losses import Hinge, SquaredHinge
 from separable.certified.problem import Penalty
 from separable.certified.solvers.policy import solver_of
 from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
+from separable.model.probability import model_log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,10 +205,8 @@ class LinearSVM(CertifiedClassifier):
 
     @available_if(_is_calibrated)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""

@@ -21,7 +21,7 @@ from separable.model.parameters import (
     Requirement,
     one_of,
 )
-from separable.model.probability import log_probabilities
+from separable.model.probability import model_log_probabilities
 from separable.model.words import feature_name
 
 if TYPE_CHECKING:
@@ -80,12 +80,7 @@ class Logits(CertifiedClassifier):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        scores = self.decision_function(X)
-        n_classes = len(self.classes_)
-        if n_classes > 2 and self.model_.link == "logistic":
-            with np.errstate(divide="ignore"):
-                return np.log(self.predict_proba(X))
-        return log_probabilities(scores.reshape(len(scores), -1), n_classes)
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
 
 def refuse_no_penalty(owner: Any, strengths: Any, l1_ratios: Any) -> None:

@@ -1,7 +1,13 @@
-"""The scores of one raw record, without the cost of a table."""
+"""The scores of one raw record, without the cost of a table.
+
+The sums run in the order of ``linear_scores``, so the bits are those of the row in a table.
+"""
 
 from __future__ import annotations
 
+import math
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +17,8 @@ __all__ = ["WeightColumns", "class_of_scores", "record_scores"]
 
 #: Up to this many weights are kept as Python floats too.
 KEPT_WEIGHTS = 1 << 18
+#: Columns whose products are added without a break, as in ``linear_scores``.
+BLOCK = 4096
 
 
 class WeightColumns:
@@ -45,12 +53,20 @@ def record_scores(model: LinearModel, record: Any, columns: WeightColumns) -> li
     pairs = encode_one(record)
     if pairs is None:
         return None
+    pairs.sort(key=itemgetter(0))
+    blocks = [pairs]
+    if model.n_features > BLOCK:
+        blocks = [list(block) for _, block in groupby(pairs, lambda pair: pair[0] // BLOCK)]
     scores = []
-    for weights, score in zip(columns.weights, columns.intercept, strict=True):
-        for place, value in pairs:
-            score += weights[place] * value
-        scores.append(float(score))
-    return scores
+    for weights, intercept in zip(columns.weights, columns.intercept, strict=True):
+        total = 0.0
+        for block in blocks:
+            part = 0.0
+            for place, value in block:
+                part += weights[place] * value
+            total += part
+        scores.append(float(total + intercept))
+    return scores if all(map(math.isfinite, scores)) else None
 
 
 def class_of_scores(scores: list[float], classes: list[Any]) -> Any:

@@ -1,10 +1,16 @@
-"""Classes and probabilities from scores. Nothing here overflows."""
+"""Classes and probabilities from scores. Nothing here overflows.
+
+Exponentials and logarithms are those of the compiled core, which have the same bits in every
+position of an array (``cpp/include/separable/model/probabilities.hpp``).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from separable._core import native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,11 +21,13 @@ __all__ = [
     "calibrated",
     "classes_of",
     "log_probabilities",
+    "model_log_probabilities",
     "model_probabilities",
     "one_vs_rest",
     "probabilities",
     "sigmoid",
     "softmax",
+    "softplus",
 ]
 
 
@@ -84,30 +92,55 @@ def model_probabilities(model: Model, scores: NDArray[np.float64]) -> NDArray[np
     return None
 
 
-def log_probabilities(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Return the logarithms of the softmax, exact where it is tiny, from scores of shape (n, k)."""
+def model_log_probabilities(model: Model, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of a model's probabilities from its scores, of shape (n,) or (n, k)."""
+    assert model.classes is not None
+    columns, calibration = scores.reshape(len(scores), -1), getattr(model, "calibration", None)
+    if calibration is not None:
+        return log_probabilities(calibrated(columns, calibration), len(model.classes), "logistic")
+    assert model.link == "logistic" or model.link == "softmax"
+    return log_probabilities(columns, len(model.classes), model.link)
+
+
+def log_probabilities(
+    scores: NDArray[np.float64], n_classes: int, link: Literal["logistic", "softmax"]
+) -> NDArray[np.float64]:
+    """Return the logarithms of the probabilities, exact where these are tiny.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, k)
+    n_classes : int
+    link : {"logistic", "softmax"}
+        As in ``probabilities``; two classes have the same logarithms either way.
+    """
     if n_classes == 1:
         return np.zeros((len(scores), 1))
     if n_classes == 2:
-        return -np.logaddexp(0.0, scores * [1.0, -1.0])
-    top = scores - scores.max(axis=1, keepdims=True)
-    with np.errstate(under="ignore"):
-        logs: NDArray[np.float64] = top - np.log(np.exp(top).sum(axis=1, keepdims=True))
+        return -softplus(scores * [1.0, -1.0])
+    logs = _copy(scores) if link == "softmax" else -softplus(-scores)
+    native.log_softmax(logs)
     return logs
 
 
 def sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 / (1 + exp(-s)), exact to rounding at both ends."""
-    small = np.exp(-np.abs(scores))  # in (0, 1], so nothing overflows
-    return np.where(scores >= 0, 1.0, small) / (1.0 + small)
+    shares = _copy(scores)
+    native.sigmoid(shares)
+    return shares
+
+
+def softplus(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(1 + exp(s)), exact to rounding at both ends."""
+    values = _copy(scores)
+    native.softplus(values)
+    return values
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return exp(s_k) / sum of exp(s_j), by row."""
-    with np.errstate(over="ignore", under="ignore"):  # -inf and 0 are the right answers there
-        shares: NDArray[np.float64] = scores - scores.max(axis=1, keepdims=True)
-        np.exp(shares, out=shares)
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares = _copy(scores)
+    native.softmax(shares)
     return shares
 
 
@@ -116,4 +149,9 @@ def one_vs_rest(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Taken in logarithms, so that a row whose sigmoids all round to 0 still has its shares.
     """
-    return softmax(-np.logaddexp(0.0, -scores))
+    return softmax(-softplus(-scores))
+
+
+def _copy(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a copy in C order, which the compiled core may write to."""
+    return np.array(scores, dtype=np.float64, order="C")

@@ -1,7 +1,9 @@
-"""Scores: rows times weights plus intercept, in float64, without copying the data whole.
+"""Scores: rows times weights plus intercept, in float64 and in one order of sums.
 
-The sums are short or pairwise, so that a score differs from the exact one by less than
-1e-12 times the sum of the absolute terms, whatever the number of features.
+The score of a row has the same bits alone and in every batch, dense and sparse, at every CPU level:
+the compiled core adds the products of a row in the order of its columns
+(``cpp/include/separable/model/scores.hpp``). It differs from the exact score by less than 1e-12
+times the sum of the absolute terms.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+
+from separable._core import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +25,6 @@ __all__ = ["linear_scores", "refuse_overflow", "row_blocks", "segment_sums"]
 
 #: Values held at once: half a megabyte in float64, so that temporary arrays stay in the cache.
 BLOCK = 1 << 16
-#: Columns added up before the partial sum is put aside, which bounds the rounding error.
-COLUMNS = 4096
 
 
 def linear_scores(
@@ -41,15 +43,11 @@ def linear_scores(
     -------
     ndarray of float64, shape (n, k)
     """
-    multiply = _multiply_sparse if rows.is_sparse else _multiply_dense
     scores = np.empty((rows.n_rows, len(weights)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start, stop in row_blocks(rows, min(rows.n_features, COLUMNS)):
-            scores[start:stop] = multiply(rows.slice(start, stop), weights)
-        scores += intercept
-    finite = np.isfinite(scores)
-    if not finite.all():
-        refuse_overflow(int(np.flatnonzero(~finite.all(axis=1))[0]))
+    core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    bad = native.linear_scores(core, weights, intercept, scores)
+    if bad >= 0:
+        refuse_overflow(bad)
     return scores
 
 
@@ -80,25 +78,6 @@ def segment_sums(values: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[n
     if len(filled):  # reduceat adds pairwise; it has no word for an empty segment, so skip those
         sums[filled] = np.add.reduceat(values, indptr[filled])
     return sums
-
-
-def _multiply_dense(block: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    scores = np.zeros((block.n_rows, len(weights)))
-    for start in range(0, block.n_features, COLUMNS):
-        columns = slice(start, start + COLUMNS)
-        scores += block.values[:, columns].astype(np.float64, copy=False) @ weights[:, columns].T
-    return scores
-
-
-def _multiply_sparse(block: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    assert block.indices is not None
-    assert block.indptr is not None
-    scores = np.empty((block.n_rows, len(weights)))
-    for k, w in enumerate(weights):  # one class at a time: its weights fit the cache
-        terms = w[block.indices]
-        terms *= block.values
-        scores[:, k] = segment_sums(terms, block.indptr)
-    return scores
 
 
 def refuse_overflow(row: int) -> NoReturn:

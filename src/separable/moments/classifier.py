@@ -8,7 +8,7 @@ import numpy as np
 
 from separable.fitting.estimator import LinearClassifier
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
-from separable.model.probability import log_probabilities
+from separable.model.probability import model_log_probabilities
 from separable.moments.data import Data, checked_rows
 from separable.moments.estimator import AnySums, MomentEstimator
 
@@ -107,5 +107,4 @@ class BayesClassifier(MomentClassifier[AnySums]):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
-        scores = self.decision_function(X)
-        return log_probabilities(scores.reshape(len(scores), -1), len(self.classes_))
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))

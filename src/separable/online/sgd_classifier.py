@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_labels
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
+from separable.model.probability import model_log_probabilities
 from separable.online.classifier import OnlineClassifier
 from separable.online.sgd_base import LOSSES, Answers, SGDBase
 
@@ -204,12 +205,8 @@ class SGDClassifier(SGDBase, OnlineClassifier):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities."""
-        import numpy as np
-
-        with np.errstate(divide="ignore"):  # a probability that rounds to 0
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
     def _link(self) -> Link:
         return "logistic" if self._as_learned("loss") in PROBABLE else "score"

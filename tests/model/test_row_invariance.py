@@ -1,0 +1,158 @@
+"""The answer for a row does not depend on what stands beside it, nor on how the row is held.
+
+Bits are compared, of every learner in the registry. The order of the sums is checked against NumPy
+in ``test_scores.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import (
+    check_methods_sample_order_invariance,
+    check_methods_subset_invariance,
+)
+
+from separable import load
+from tests.model.specimens import LEARNERS, target_of, task_of
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:.*linearly separable:UserWarning"),
+]
+
+ROWS, COLUMNS = 61, 23
+METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "transform")
+CASES = [
+    (name, k) for name in LEARNERS for k in ((2, 3) if task_of(name) == "classification" else (1,))
+]
+cases = pytest.mark.parametrize(("name", "n_classes"), CASES)
+
+
+def matrix(rows: int, seed: int) -> np.ndarray:
+    """Numbers >= 0 with many digits, a third of them 0: what naive Bayes takes too."""
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, 1.0, (rows, COLUMNS)) * np.exp(rng.normal(size=COLUMNS))
+    X[rng.random(X.shape) < 0.3] = 0.0
+    return X
+
+
+@cache
+def fitted(name: str, n_classes: int, sparse: bool = False) -> Any:
+    X = matrix(45, 3)
+    y = target_of(task_of(name), n_classes, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return LEARNERS[name]().fit(sp.csr_array(X) if sparse else X, y)
+
+
+def answers(predictor: Any, X: Any) -> dict[str, np.ndarray]:
+    """Return all that a learner or a model says of rows, one row an answer."""
+    found = {}
+    for method in METHODS:
+        if method != "transform" and not hasattr(type(predictor), method):
+            continue
+        if hasattr(predictor, method) and not (method == "predict_proba" and no_shares(predictor)):
+            found[method] = getattr(predictor, method)(X)
+    return found
+
+
+def no_shares(predictor: Any) -> bool:
+    return getattr(predictor, "link", None) in ("score", "identity") and (
+        getattr(predictor, "calibration", None) is None
+    )
+
+
+def assert_same_bits(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
+    assert found.keys() == wanted.keys()
+    for method, values in found.items():
+        assert values.shape == wanted[method].shape, method
+        assert values.tobytes() == wanted[method].tobytes(), method
+
+
+def of_rows(found: dict[str, np.ndarray], rows: Any) -> dict[str, np.ndarray]:
+    return {method: values[rows] for method, values in found.items()}
+
+
+@cases
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_row_has_the_same_answer_in_every_batch(name: str, n_classes: int, sparse: bool) -> None:
+    learner, X, rng = fitted(name, n_classes), matrix(ROWS, 5), np.random.default_rng(6)
+    if sparse:
+        X = sp.csr_array(X)
+    whole = answers(learner, X)
+    for row in range(0, ROWS, 4):
+        assert_same_bits(answers(learner, X[[row]]), of_rows(whole, [row]))
+    for size in (2, 3, 5, 8, 16, 33):
+        rows = rng.permutation(ROWS)[:size]
+        assert_same_bits(answers(learner, X[rows]), of_rows(whole, rows))
+    order = rng.permutation(ROWS)
+    assert_same_bits(answers(learner, X[order]), of_rows(whole, order))
+
+
+def held_otherwise(X: np.ndarray) -> dict[str, Any]:
+    """The same rows in other formats."""
+    csr = sp.csr_array(X)
+    wide = csr.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    strided = np.zeros((2 * len(X), 2 * COLUMNS))
+    strided[::2, 1::2] = X
+    place = np.tile(np.arange(COLUMNS)[::-1], len(X))  # from the last column to the first
+    starts = np.arange(0, place.size + 1, COLUMNS)
+    backwards = sp.csr_array((X[:, ::-1].ravel(), place, starts), shape=X.shape)
+    halves = np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(COLUMNS), len(X)), 2)
+    return {
+        "Fortran": np.asfortranarray(X),
+        "strided": strided[::2, 1::2],
+        "csr, int32": csr,
+        "csr, int64": wide,
+        "csc": sp.csc_array(X),
+        "csr, stored zeros": sp.csr_array((X.ravel(), place[::-1], starts), shape=X.shape),
+        "csr, backwards": backwards,
+        "csr, columns twice": sp.csr_array((*halves, 2 * starts), shape=X.shape),
+    }
+
+
+@cases
+@pytest.mark.parametrize("learned_sparse", [False, True])
+def test_a_row_has_the_same_answer_in_every_format(
+    name: str, n_classes: int, learned_sparse: bool
+) -> None:
+    learner, X = fitted(name, n_classes, learned_sparse), matrix(ROWS, 7)
+    whole = answers(learner, X)
+    for form, other in held_otherwise(X).items():
+        assert_same_bits(answers(learner, other), whole), form
+
+
+@cases
+def test_float32_is_taken_for_the_float64_it_is(name: str, n_classes: int) -> None:
+    learner, X = fitted(name, n_classes), matrix(ROWS, 8).astype(np.float32)
+    wanted = answers(learner, X.astype(np.float64))
+    for other in (X, np.asfortranarray(X), sp.csr_array(X)):
+        assert_same_bits(answers(learner, other), wanted)
+
+
+@cases
+def test_a_model_answers_as_its_learner_and_as_its_file(name, n_classes, tmp_path) -> None:
+    learner, X = fitted(name, n_classes), matrix(ROWS, 9)
+    model, whole = learner.model_, answers(learner, X)
+    model.save(tmp_path / "model")
+    for each in (model, load(tmp_path / "model")):
+        found = answers(each, X)
+        assert_same_bits(found, {method: whole.get(method, found[method]) for method in found})
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    "check", [check_methods_subset_invariance, check_methods_sample_order_invariance]
+)
+def test_scikit_learn_checks_of_invariance(name: str, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(LEARNERS[name].__name__, LEARNERS[name]())
