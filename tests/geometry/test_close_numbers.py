@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from separable.geometry.least_violation import Face, find_least_violation
 from separable.geometry.row_generation import settle_many
 from separable.geometry.untangled_rows import untangle
 from separable.geometry.written_rows import WrittenRows
+from tests.reference.exact_separability import exact_kind, exact_vectors
 from tests.reference.separability import lp_verdict, proves_overlap, signed_rows
 
 
@@ -49,8 +51,21 @@ def test_whole_numbers_settle_as_a_linear_program_does():
 
 def test_whole_numbers_leave_large_sets_alone():
     rng = np.random.default_rng(1)
-    assert settle_exactly(WrittenRows(rng.standard_normal((5000, 10)))) is None
-    assert settle_exactly(WrittenRows(rng.standard_normal((10, 60)))) is None
+    assert settle_exactly(WrittenRows(rng.standard_normal((100_001, 10)))) is None
+    assert settle_exactly(WrittenRows(rng.standard_normal((10, 61)))) is None
+
+
+@pytest.mark.parametrize("kind", ["separable", "quasi-separable", "overlap"])
+def test_of_many_rows_a_few_are_settled_and_all_are_looked_at(kind):
+    rng = np.random.default_rng(7)
+    Z = rng.integers(-9, 10, (4000, 4)).astype(float)
+    Z[:, 0] = np.abs(Z[:, 0]) + (kind == "separable") if kind != "overlap" else Z[:, 0]
+    found = settle_exactly(WrittenRows(Z))
+    assert found.boundary.sum() == {"separable": 0, "overlap": 4000}.get(kind, (Z[:, 0] == 0).sum())
+    assert not (found.a @ Z.astype(int).astype(object)).any()
+    if found.u is not None:
+        scores = Z.astype(int).astype(object) @ np.array(found.u, dtype=object)
+        assert np.array_equal(scores > 0, ~found.boundary)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -131,17 +146,24 @@ def test_a_search_without_enough_steps_claims_nothing(monkeypatch):
     Z = signed_rows(X, y)
     assert not find_least_violation(Face(WrittenRows(Z))).ended
     assert not settle_many(WrittenRows(Z)).ended
+    assert separability(X[:2000], y[:2000]).kind == "separable"  # in rational arithmetic
+    monkeypatch.setattr("separable.geometry.exact_settle.NUMBERS", 0)
+    monkeypatch.setattr("separable.geometry.exact_settle.MOST_NUMBERS", 0)
     verdict = separability(X, y)
     assert verdict.kind == "undecided"
     assert "ran out of steps" in verdict.reason
+    bound = float(re.search("A margin, if there is one, is at most (.*)[.] Col", verdict.reason)[1])
+    monkeypatch.undo()
+    assert 0 < separability(X, y).margin <= bound
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 37, 230, 242])  # the last three are closest
-def test_classes_that_only_rounding_separates_are_proved_or_undecided(seed):
+def test_classes_that_only_rounding_separates_are_proved(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((9, 2))
     X = np.hstack([X, X @ rng.standard_normal((2, 2))])
     y = np.r_[np.arange(4), rng.integers(0, 4, 5)]
     verdict = separability(X, y)
-    assert verdict.separable is None or verdict.verify(X, y)
-    assert verdict.margin >= 0
+    assert verdict.kind == exact_kind(exact_vectors(X, y))
+    assert verdict.verify(X, y)
+    assert (verdict.margin > 0) is verdict.separable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import nnls
 
 from separable.geometry.dependencies import column_powers, independent_rows
+from separable.geometry.nonnegative_squares import nonnegative_squares
 from separable.geometry.orthogonal import spanning
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def _circle(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
     vectors = vectors * column_powers(vectors)
     first = int(np.argmax(a[chosen]))
     others = np.delete(np.arange(len(chosen)), first)
-    try:
-        found, left = nnls(vectors[others].T, -vectors[first])
-    except RuntimeError:  # too many steps
+    solved = nonnegative_squares(vectors[others].T, -vectors[first])
+    if solved is None:
         return nothing
+    found, left = solved
     if left > LEFT * np.abs(vectors[first]).max(initial=0.0):
         return nothing
     used = found > 0
@@ -88,10 +88,10 @@ def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places
     scaled, target = vectors * power, -total * power
     size = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     size = np.where(size > 0, size, 1.0)
-    try:
-        found, left = nnls((scaled / size[:, None]).T, target, maxiter=20 * len(target))
-    except RuntimeError:  # too many steps
+    solved = nonnegative_squares((scaled / size[:, None]).T, target, 20 * len(target))
+    if solved is None:
         return None
+    found, left = solved
     if left > LEFT * np.abs(target).max():
         return None
     a = np.zeros(cone.size)

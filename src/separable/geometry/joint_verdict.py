@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.geometry.facial_reduction import NONE
+from separable.geometry.exact_proofs import (
+    ExactNumbers,
+    cancels_exactly,
+    exact_distances,
+    exact_rank,
+    has_signs,
+)
+from separable.geometry.exact_settle import always_decided, settle_exactly
+from separable.geometry.facial_reduction import NONE, Settled
 from separable.geometry.few_multipliers import cancelling, few_multipliers
 from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
 from separable.geometry.joint_rows import JointRows
@@ -20,19 +28,28 @@ from separable.geometry.proof_checks import (
     separates,
     separates_weakly,
 )
-from separable.geometry.reasons import NOT_CANCELLING, NOT_ENDED, TOO_CLOSE, not_exact
+from separable.geometry.reasons import (
+    NOT_CANCELLING,
+    NOT_ENDED,
+    NOT_HELD,
+    NOT_STRICT,
+    not_decided,
+    not_exact,
+)
 from separable.geometry.row_generation import settle_many
-from separable.geometry.search import AGAIN, CLOSELY, search, settle_closely
+from separable.geometry.search import AGAIN, search, settle_untangled
 from separable.geometry.signed_rows import SignedRows
+from separable.geometry.signs import sure_scores
 from separable.geometry.verdict import Verdict
 from separable.geometry.weak_direction import tidy_few
+from separable.geometry.whole_numbers import rounded
 from separable.geometry.widest_margin import bracket_of, start_of, widest_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from separable.geometry.cone_rows import Floats, Places
-    from separable.geometry.facial_reduction import Settled
+    from separable.geometry.exact_settle import ExactlySettled
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs import Proof
 
@@ -42,6 +59,10 @@ __all__ = ["JointVerdict", "joint_verdict"]
 
 #: What rounding may take from a margin that is computed again.
 SLACK = 1e-9
+#: What decides.
+SEPARABLE = "every row is on its side of the boundaries to all other classes."
+QUASI = "weights have no row on a wrong side, but all such have rows on a boundary."
+OVERLAP = "rows of the classes mix in every direction."
 #: What is counted in place of rows.
 PAIRS = "pairs of a row and another class"
 #: Newton's steps take matrices of at most so many weights of all classes.
@@ -74,6 +95,8 @@ class JointVerdict(Verdict):
 
     def _proves(self, cone: JointRows, data: LabelledRows, exact: bool) -> bool:
         proof = self.proof
+        if proof is not None and proof.exact is not None:
+            return self._proves_exactly(cone, data, proof, proof.exact)
         if isinstance(proof, JointSeparation):
             u = cone.packed(proof.weights, proof.intercept)
             return separates(cone, u) and _proves_margin(cone, data, proof, self.fit_intercept)
@@ -89,44 +112,103 @@ class JointVerdict(Verdict):
             return overlaps(cone, rows, proof.multipliers, proof.rank, exact=exact)
         return False
 
+    def _proves_exactly(
+        self, cone: JointRows, data: LabelledRows, proof: Proof, exact: ExactNumbers
+    ) -> bool:
+        """Check the whole numbers of a proof, and that its floats are these, rounded."""
+        if isinstance(proof, JointOverlap):
+            rows = cone.places(proof.rows)
+            return (
+                np.array_equal(proof.multipliers, rounded(exact.multipliers))
+                and cancels_exactly(cone, rows, exact.multipliers)
+                and exact_rank(cone, rows) == proof.rank
+            )
+        if not isinstance(proof, JointSeparation | JointQuasiSeparation):
+            return False
+        if not _are_rounded(cone, proof, exact):
+            return False
+        if isinstance(proof, JointSeparation):
+            margins = _whole_margins(cone, exact.direction)
+            return (
+                has_signs(cone, exact.direction, np.zeros(0, np.intp))
+                and np.array_equal(margins, proof.margins)
+                and float(margins.min()) * (1.0 - 1e-14) == proof.margin
+                and _proves_bound(data, proof, self.fit_intercept)
+            )
+        boundary, rows = cone.places(proof.boundary), cone.places(proof.rows)
+        return (
+            len(proof.columns) == len(_used(cone, exact.direction))
+            and bool(np.isin(rows, boundary).all())
+            and np.array_equal(proof.multipliers, rounded(exact.multipliers))
+            and has_signs(cone, exact.direction, boundary)
+            and cancels_exactly(cone, rows, exact.multipliers)
+        )
+
+
+def _are_rounded(
+    cone: JointRows, proof: JointSeparation | JointQuasiSeparation, exact: ExactNumbers
+) -> bool:
+    if len(exact.direction) != cone.dimension:
+        return False
+    weights, b = cone.unpacked(rounded(exact.direction))
+    return np.array_equal(weights, proof.weights) and np.array_equal(b, proof.intercept)
+
 
 def joint_verdict(data: LabelledRows, fit_intercept: bool, precision: float) -> JointVerdict:
     """Return the verdict on all classes together."""
     rows, label, K = data.rows, data.label, len(data.classes)
     cone = JointRows.of(rows, label, K, fit_intercept)
-    decide = _wide if cone.dimension > NEWTON else _decide
+    given = data, fit_intercept, precision
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
-        decision = decide(cone, data, fit_intercept, precision)
+        decision = _wide(cone, *given) if cone.dimension > NEWTON else _decision(cone, *given)
     return JointVerdict(*decision, data.classes, fit_intercept, rows.shape)
 
 
-def _decide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
-    decision: Decision = "undecided", NOT_ENDED, None
+def _decision(
+    cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float
+) -> Decision:
+    """Decide in floats, and where these lead to no proof, in rational arithmetic."""
     for settled in _searches(cone):
-        if not settled.ended:
-            continue
-        if settled.u is None:
-            decision = _overlap(cone, settled)
-        elif settled.a.any():
-            decision = _quasi(cone, settled.u, settled, data)
-        else:
-            decision = _separated(cone, settled.u, data, fit_intercept, precision)
+        decision = _decide(cone, settled, data, fit_intercept, precision)
         if decision[2] is not None:
-            break
-    return decision
+            return decision
+    exact = settle_exactly(cone, settled)
+    if exact is None:
+        return "undecided", not_decided(cone, decision[1]), None
+    a = rounded(exact.a.tolist())
+    u = None if exact.u is None else rounded(exact.u)
+    settled = Settled(u, a, exact.boundary, a)
+    decision = _decide(cone, settled, data, fit_intercept, precision)
+    if decision[2] is not None:
+        return decision
+    return _exactly(cone, exact, data, fit_intercept, precision)
 
 
 def _searches(cone: JointRows) -> Iterator[Settled]:
-    """Search in floats, again where that leads to no proof, and at last in whole numbers."""
+    """Search in floats; of many numbers again where that leads to no proof."""
     seen = cone.seen()
     for none in NONE:
         found = settle_many(seen, none)
         yield found if found.u is None else replace(found, u=seen.raw(found.u))
+        if always_decided(cone):
+            return
         if cone.size * cone.dimension > AGAIN:
             break
-    if cone.size * cone.dimension > CLOSELY:
-        return
-    yield from settle_closely(cone)
+    untangled = settle_untangled(cone)
+    if untangled is not None:
+        yield untangled
+
+
+def _decide(
+    cone: JointRows, settled: Settled, data: LabelledRows, fit_intercept: bool, precision: float
+) -> Decision:
+    if not settled.ended:
+        return "undecided", NOT_ENDED, None
+    if settled.u is None:
+        return _overlap(cone, settled)
+    if settled.a.any():
+        return _quasi(cone, settled.u, settled, data)
+    return _separated(cone, settled.u, data, fit_intercept, precision)
 
 
 def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: float) -> Decision:
@@ -144,12 +226,14 @@ def _wide(cone: JointRows, data: LabelledRows, fit_intercept: bool, precision: f
         else:
             reason = (
                 f"{cone.dimension} weights of all classes are more than the {NEWTON} that are "
-                f"looked at together, and class {data.classes.tolist()[k]!r} is not separable from "
-                "the rest. Ask multi_class='pairs' or 'ovr', or give fewer columns."
+                "looked at together, and no hyperplane was found that separates class "
+                f"{data.classes.tolist()[k]!r} from the rest. Ask multi_class='pairs' or 'ovr', or "
+                "give fewer columns."
             )
             return "undecided", reason, None
     u = np.concatenate([part - parts[0] for part in parts[1:]])
-    return _separated(cone, u, data, fit_intercept, precision)
+    kind, reason, proof = _separated(cone, u, data, fit_intercept, precision)
+    return kind, reason if proof is not None else not_decided(cone, reason), proof
 
 
 def _overlap(cone: JointRows, settled: Settled) -> Decision:
@@ -157,8 +241,7 @@ def _overlap(cone: JointRows, settled: Settled) -> Decision:
     rank = full_rank(cone, chosen, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None
-    proof = JointOverlap(cone.pairs(chosen), a, rank)
-    return "overlap", "rows of the classes mix in every direction.", proof
+    return "overlap", OVERLAP, JointOverlap(cone.pairs(chosen), a, rank)
 
 
 def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> Decision:
@@ -172,26 +255,75 @@ def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> 
     else:
         return "undecided", NOT_CANCELLING, None
     weights, b = cone.unpacked(tidy[0])
-    columns = np.flatnonzero(weights.any(axis=0)).tolist()
-    names = tuple(j if data.names is None else data.names[j] for j in columns)
+    names = _names(data, np.flatnonzero(weights.any(axis=0)))
     proof = JointQuasiSeparation(weights, b, cone.pairs(tidy[1]), names, cone.pairs(chosen), a)
-    reason = "weights have no row on a wrong side, but all such have rows on a boundary."
-    return "quasi-separable", reason, proof
+    return "quasi-separable", QUASI, proof
+
+
+def _names(data: LabelledRows, columns: Places) -> tuple[str | int, ...]:
+    return tuple(j if data.names is None else data.names[j] for j in columns.tolist())
 
 
 def _separated(
     cone: JointRows, u: Floats, data: LabelledRows, fit_intercept: bool, precision: float
 ) -> Decision:
     if not separates(cone, u):
-        return "undecided", TOO_CLOSE, None
+        return "undecided", NOT_STRICT, None
     weights, b = cone.unpacked(u)
     margins = _margins(cone, u, weights)
-    if not margins.min() > 0:  # signs are proved, but no number of floats says by how much
-        return "undecided", TOO_CLOSE, None
     bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
     margin = float(margins.min())
     proof = JointSeparation(weights, b, margins, margin, bound, support, a, pair)
-    return "separable", "every row is on its side of the boundaries to all other classes.", proof
+    if not np.isfinite(margins).all() or not _proves_margin(cone, data, proof, fit_intercept):
+        return "undecided", NOT_HELD, None
+    return "separable", SEPARABLE, proof
+
+
+def _exactly(
+    cone: JointRows,
+    settled: ExactlySettled,
+    data: LabelledRows,
+    fit_intercept: bool,
+    precision: float,
+) -> Decision:
+    """Return the verdict with a proof in whole numbers: floats hold none."""
+    chosen = np.flatnonzero(settled.a)
+    exact = ExactNumbers(settled.u or (), tuple(settled.a[chosen].tolist()))
+    pairs, a = cone.pairs(chosen), rounded(exact.multipliers)
+    if settled.u is None:
+        rank = exact_rank(cone, chosen)
+        assert rank is not None
+        return "overlap", OVERLAP, JointOverlap(pairs, a, rank, exact=exact)
+    weights, b = cone.unpacked(rounded(settled.u))
+    if len(chosen):
+        boundary = cone.pairs(np.flatnonzero(settled.boundary))
+        names = _names(data, _used(cone, settled.u))
+        proof = JointQuasiSeparation(weights, b, boundary, names, pairs, a, exact=exact)
+        return "quasi-separable", QUASI, proof
+    margins = _whole_margins(cone, settled.u)
+    margin = float(margins.min()) * (1.0 - 1e-14)
+    bound, pair, support, a = _closest_pair(data, weights, b, fit_intercept, precision)
+    found = margins, margin, bound, support, a, pair
+    return "separable", SEPARABLE, JointSeparation(weights, b, *found, exact=exact)
+
+
+def _used(cone: JointRows, direction: Sequence[int]) -> Places:
+    """Return the columns with a weight that is not 0."""
+    columns = cone.column[np.array([number != 0 for number in direction])]
+    return np.unique(columns[columns >= 0])
+
+
+def _whole_margins(cone: JointRows, direction: Sequence[int]) -> Floats:
+    """Return how far each row is from the nearest boundary, rounded at the end."""
+    K, d = cone.n_classes, int(cone.column.max()) + 1
+    weights = np.zeros((K, cone.dimension // (K - 1)), object)
+    weights[1:] = np.array(direction, dtype=object).reshape(K - 1, -1)
+    normals = (weights[:, None, :d] - weights[None, :, :d]).reshape(K * K, d)
+    pairs = cone.pairs(np.arange(cone.size))
+    which = cone.label[pairs[:, 0]] * K + pairs[:, 1]
+    distances = exact_distances(cone, direction, normals, which)
+    nearest: Floats = distances.reshape(len(cone.label), -1).min(axis=1)
+    return nearest
 
 
 def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
@@ -202,7 +334,7 @@ def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
     norms = np.ldexp(np.linalg.norm(np.ldexp(apart, -power), axis=2), power)
     length = norms[cone.label[pairs[:, 0]], pairs[:, 1]]
     with np.errstate(divide="ignore"):
-        distances: Floats = (cone.scores(u) / length).reshape(len(cone.label), -1)
+        distances: Floats = (sure_scores(cone, u) / length).reshape(len(cone.label), -1)
     nearest: Floats = distances.min(axis=1)
     return nearest
 
@@ -240,6 +372,11 @@ def _proves_margin(
     near = np.allclose(margins, proof.margins, rtol=SLACK, atol=SLACK * margins.max())
     if not near or not abs(proof.margin - margins.min()) <= SLACK * margins.min():
         return False
+    return _proves_bound(data, proof, fit_intercept)
+
+
+def _proves_bound(data: LabelledRows, proof: JointSeparation, fit_intercept: bool) -> bool:
+    """Return whether the rows that a proof names show that no margin is above its bound."""
     if len(proof.support) == 0:
         return proof.margin_bound == np.inf
     rows, vectors = _pair(data, proof.pair, fit_intercept)

@@ -13,7 +13,7 @@ import numpy as np
 from separable.geometry.cancelling import proved_cancelling, solved_cancelling
 from separable.geometry.dependencies import find_dependencies, is_wide, solved_pivots
 from separable.geometry.orthogonal import spanning
-from separable.geometry.signs import exact_signs
+from separable.geometry.signs import exact_signs, nearest_float
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
     """Return whether z_i.u is 0 on the boundary and above 0 elsewhere, for u or its `snapped`."""
     expected = np.ones(cone.size, dtype=np.int8)
     expected[boundary] = 0
-    if not expected.any():
+    if not expected.any() or not np.isfinite(u).all():
         return False
     if np.array_equal(exact_signs(cone, u), expected):
         return True
@@ -93,7 +93,7 @@ def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
 
 def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
     """Return whether two directions give all vectors the same scores, up to rounding."""
-    apart = [float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    apart = [nearest_float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
     return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
 
 

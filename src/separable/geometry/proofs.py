@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.geometry.exact_proofs import ExactNumbers
     from separable.geometry.labelled_rows import LabelledRows
 
     Floats = NDArray[np.float64]
@@ -25,6 +26,12 @@ SHOWN = 12
 class Proof:
     """What all proofs have in common.
 
+    Parameters
+    ----------
+    exact : ExactNumbers or None
+        Whole numbers of which weights and multipliers are the rounded ones, where float64 holds no
+        weights or multipliers that prove the verdict. None: floats prove it.
+
     Attributes
     ----------
     kind : str
@@ -32,6 +39,7 @@ class Proof:
     """
 
     kind: ClassVar[str]
+    exact: ExactNumbers | None = field(default=None, kw_only=True)
 
     def may_be_of(self, data: LabelledRows) -> bool:
         """Return whether numbers are finite, rows are among the data's, each with a multiplier."""
@@ -46,8 +54,9 @@ class Proof:
         return bool(finite and all(((array >= 0) & (array < n)).all() for array in places))
 
     def __repr__(self) -> str:
-        told = (f"{each.name}={_short(getattr(self, each.name))}" for each in fields(self))
-        return f"{type(self).__name__}({', '.join(told)})"
+        shown = [(each.name, getattr(self, each.name)) for each in fields(self)]
+        texts = [f"{name}={_short(value)}" for name, value in shown if value is not None]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, numbers and text."""
@@ -63,6 +72,8 @@ def _short(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     if isinstance(value, np.ndarray):
         return value.tolist()
     return list(value) if isinstance(value, tuple) else value

@@ -9,7 +9,6 @@ import numpy as np
 
 from separable.data.rows import Rows
 from separable.geometry.dual_passes import DualPasses
-from separable.geometry.exact_settle import settle_exactly
 from separable.geometry.facial_reduction import NONE, settle
 from separable.geometry.row_generation import settle_many
 from separable.geometry.signed_rows import SeenRows, SignedRows
@@ -20,15 +19,13 @@ from separable.geometry.widest_margin import by_passes, start_of
 from separable.geometry.written_rows import WrittenRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from separable.geometry.cone_rows import ConeRows, Places
     from separable.geometry.facial_reduction import Settled
     from separable.geometry.widest_margin import Bracket
 
-__all__ = ["AGAIN", "CLOSELY", "Found", "search", "settle_closely"]
+__all__ = ["AGAIN", "CLOSELY", "Found", "search", "settle_untangled"]
 
 #: Newton's steps take matrices of at most so many columns, or rows; where single columns have
 #: cleared other rows and there is nothing else to ask, of a few more.
@@ -85,15 +82,13 @@ def search(cone: SignedRows, none: float = NONE[0]) -> Found:
     return Found(None, _passed(cone, passes, bracket, ONLY), passes)
 
 
-def settle_closely(cone: ConeRows) -> Iterator[Settled]:
-    """Look again where numbers are close: without dependent columns, then in whole numbers."""
-    untangled = untangle(cone)
-    if untangled is not None:
-        found = settle_many(untangled)
-        yield found if found.u is None else replace(found, u=untangled.raw(found.u))
-    exact = settle_exactly(cone)
-    if exact is not None:
-        yield exact
+def settle_untangled(cone: ConeRows) -> Settled | None:
+    """Settle vectors without dependent columns; None: there are none, or too many numbers."""
+    untangled = untangle(cone) if cone.size * cone.dimension <= CLOSELY else None
+    if untangled is None:
+        return None
+    found = settle_many(untangled)
+    return found if found.u is None else replace(found, u=untangled.raw(found.u))
 
 
 def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -> Bracket:

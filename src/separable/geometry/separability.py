@@ -8,32 +8,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.facial_reduction import NONE
+from separable.geometry.exact_proofs import ExactNumbers, exact_rank, whole_margins
+from separable.geometry.exact_settle import always_decided, settle_exactly
+from separable.geometry.facial_reduction import NONE, Settled
 from separable.geometry.few_multipliers import cancelling, few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, full_rank, separates
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.reasons import NOT_CANCELLING, NOT_ENDED, TOO_CLOSE, not_exact
-from separable.geometry.search import AGAIN, CLOSELY, Found, search, settle_closely
+from separable.geometry.reasons import (
+    NOT_CANCELLING,
+    NOT_ENDED,
+    NOT_HELD,
+    NOT_STRICT,
+    not_decided,
+    not_exact,
+)
+from separable.geometry.search import AGAIN, Found, search, settle_untangled
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
 from separable.geometry.weak_direction import tidy_few
-from separable.geometry.widest_margin import exact_margins, start_of, widest_margin
+from separable.geometry.whole_numbers import rounded
+from separable.geometry.widest_margin import exact_margins, proves_margin, start_of, widest_margin
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone_rows import Floats
+    from separable.geometry.cone_rows import Floats, Places
     from separable.geometry.dual_passes import DualPasses
-    from separable.geometry.facial_reduction import Settled
+    from separable.geometry.exact_settle import ExactlySettled
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs import Proof
     from separable.geometry.signed_rows import SignedRows
     from separable.geometry.widest_margin import Bracket
 
+    Decision = tuple[str, str, Proof | None]
+
 __all__ = ["separability"]
+
+#: What decides.
+SEPARABLE = "every row is on its side of the hyperplane."
+QUASI = "a hyperplane has no row on its wrong side, but each such has rows on it."
+OVERLAP = "rows of both classes mix in every direction."
 
 MULTI_CLASS = ("joint", "pairs", "ovr")
 
@@ -123,29 +140,40 @@ def _check(fit_intercept: Any, precision: Any) -> None:
 def _two_classes(data: LabelledRows, fit_intercept: bool, precision: float) -> Verdict:
     cone = data.signed(fit_intercept)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite proves nothing
-        for found in _searches(cone):
-            kind, reason, proof = _decide(cone, found, precision, data)
-            if proof is not None:
-                break
+        kind, reason, proof = _decision(cone, precision, data)
     return Verdict(kind, reason, proof, data.classes, fit_intercept, data.rows.shape)
 
 
+def _decision(cone: SignedRows, precision: float, data: LabelledRows) -> Decision:
+    """Decide in floats, and where these lead to no proof, in rational arithmetic."""
+    for found in _searches(cone):
+        kind, reason, proof = _decide(cone, found, precision, data)
+        if proof is not None or found.settled is None:
+            return kind, reason, proof
+    exact = settle_exactly(cone, found.settled)
+    if exact is None:
+        bound = widest_margin(cone, start_of(cone, np.zeros(cone.dimension)), precision, None).bound
+        return "undecided", not_decided(cone, reason, bound), None
+    a = rounded(exact.a.tolist())
+    u = None if exact.u is None else rounded(exact.u)
+    decision = _decide(cone, Found(Settled(u, a, exact.boundary, a)), precision, data)
+    return decision if decision[2] is not None else _exactly(cone, exact, precision, data)
+
+
 def _searches(cone: SignedRows) -> Iterator[Found]:
-    """Search in floats, again where that leads to no proof, and at last in whole numbers."""
-    for none in NONE:
-        found = search(cone, none)
-        yield found
-        if found.settled is None or cone.size * cone.dimension > AGAIN:
-            break
-    if found.settled is None or cone.size * cone.dimension > CLOSELY:
+    """Search in floats; of many numbers again where that leads to no proof."""
+    found = search(cone, NONE[0])
+    yield found
+    if found.settled is None or always_decided(cone):
         return
-    for settled in settle_closely(cone):
-        yield Found(settled)
+    if cone.size * cone.dimension <= AGAIN:
+        yield search(cone, NONE[1])
+    untangled = settle_untangled(cone)
+    if untangled is not None:
+        yield Found(untangled)
 
 
-def _decide(
-    cone: SignedRows, found: Found, precision: float, data: LabelledRows
-) -> tuple[str, str, Proof | None]:
+def _decide(cone: SignedRows, found: Found, precision: float, data: LabelledRows) -> Decision:
     settled, bracket = found.settled, found.bracket
     if settled is None:
         assert bracket is not None
@@ -161,7 +189,7 @@ def _decide(
     return _separated(cone, start_of(cone, settled.u), precision, found.passes)
 
 
-def _not_found(bracket: Bracket, passes: DualPasses | None) -> tuple[str, str, Proof | None]:
+def _not_found(bracket: Bracket, passes: DualPasses | None) -> Decision:
     count = 0 if passes is None else passes.count
     return (
         "undecided",
@@ -173,22 +201,22 @@ def _not_found(bracket: Bracket, passes: DualPasses | None) -> tuple[str, str, P
 
 def _separated(
     cone: SignedRows, start: Bracket, precision: float, passes: DualPasses | None
-) -> tuple[str, str, Proof | None]:
+) -> Decision:
     best = widest_margin(cone, start, precision, passes)
     found = next((each for each in (best, start) if separates(cone, each.u)), None)
     if found is None:
-        return "undecided", TOO_CLOSE, None
+        return "undecided", NOT_STRICT, None
     if found.margin <= 0:  # by less than rounding
         found = exact_margins(cone, found)
     support = np.flatnonzero(best.a)
     w, b = _split(cone, found.u)
     proof = Separation(w, b, found.margins, found.margin, best.bound, support, best.a[support])
-    return "separable", "every row is on its side of the hyperplane.", proof
+    if not np.isfinite(found.margins).all() or not proves_margin(cone, proof):
+        return "undecided", NOT_HELD, None
+    return "separable", SEPARABLE, proof
 
 
-def _quasi(
-    cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows
-) -> tuple[str, str, Proof | None]:
+def _quasi(cone: SignedRows, u: Floats, settled: Settled, data: LabelledRows) -> Decision:
     boundary = np.flatnonzero(settled.boundary)
     tidy = tidy_few(cone, u, boundary, cone.column)
     if tidy is None:
@@ -199,18 +227,44 @@ def _quasi(
     else:
         return "undecided", NOT_CANCELLING, None
     w, b = _split(cone, tidy[0])
-    columns = tuple(j if data.names is None else data.names[j] for j in np.flatnonzero(w).tolist())
-    proof = QuasiSeparation(w, b, tidy[1], columns, rows, a)
-    reason = "a hyperplane has no row on its wrong side, but each such has rows on it."
-    return "quasi-separable", reason, proof
+    proof = QuasiSeparation(w, b, tidy[1], _names(data, np.flatnonzero(w)), rows, a)
+    return "quasi-separable", QUASI, proof
 
 
-def _overlap(cone: SignedRows, settled: Settled) -> tuple[str, str, Proof | None]:
+def _overlap(cone: SignedRows, settled: Settled) -> Decision:
     rows, a = few_multipliers(cone, settled.a)
     rank = full_rank(cone, rows, a, exact=False)
     if rank is None:
         return "undecided", NOT_CANCELLING, None
-    return "overlap", "rows of both classes mix in every direction.", Overlap(rows, a, rank)
+    return "overlap", OVERLAP, Overlap(rows, a, rank)
+
+
+def _exactly(
+    cone: SignedRows, settled: ExactlySettled, precision: float, data: LabelledRows
+) -> Decision:
+    """Return the verdict with a proof in whole numbers: floats hold none."""
+    rows = np.flatnonzero(settled.a)
+    exact = ExactNumbers(settled.u or (), tuple(settled.a[rows].tolist()))
+    a = rounded(exact.multipliers)
+    if settled.u is None:
+        rank = exact_rank(cone, rows)
+        assert rank is not None
+        return "overlap", OVERLAP, Overlap(rows, a, rank, exact=exact)
+    w, b = _split(cone, rounded(settled.u))
+    if len(rows):
+        boundary = np.flatnonzero(settled.boundary)
+        used = np.flatnonzero(np.array(settled.u[: len(w)], dtype=object))
+        proof = QuasiSeparation(w, b, boundary, _names(data, used), rows, a, exact=exact)
+        return "quasi-separable", QUASI, proof
+    best = widest_margin(cone, start_of(cone, rounded(settled.u)), precision, None)
+    margins, margin = whole_margins(cone, settled.u)
+    support = np.flatnonzero(best.a)
+    found = margins, margin, best.bound, support, best.a[support]
+    return "separable", SEPARABLE, Separation(w, b, *found, exact=exact)
+
+
+def _names(data: LabelledRows, columns: Places) -> tuple[str | int, ...]:
+    return tuple(j if data.names is None else data.names[j] for j in columns.tolist())
 
 
 def _split(cone: SignedRows, u: Floats) -> tuple[Floats, float]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone_rows import ConeRows, Floats, Places
 
-__all__ = ["UNKNOWN", "exact_scores", "exact_signs", "rounding"]
+__all__ = ["UNKNOWN", "exact_scores", "exact_signs", "nearest_float", "rounding", "sure_scores"]
 
 #: The sign of a vector that would take too long to work out.
 UNKNOWN = 2
@@ -106,7 +106,31 @@ def exact_scores(cone: ConeRows, u: Floats, chosen: Places) -> Floats:
         sum((Fraction(x) * f for x, f in zip(row, factors, strict=True) if x), Fraction(0))
         for row in vectors.tolist()
     )
-    return np.array([float(number) for number in sums])
+    return np.array([nearest_float(number) for number in sums])
+
+
+def sure_scores(cone: ConeRows, u: Floats) -> Floats:
+    """Return all z_i.u of a u that separates; those below the bound on rounding are worked out."""
+    scores = cone.scores(u)
+    lost = rounding(cone.terms, cone.magnitudes(u))
+    unsure = np.flatnonzero(~(scores > lost + lost.max()))
+    if len(unsure):
+        scores[unsure] = exact_scores(cone, u, unsure)
+    return scores
+
+
+def nearest_float(number: Fraction) -> float:
+    """Return the nearest float, infinite beyond the largest.
+
+    Examples
+    --------
+    >>> nearest_float(Fraction(10) ** 400), nearest_float(Fraction(1, 4))
+    (inf, 0.25)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
 
 
 def _rounded(fractions: Sequence[Fraction]) -> Floats:

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.geometry.exact_proofs import (
+    cancels_exactly,
+    exact_rank,
+    has_signs,
+    whole_margins,
+)
 from separable.geometry.labelled_rows import read_labelled
 from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
 from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.widest_margin import proves_margin
+from separable.geometry.whole_numbers import rounded
+from separable.geometry.widest_margin import proves_margin, proves_margin_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from separable.geometry.exact_proofs import ExactNumbers
     from separable.geometry.proofs import Floats, Proof
     from separable.geometry.signed_rows import SignedRows
 
@@ -106,6 +114,8 @@ class Verdict:
 
     def _holds(self, cone: SignedRows, exact: bool) -> bool:
         proof = self.proof
+        if proof is not None and proof.exact is not None:
+            return self._holds_exactly(cone, proof, proof.exact)
         if isinstance(proof, Separation):
             u = self._packed(proof.weights, proof.intercept)
             return separates(cone, u) and proves_margin(cone, proof)
@@ -120,6 +130,35 @@ class Verdict:
         if isinstance(proof, Overlap):
             return overlaps(cone, proof.rows, proof.multipliers, proof.rank, exact=exact)
         return False
+
+    def _holds_exactly(self, cone: SignedRows, proof: Proof, exact: ExactNumbers) -> bool:
+        """Check the whole numbers of a proof, and that its floats are these, rounded."""
+        if isinstance(proof, Overlap):
+            return (
+                np.array_equal(proof.multipliers, rounded(exact.multipliers))
+                and cancels_exactly(cone, proof.rows, exact.multipliers)
+                and exact_rank(cone, proof.rows) == proof.rank
+            )
+        if not isinstance(proof, Separation | QuasiSeparation):
+            return False
+        u = self._packed(proof.weights, proof.intercept)
+        if not np.array_equal(u, rounded(exact.direction)):
+            return False
+        if isinstance(proof, Separation):
+            margins, margin = whole_margins(cone, exact.direction)
+            return (
+                has_signs(cone, exact.direction, np.zeros(0, np.intp))
+                and np.array_equal(margins, proof.margins)
+                and margin == proof.margin
+                and proves_margin_bound(cone, proof)
+            )
+        return (
+            len(proof.columns) == np.count_nonzero(exact.direction[: len(proof.weights)])
+            and bool(np.isin(proof.rows, proof.boundary).all())
+            and np.array_equal(proof.multipliers, rounded(exact.multipliers))
+            and has_signs(cone, exact.direction, proof.boundary)
+            and cancels_exactly(cone, proof.rows, exact.multipliers)
+        )
 
     def _packed(self, weights: Floats, intercept: float) -> Floats:
         return np.append(weights, intercept) if self.fit_intercept else weights

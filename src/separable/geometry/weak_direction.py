@@ -57,7 +57,8 @@ def tidy_direction(
     if found is not None and found.null:
         null, factors = _sparse_parts(cone, found.null, u, boundary, only)
         floats = np.zeros(cone.dimension)
-        for some_factors, digits in product(factors, DIGITS):
+        finite = [each for each in factors if np.isfinite(each).all()]
+        for some_factors, digits in product(finite, DIGITS):
             exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
             floats[only] = _floats(exact)
             if separates_weakly(cone, floats, boundary):

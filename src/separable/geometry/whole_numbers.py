@@ -28,12 +28,17 @@ __all__ = [
     "lowest_bits",
     "null_vectors",
     "pivot_columns",
+    "rounded",
     "solve_whole",
     "whole_columns",
+    "whole_digits",
+    "whole_vectors",
 ]
 
 #: Bits of the significand of a float64.
 DIGITS = 53
+#: The largest exponent of a whole number that is rounded to a float.
+LARGEST = 1000
 #: What `lowest_bits` says of columns of 0.
 NO_BIT = 1 << 20
 
@@ -90,6 +95,54 @@ def whole_columns(
     return wholes, exponents
 
 
+def whole_vectors(
+    vectors: Floats,
+) -> tuple[Wholes, NDArray[np.int64], NDArray[np.int64]]:
+    """Return whole numbers with few digits, and exponents of rows and of columns.
+
+    Vectors are wholes 2^(row exponent + column exponent), without rounding: sizes of rows and of
+    columns leave no digits behind.
+
+    Examples
+    --------
+    >>> wholes, rows, columns = whole_vectors(np.array([[1e300, 1.0], [1e-300, 0.0]]))
+    >>> int(abs(wholes).max()).bit_length() <= 54
+    True
+    """
+    odd, shift, rows, columns = _balanced(vectors)
+    wholes = odd.astype(object)
+    wholes *= np.left_shift(np.ones(1, object), shift.astype(object))
+    return wholes, rows, columns
+
+
+def whole_digits(vectors: Floats) -> int:
+    """Return a number of binary digits that none of the `whole_vectors` exceeds.
+
+    Examples
+    --------
+    >>> whole_digits(np.array([[2.0**900, 1.0], [2.0**-900, 0.0]]))
+    53
+    """
+    return DIGITS + int(_balanced(vectors)[1].max(initial=0))
+
+
+def _balanced(
+    vectors: Floats,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return odd numbers, powers of two of each, of rows and of columns, whose product they are."""
+    odd, place = _parts(vectors)
+    there = odd != 0
+    size = np.where(there, np.frexp(vectors)[1], -NO_BIT)
+    columns = size.max(axis=0, initial=-NO_BIT)
+    columns = np.where(columns == -NO_BIT, 0, columns)
+    rows = np.where(there, size - columns, -NO_BIT).max(axis=1, initial=-NO_BIT)
+    rows = np.where(rows == -NO_BIT, 0, rows)
+    lowest = np.where(there, place - rows[:, None], NO_BIT)
+    columns = lowest.min(axis=0, initial=NO_BIT)
+    columns = np.where(columns == NO_BIT, 0, columns)
+    return odd, np.where(there, lowest - columns, 0), rows, columns
+
+
 def cleared(numbers: Sequence[Fraction]) -> list[int]:
     """Return a positive multiple of fractions that is whole.
 
@@ -100,6 +153,27 @@ def cleared(numbers: Sequence[Fraction]) -> list[int]:
     """
     common = lcm(*(number.denominator for number in numbers)) if numbers else 1
     return [int(number * common) for number in numbers]
+
+
+def rounded(numbers: Sequence[int]) -> Floats:
+    """Return a multiple of whole numbers, by a power of two, in float64.
+
+    Sizes are centred between the ends of what floats hold; what is too small even so is 0.
+
+    Examples
+    --------
+    >>> rounded([3, -(2**2000), 0]).tolist() == [3 * 2.0**-1001, -(2.0**999), 0.0]
+    True
+    """
+    lengths = [abs(number).bit_length() for number in numbers if number]
+    if not lengths:
+        return np.zeros(len(numbers))
+    middle = (max(lengths) + min(lengths)) // 2
+    power = max(lengths) - LARGEST if max(lengths) - middle > LARGEST else middle
+    if max(lengths) < LARGEST // 20:
+        power = 0
+    scale = Fraction(2) ** -power
+    return np.array([float(number * scale) for number in numbers])
 
 
 def _eliminate(table: Wholes, columns: int) -> tuple[Wholes, list[int], int]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import nnls
 
 from separable.geometry.dual_passes import DualPasses
-from separable.geometry.signs import exact_scores, rounding
+from separable.geometry.nonnegative_squares import nonnegative_squares
+from separable.geometry.signs import rounding, sure_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,7 @@ __all__ = [
     "by_passes",
     "exact_margins",
     "proves_margin",
+    "proves_margin_bound",
     "start_of",
     "widest_margin",
 ]
@@ -87,10 +88,7 @@ class Bracket:
 def exact_margins(cone: SignedRows, found: Bracket) -> Bracket:
     """Return weights that separate with margins worked out where floats do not show them."""
     w = found.u[:-1] if cone.fit_intercept else found.u
-    lost = rounding(cone.terms, cone.magnitudes(found.u))
-    unsure = np.flatnonzero(cone.scores(found.u) <= lost + lost.max())
-    margins = found.margins.copy()
-    margins[unsure] = exact_scores(cone, found.u, unsure) / (_length(w) or 1.0)
+    margins = sure_scores(cone, found.u) / (_length(w) or 1.0)
     return replace(found, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
 
 
@@ -147,18 +145,25 @@ def proves_margin(cone: SignedRows, proof: Separation) -> bool:
     """Return whether a proof's margins, margin and bound are those of its weights and rows."""
     u = np.append(proof.weights, proof.intercept) if cone.fit_intercept else proof.weights
     margins, margin = _margins(cone, u)
-    a = np.zeros(cone.size)
-    a[proof.support] = proof.multipliers
-    if not (np.isfinite(a) & (a >= 0)).all() or len(proof.margins) != len(margins):
+    if len(proof.margins) != len(margins):
         return False
     slack = rounding(8 * cone.terms, cone.magnitudes(u)) / (_length(proof.weights) or 1.0)
     near = np.abs(proof.margins - margins) <= slack
-    bound = np.inf if not a.any() else _mean(cone, a)[1]
     return bool(
         near.all()
         and abs(proof.margin - margin) <= slack.max()
-        and bound <= proof.margin_bound * (1.0 + 1e-12)
+        and proves_margin_bound(cone, proof)
     )
+
+
+def proves_margin_bound(cone: SignedRows, proof: Separation) -> bool:
+    """Return whether the rows that a proof names show that no margin is above its bound."""
+    a = np.zeros(cone.size)
+    a[proof.support] = proof.multipliers
+    if not (np.isfinite(a) & (a >= 0)).all():
+        return False
+    bound = np.inf if not a.any() else _mean(cone, a)[1]
+    return bool(bound <= proof.margin_bound * (1.0 + 1e-12))
 
 
 def widest_margin(
@@ -249,10 +254,10 @@ def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Fl
         table = np.hstack(parts)
         target = np.zeros(table.shape[1])
         target[seen.shape[1]] = 1.0
-        try:
-            a, _ = nnls(table.T, target, maxiter=30 * sum(table.shape))
-        except RuntimeError:  # too many steps
+        solved = nonnegative_squares(table.T, target, 30 * sum(table.shape))
+        if solved is None:
             return
+        a = solved[0]
         plus, minus = a * positive, a * ~positive
         if not a.any() or (fit_intercept and not (plus.any() and minus.any())):
             return
