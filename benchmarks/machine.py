@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["describe_machine", "load_average"]
 
-PACKAGES = ("separable", "numpy", "scipy", "scikit-learn", "pyarrow", "click", "threadpoolctl")
+PACKAGES = ("separable-ml", "numpy", "scipy", "scikit-learn", "pyarrow", "click", "threadpoolctl")
 
 
 def describe_machine() -> dict[str, object]:

@@ -360,8 +360,8 @@ def test_names_out_of_sql(plain):
 
 
 def test_without_onnx(plain, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx.helper", None)
-    with pytest.raises(ImportError, match=r"pip install 'separable\[onnx\]'"):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"needs onnx, .*Run: pip install onnx$"):
         export(plain, to="onnx")
 
 

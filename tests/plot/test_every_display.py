@@ -90,7 +90,9 @@ def test_importing_the_displays_imports_no_matplotlib():
 def test_without_matplotlib_it_says_how_to_install_it(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"Pictures need matplotlib.*separable\[plot\]"):
+    with pytest.raises(
+        ImportError, match=r"A picture needs matplotlib.*Run: pip install matplotlib$"
+    ):
         SPECIMENS[name](None)
 
 

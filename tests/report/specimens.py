@@ -48,7 +48,7 @@ TAKEN = ("constructor", "__proto__", "toString")
 HOSTILE = (SCRIPT, IMAGE, EXPRESSION, QUOTES, RIGHT_TO_LEFT, EMOJI, CONTROL, LONG, *TAKEN)
 
 REPRODUCTION = Reproduction(
-    ("pip install separable", "separable train rows.csv --target y --report"),
+    ("separable train rows.csv --target y --report"),
     (("separable", "0.1"), ("Python", "3.11"), ("NumPy", "2.0")),
     0,
     "rows.model",

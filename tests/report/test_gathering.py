@@ -478,7 +478,7 @@ def test_a_missing_package_is_named_before_the_work(monkeypatch):
     from separable.report import report, writing
 
     monkeypatch.setattr(writing, "NEEDED", {"altair": "altair", "not_there": "not-there"})
-    with pytest.raises(ImportError, match=r"needs not-there.*pip install 'separable\[report\]'"):
+    with pytest.raises(ImportError, match=r"A report needs not-there.*Run: pip install not-there"):
         report(LinearModel([[1.0]], [0.0], None, "identity"))
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.errors import require_packages
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,12 +19,8 @@ __all__ = ["Nodes", "onnx_module"]
 
 def onnx_module(name: str) -> Any:
     """Return a module of the package onnx, or say how it is installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ImportError(
-            "Exporting to ONNX needs the package onnx: pip install 'separable[onnx]'"
-        ) from None
+    require_packages("Export to ONNX", onnx="onnx")
+    return import_module(name)
 
 
 class Nodes:

@@ -6,6 +6,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from separable.errors import require_packages
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -48,12 +50,8 @@ def as_frame(rows: Rows, names: Sequence[str], library: str, data: Any, encoder:
             f"and a {library} frame cannot hold them so. Ask for "
             "set_output(transform='default')."
         )
-    try:
-        frames = import_module(library)
-    except ImportError:
-        raise ImportError(
-            f"set_output(transform={library!r}) needs {library}: pip install {library}"
-        ) from None
+    require_packages(f"set_output(transform={library!r})", **{library: library})
+    frames = import_module(library)
     if library == "polars":
         return frames.DataFrame(rows.values, schema=list(names), orient="row")
     index = data.index if isinstance(data, (frames.DataFrame, frames.Series)) else None

@@ -10,6 +10,8 @@ import textwrap
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from separable.errors import require_packages
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -64,12 +66,9 @@ LOW = 0.6
 
 def pyplot() -> Any:
     """Return ``matplotlib.pyplot``, or say how to install it."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Pictures need matplotlib. Install it with: pip install 'separable[plot]'"
-        ) from error
+    require_packages("A picture", matplotlib="matplotlib")
+    from matplotlib import pyplot as plt
+
     return plt
 
 

@@ -31,12 +31,8 @@ def chart_library() -> str:
 
     It is made anew in each process, which takes seconds, and is the same each time.
     """
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError(
-            "Reports need vl-convert-python. Install it with: pip install 'separable[report]'"
-        ) from error
+    import vl_convert
+
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return f"(() => {{{bundle}}})();"
 

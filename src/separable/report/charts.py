@@ -109,14 +109,9 @@ class Figure:
 
 
 def altair() -> Any:
-    """Return altair, or say how to install it."""
-    try:
-        import altair as alt
-    except ImportError as error:
-        raise ImportError(
-            "Reports need altair, jinja2 and vl-convert-python. Install them with: "
-            "pip install 'separable[report]'"
-        ) from error
+    """Return altair, imported when a chart is made."""
+    import altair as alt
+
     return alt
 
 

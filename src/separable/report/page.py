@@ -85,12 +85,8 @@ def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
 
 def _template() -> Any:
     """Return the template, which escapes every value that it shows."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "Reports need jinja2. Install it with: pip install 'separable[report]'"
-        ) from error
+    import jinja2
+
     loader = jinja2.FunctionLoader(asset)
     environment = jinja2.Environment(
         loader=loader,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from separable.errors import require_packages
 
 if TYPE_CHECKING:
     import os
@@ -12,18 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["check_extra", "page_of", "write_page"]
 
-#: What only a page needs, by the names they are imported by and installed by.
+#: The optional packages of a page: import name and name on the package index.
 NEEDED = {"jinja2": "jinja2", "altair": "altair", "vl_convert": "vl-convert-python"}
 
 
 def check_extra() -> None:
-    """Refuse to begin where a package that a page needs is not there."""
-    absent = [package for module, package in NEEDED.items() if find_spec(module) is None]
-    if absent:
-        raise ImportError(
-            f"A report needs {' and '.join(absent)}. Install what is missing with: "
-            "pip install 'separable[report]'"
-        )
+    """Raise ImportError if a package that a page needs is not installed."""
+    require_packages("A report", **NEEDED)
 
 
 def page_of(contents: Contents) -> str:
