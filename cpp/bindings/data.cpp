@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "rows.hpp"
+#include "separable/data/row_hash.hpp"
 
 using namespace separable;
 
@@ -111,6 +112,18 @@ void write_squared_norms(const BoundRows& bound,
         bound.rows);
 }
 
+void write_hashes(const BoundRows& bound,
+                  nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig> out) {
+    if (static_cast<std::int64_t>(out.size()) != bound.n_rows)
+        throw std::invalid_argument("one number a row is needed");
+    nb::gil_scoped_release no_gil;
+    std::visit(
+        [&](const auto& rows) {
+            for (std::int64_t i = 0; i < bound.n_rows; ++i) out.data()[i] = hash_row(rows.row(i));
+        },
+        bound.rows);
+}
+
 void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
                std::optional<MutableArray> indices, std::optional<MutableArray> indptr) {
     const auto rows = checked(bound, order);
@@ -165,6 +178,8 @@ void bind_data(nb::module_& m) {
              "max |x|^2 over the chosen rows, or all.")
         .def("squared_norms", &write_squared_norms, nb::arg("out"),
              "|x|^2 of each row, in which no column stands twice.")
+        .def("hashes", &write_hashes, nb::arg("out"),
+             "A 64-bit hash of each row, in which no column stands twice.")
         .def(
             "has_repeats", [](const BoundRows& rows) { return !rows.repeats().empty(); },
             "Whether a row has a column more than once.")

@@ -71,7 +71,7 @@ def test_the_target_of_the_training_is_the_default(separable, penguins_model):
     model, data = load(penguins_model), read(PENGUINS, target="species")
     assert told["target"] == "species"
     assert told["accuracy"] == np.mean(model.predict(data.table) == data.y)
-    assert "Note: The model was trained on a file of this name, penguins.csv" in result.err
+    assert "Note: All 344 rows are identical to rows of the training data" in result.err
     assert "Note: sex: 11 missing" in result.err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 from pathlib import Path
 
@@ -391,7 +392,8 @@ def test_measured_on_new_rows(separable, told):
     figures = contents.measured.figures
     assert figures.figures["log_loss"] == pytest.approx(evaluated["log_loss"])
     assert figures.constant_figures["accuracy"] == evaluated["constant_accuracy"]
-    assert contents.measured.caution is None
+    assert contents.measured.is_new is None  # few levels: rows are alike by chance
+    assert "51.7 % of the training rows have an identical twin" in contents.measured.caution
     assert contents.measured.how == "80 rows of new.csv"
     assert contents.separability.shape[0] == 80
     assert contents.learning_curve.sizes[-1] + contents.learning_curve.n_test == 80
@@ -399,13 +401,25 @@ def test_measured_on_new_rows(separable, told):
         assert rows[120 + row.row - 1][5] == row.truth
 
 
-def test_rows_that_were_learned_from_are_suspected(separable, told, penguins_model):
-    Path("birds.csv").write_bytes(Path(PENGUINS).read_bytes())
-    for name in (PENGUINS, "birds.csv"):
-        assert separable("report", penguins_model, name).code == 0
-    named, counted = told
-    assert "a file of this name, penguins.csv" in named.measured.caution
-    assert "they seem to be the same rows" in counted.measured.caution
+def test_rows_that_were_learned_from_are_recognized(separable, penguins_model):
+    lines = Path(PENGUINS).read_text().splitlines(keepends=True)
+    Path("birds.csv").write_text("".join([lines[0], *lines[:200:-1]]))  # other name, other order
+    assert separable("report", penguins_model, "birds.csv", "-o", "r.html").code == 0
+    page = html.unescape(Path("r.html").read_text())
+    held_out = load(penguins_model).evidence["train"]["held_out"]["rows"]
+    assert f"of {held_out} rows that the model had not seen get the right class" in page
+    assert "The figure above is of rows held out in training." in page
+    assert "All 144 rows are identical to rows of the training data" in page
+    assert "of 144 rows, seen in training, get the right class" in page
+    assert "144 rows that the model had not seen" not in page
+
+
+def test_rows_that_are_new_are_called_so(separable, penguins_model, told):
+    lines = Path(PENGUINS).read_text().splitlines(keepends=True)
+    new = [line.replace(".", ".0", 1) for line in lines[100:150] if "." in line]
+    Path("new.csv").write_text("".join([lines[0], *new]))
+    assert separable("report", penguins_model, "new.csv").code == 0
+    assert (told[0].measured.is_new, told[0].measured.caution) == (True, None)
 
 
 def test_weights_of_new_rows(separable, told):

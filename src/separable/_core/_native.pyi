@@ -21,6 +21,9 @@ class Rows:
     def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
         """|x|^2 of each row, in which no column stands twice."""
 
+    def hashes(self, out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]) -> None:
+        """A 64-bit hash of each row, in which no column stands twice."""
+
     def has_repeats(self) -> bool:
         """Whether a row has a column more than once."""
 

@@ -8,7 +8,7 @@ import click
 
 from separable.cli.help import command
 from separable.cli.options import json_option, reading_options, talk_options
-from separable.cli.output import counted, data_name, file_name, json_bytes, write_data
+from separable.cli.output import counted, file_name, json_bytes, write_data
 from separable.cli.saving import remembered
 from separable.cli.talk import note
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from separable.cli.options import ReadingOptions
     from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
+    from separable.model.training_rows import SeenRows
 
 __all__ = ["evaluate"]
 
@@ -118,9 +119,11 @@ def _measured(
     from separable.cli.truth import truth_of, weights_of_part
     from separable.model.evaluation import evaluation
     from separable.model.metrics import answers_from
+    from separable.model.training_rows import SeenRows
 
     rows, target = rows_with_truth(model, data, target, weight, column, reading)
     truths, scores, weights, reports, missing = [], [], [], [], 0
+    seen: list[SeenRows] = []
     for part in rows:
         reports.append(part.report)
         truth, there = truth_of(model, part, target)
@@ -128,6 +131,8 @@ def _measured(
         scores.append(model.decision_function(part.rows)[there])
         weights.append(weights_of_part(part, there, weight, data))
         missing += int(np.count_nonzero(~there))
+        if model.training_rows is not None:
+            seen.append(model.training_rows.find(part.rows.take(np.flatnonzero(there))))
     tell_reports(model, reports)
     whole = np.concatenate(truths)
     if not len(whole):
@@ -142,20 +147,28 @@ def _measured(
         positive,
         constant_of(model),
     )
-    _tell_training(model, data, weight)
+    whole_seen = SeenRows.joined(seen) if seen else None
+    _note_training(model, whole_seen, weight)
     told = {"data": file_name(data), "learner": model.learner, "target": target}
-    return found, {**told, "weight": weight, "rows_without_target": missing}
+    in_training = None if whole_seen is None else whole_seen.seen
+    return found, {
+        **told,
+        "weight": weight,
+        "rows_without_target": missing,
+        "rows_in_training": in_training,
+    }
 
 
-def _tell_training(model: Model, data: str, weight: str | None) -> None:
-    told = remembered(model)
-    if told.get("data") == data_name(data):
-        note(
-            f"The model was trained on a file of this name, {told['data']}: figures of rows that "
-            "it has learned from are better than those of new ones."
-        )
-    if weight is None and told.get("weight"):
-        note(f"The rows of the training had weights: --weight {told['weight']} gives them here.")
+def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> None:
+    """Say which rows the model was trained on, and that the training had weights."""
+    from separable.model.training_rows import NOT_RECORDED
+
+    said = NOT_RECORDED if seen is None else seen.text()
+    if said:
+        note(said)
+    weighted = remembered(model).get("weight")
+    if weight is None and weighted:
+        note(f"The rows of the training had weights: --weight {weighted} gives them here.")
 
 
 def _title(told: dict[str, Any]) -> str:

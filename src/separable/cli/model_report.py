@@ -17,7 +17,6 @@ from separable.cli.measuring import (
 from separable.cli.model_rows import load_model, tell_reports
 from separable.cli.output import data_name, file_name
 from separable.cli.report_facts import raw_values
-from separable.cli.saving import remembered
 from separable.cli.talk import step
 from separable.cli.truth import truth_of, weights_of_part
 from separable.data.stacking import stack_rows
@@ -26,12 +25,11 @@ from separable.model.metrics import answers_of
 from separable.report.contents import Measured
 from separable.report.gathering import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
-from separable.report.judged_rows import JudgedRows
+from separable.report.judged_rows import JudgedRows, seen_in_training
 from separable.report.recalling import recalled
 
 if TYPE_CHECKING:
     from separable.cli.options import ReadingOptions
-    from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
     from separable.report.contents import Contents
 
@@ -84,7 +82,7 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
             judged.truth,
             judged.answers,
             judged.weight,
-            _caution(model, given.data, figures),
+            **seen_in_training(judged, model.training_rows),
         ),
         hard_rows=rows,
         hard_rows_about=about,
@@ -145,28 +143,3 @@ def _renamed(model: Model, found: Any) -> dict[str, str]:
         return {}
     (name,) = found.raw_columns
     return {name: "text"}
-
-
-def _caution(model: Model, data: str, figures: Evaluation) -> str | None:
-    """Say where rows seem to be those that the model learned from."""
-    told = remembered(model)
-    if told.get("data") and told["data"] == data_name(data):
-        return (
-            f"The model was trained on a file of this name, {told['data']}: figures of rows that "
-            "it has learned from are better than those of new ones."
-        )
-    if not figures.rows or figures.rows != told.get("rows"):
-        return None
-    mistakes, rmse = told.get("training_mistakes"), told.get("training_rmse")
-    if figures.correct is not None and mistakes is not None:
-        same = figures.rows - figures.correct == mistakes
-    else:
-        mine = figures.figures.get("rmse")
-        same = bool(rmse and mine and abs(mine - rmse) <= 1e-6 * rmse)
-    if not same:
-        return None
-    return (
-        "The rows are as many as those that the model was trained on, with the same error: they "
-        "seem to be the same rows. Figures of rows that it has learned from are better than those "
-        "of new ones."
-    )

@@ -8,8 +8,11 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from separable.cli.output import counted, file_name
 from separable.cli.stream_progress import PIECE, Gauge, Record, is_mark, next_cut
+from separable.model.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,8 +21,13 @@ if TYPE_CHECKING:
     from separable.cli.stream_progress import Line
     from separable.cli.stream_rows import Lesson, RowStream
     from separable.data.rows import Rows
+    from separable.model.kinds import Model
 
 __all__ = ["Checkpoints", "Interrupts", "StreamLearner", "block_of"]
+
+#: Hashes of rows are kept in so many parts before they are joined.
+PARTS = 64
+NO_ROWS = TrainingRows(np.empty(0, np.uint64), 0)
 
 
 class Interrupts:
@@ -124,6 +132,7 @@ class StreamLearner:
         self._tell, self._watch = tell, watch
         self._interrupts = Interrupts()
         self._waiting: list[Lesson] = []
+        self._seen = [NO_ROWS]
         self._earlier = 0  # rows of complete passes of this run
 
     def run(self, passes: int = 1) -> None:
@@ -143,6 +152,17 @@ class StreamLearner:
                 f"{file_name(self.stream.source.data)}: no row could be learned from: "
                 f"{counted(self.record.missing, 'row')} without a target."
             )
+
+    @property
+    def training_rows(self) -> TrainingRows | None:
+        """Hashes of the rows learned so far; None if the model that went on has none."""
+        if len(self._seen) > 1:
+            self._seen = [TrainingRows.joined(self._seen)]
+        return self._seen[0] if self._seen else None
+
+    def go_on_from(self, model: Model) -> None:
+        """Add to the hashes of rows that a model was trained on before."""
+        self._seen = [] if model.training_rows is None else [model.training_rows]
 
     def _run_pass(self) -> None:
         record = self.record
@@ -199,5 +219,14 @@ class StreamLearner:
                 self.estimator.partial_fit(
                     lesson.rows, lesson.y, sample_weight=lesson.weight, **told
                 )
+                if self.record.is_first_pass:
+                    self._remember(lesson)
         self.record.count(waiting, target)
         self._waiting = []
+
+    def _remember(self, lesson: Lesson) -> None:
+        if lesson.rows is None or not self._seen:
+            return
+        self._seen.append(TrainingRows.of(lesson.rows, lesson.weight))
+        if len(self._seen) > PARTS:
+            self._seen = [TrainingRows.joined(self._seen)]

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from separable.cli.fit_warnings import fit_warning
 from separable.cli.talk import warn
 
 if TYPE_CHECKING:
-    from separable.features.encoder import Encoder
+    from separable.cli.stream_learning import StreamLearner
     from separable.model.kinds import Model
 
 __all__ = ["stream_model"]
 
 
-def stream_model(
-    estimator: Any, encoder: Encoder | None, n_rows: int, *, tells: bool = True
-) -> Model:
-    """Return the model of what was learned so far.
+def stream_model(learner: StreamLearner, n_rows: int, *, tells: bool = True) -> Model:
+    """Return the model of what was learned so far, with its encoder.
 
     Parameters
     ----------
-    estimator : object
-    encoder : Encoder or None
-        By which rows become numbers.
+    learner : StreamLearner
     n_rows : int
         How many were learned from.
     tells : bool
@@ -33,9 +29,10 @@ def stream_model(
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model: Model = estimator.model_
+        model: Model = learner.estimator.model_
+    encoder = learner.stream.encoder
     for one in caught if tells else ():
-        told = fit_warning(one.message, model, n_rows, encoder)  # type: ignore[arg-type]
+        told = fit_warning(one.message, model, n_rows, encoder)
         if told:
             warn(told)
-    return replace(model, encoder=encoder)
+    return replace(model, encoder=encoder, training_rows=learner.training_rows)

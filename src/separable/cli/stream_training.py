@@ -131,12 +131,15 @@ class _Training:
         start = time.monotonic()
         if self.given.resume is None:
             stream, estimator, record = self._begin()
+            before = None
         else:
-            stream, estimator, record = self._go_on(self.given.resume)
+            stream, estimator, record, before = self._go_on(self.given.resume)
         begun, done = record.passes, record.examples
         passes = self.given.passes or 1
         with LineTable(file_name(self.source.data)) as table:
             learner = StreamLearner(estimator, stream, record, table.tell)
+            if before is not None:
+                learner.go_on_from(before)
             table.begin(learner.gauge.name, stream.target, record)
             self.source.progress = table.reading
             self._keep_checkpoints(learner)
@@ -148,7 +151,7 @@ class _Training:
                 raise
         assert self.learner is not None
         model = trained(
-            stream_model(estimator, stream.encoder, learner.record.lines[-1].examples),
+            stream_model(learner, learner.record.lines[-1].examples),
             learner,
             data=data_name(self.source.data),
             target=self.asked.target or None,
@@ -182,7 +185,7 @@ class _Training:
             estimator = self._new(self.learner)
         return stream, estimator, Record()
 
-    def _go_on(self, path: str) -> tuple[RowStream, Any, Record]:
+    def _go_on(self, path: str) -> tuple[RowStream, Any, Record, Model]:
         model, found = read_checkpoint(path)
         _refuse_other_wishes(path, found.asked, self.wishes)
         refuse_changed_data(path, found, self.source)
@@ -198,7 +201,7 @@ class _Training:
             f"Going on from {path}: {counted(found.record.row, 'row')} of pass "
             f"{found.record.passes + 1} done."
         )
-        return stream, estimator, found.record
+        return stream, estimator, found.record, model
 
     def _stream(
         self, estimator: Any, target: StreamTarget | None = None, model: Model | None = None
@@ -274,9 +277,8 @@ class _Training:
             checkpoint = Checkpoint(
                 self.wishes, files, target.task, classes, announced, learner.record
             )
-            encoder, rows = learner.stream.encoder, learner.record.examples
             try:
-                model = stream_model(learner.estimator, encoder, rows, tells=False)
+                model = stream_model(learner, learner.record.examples, tells=False)
             except ValueError:  # sums of one class so far have no model yet
                 return
             write_checkpoint(path, model, checkpoint)

@@ -24,6 +24,7 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
 from separable.model.metrics import answers_of
+from separable.model.training_rows import TrainingRows
 from separable.report.contents import Reproduction
 from separable.report.judged_rows import JudgedRows
 from separable.report.recalling import memory_of
@@ -210,7 +211,8 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
         warnings.simplefilter("always")
         learner.fit(rows, values, **given)
     told = [fit_warning(one.message, learner.model_, len(values), encoder) for one in caught]
-    return _Fitted(encoder, learner.model_, learner.model_.predict(rows), tuple(filter(None, told)))
+    model = replace(learner.model_, training_rows=TrainingRows.of(rows, weight))
+    return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, told)))
 
 
 def _test(

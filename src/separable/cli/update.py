@@ -112,6 +112,7 @@ class _Update:
         stream = self._stream()
         with LineTable(file_name(self.data)) as table:
             learner = StreamLearner(estimator, stream, Record(), table.tell, self._watch)
+            learner.go_on_from(self.model)
             if self.model.state is not None:
                 learner.record.before = learner.gauge.before(self.model)
             table.begin(learner.gauge.name, stream.target, learner.record)
@@ -121,7 +122,7 @@ class _Update:
         updates = [*self.trained.get("updates", ()), self.told]
         rows = self.trained.get("rows")
         total = {} if rows is None else {"rows": rows + self.told["rows"]}
-        model = stream_model(estimator, self.model.encoder, self.told["rows"])
+        model = stream_model(learner, self.told["rows"])
         told = {**self.trained, **total, "updates": updates}
         return replace(model, evidence={**model.evidence, "train": told})
 

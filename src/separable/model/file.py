@@ -29,6 +29,7 @@ from separable.model.document import (
 from separable.model.json_values import plain
 from separable.model.linear_model import LinearModel, TrainingState
 from separable.model.parts import pack_parts, unpack_parts
+from separable.model.training_rows import TrainingRows
 from separable.model.voted_model import VotedModel
 from separable.model.voted_parts import VOTED, voted_model_parts, voted_parts
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelFileError", "check_regular", "load", "save"]
 
-COMMON = {"classes", "feature_names"}
+COMMON = {"classes", "feature_names", "training_row_hashes", "training_row_counts"}
 LINEAR = {"weights", "intercept", "calibration"}
 
 
@@ -155,6 +156,7 @@ def _model_from_bytes(data: bytes) -> Model:
         "family": document.family,
         "evidence": document.evidence,
         "state": _state(document.state, groups["state/"]),
+        "training_rows": TrainingRows.from_parts(own),
     }
     if document.voted is not None:
         return _voted_model(document, own, common)
@@ -198,6 +200,8 @@ def _own_parts(model: Model) -> dict[str, Any]:
         parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes
     if model.feature_names is not None and model.encoder is None:  # an encoder brings its names
         parts["feature_names"] = model.feature_names
+    if model.training_rows is not None:
+        parts |= model.training_rows.to_parts()
     return parts
 
 

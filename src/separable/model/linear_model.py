@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from separable.model.evaluation import Evaluation
     from separable.model.explanation import Explanation
     from separable.model.top_weights import TopWeights
+    from separable.model.training_rows import TrainingRows
 
 __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
@@ -109,6 +110,8 @@ class LinearModel:
     calibration : array-like, shape (k, 2), optional
         Slope (>= 0) and offset of each score: sigma(slope s + offset) is a probability. Only with
         classes and the link "score", whose scores are none by themselves.
+    training_rows : TrainingRows, optional
+        Hashes of the rows that it was trained on. None: which rows these were is not known.
 
     Examples
     --------
@@ -133,6 +136,7 @@ class LinearModel:
     state: TrainingState | None = None
     threshold: float | None = None
     calibration: NDArray[np.float64] | None = None
+    training_rows: TrainingRows | None = None
 
     def __post_init__(self) -> None:
         weights = checked_numbers(self.weights, "weights", ndim=2)

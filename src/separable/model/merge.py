@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.model.training_rows import TrainingRows
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -70,7 +72,13 @@ def merge_models(models: Sequence[LinearModel], weights: Sequence[float] | None)
         intercept=sum(share * model.intercept for share, model in zip(shares, models, strict=True)),
         evidence=evidence,
         state=None,
+        training_rows=_training_rows(models),
     )
+
+
+def _training_rows(models: Sequence[LinearModel]) -> TrainingRows | None:
+    parts = [model.training_rows for model in models if model.training_rows is not None]
+    return TrainingRows.joined(parts) if len(parts) == len(models) else None
 
 
 def _check_same(first: LinearModel, other: LinearModel, number: int) -> None:

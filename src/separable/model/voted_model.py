@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from separable.model.evaluation import Evaluation
     from separable.model.explanation import Explanation
     from separable.model.top_weights import TopWeights
+    from separable.model.training_rows import TrainingRows
 
 __all__ = ["VotedModel"]
 
@@ -57,7 +58,7 @@ class VotedModel:
         The steps along them and the counts, for one model up to two classes, else one a class.
     classes : array-like
         Sorted labels: bool, int, float or str.
-    feature_names, encoder, learner, parameters, family, evidence, state
+    feature_names, encoder, learner, parameters, family, evidence, state, training_rows
         As in ``LinearModel``.
 
     Examples
@@ -81,6 +82,7 @@ class VotedModel:
     family: Family | None = "online"
     evidence: Mapping[str, JSON] = field(default_factory=dict)
     state: TrainingState | None = None
+    training_rows: TrainingRows | None = None
 
     #: A vote is a score whose sign and size count; it is no probability.
     link: ClassVar[Link] = "score"

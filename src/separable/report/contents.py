@@ -160,7 +160,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Measured:
-    """How good the model is on rows that it has not learned from.
+    """How good the model is on some rows.
 
     Parameters
     ----------
@@ -174,6 +174,9 @@ class Measured:
     weight : ndarray, shape (n,), or None
     caution : str or None
         Why the figures may be too good, such as that the rows were learned from.
+    is_new : bool or None
+        True: the model was not trained on these rows; False: it was, on some or all; None: not
+        known.
     """
 
     how: str
@@ -182,6 +185,7 @@ class Measured:
     answers: Answers
     weight: NDArray[np.float64] | None = None
     caution: str | None = None
+    is_new: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -318,7 +322,7 @@ class Contents:
     data : Data
     tried : Tried or Absent
     measured : Measured or Absent
-        Of a model that did not see these rows.
+        Figures, curves and hard rows are of these rows.
     learning_curve : LearningCurve or Absent
         Of the same learner with the same parameters.
     strengths : StrengthCurve or Absent
@@ -336,6 +340,9 @@ class Contents:
         How many rows are wrong, and which of them are shown, in words.
     title : str or None
         What the page is called; None: after the data and the target.
+    held_out : Measured or None
+        What the model remembers of the rows held out in training. The page leads with it if the
+        model was trained on the rows of ``measured``.
     """
 
     model: Model
@@ -354,3 +361,4 @@ class Contents:
     learning_curve_rows: str = ""
     hard_rows_about: str = ""
     title: str | None = None
+    held_out: Measured | None = None

@@ -1,4 +1,4 @@
-"""Rows with their truth, and what a model that has not learned from them answers."""
+"""Rows with their truth, and the predictions of a model for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from separable.model.training_rows import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,13 +17,14 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.model.kinds import Model
     from separable.model.metrics import Answers
+    from separable.model.training_rows import TrainingRows
 
-__all__ = ["JudgedRows"]
+__all__ = ["JudgedRows", "seen_in_training"]
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Rows with their truth, and what a model that has not learned from them answers.
+    """Rows with their truth, and the predictions of a model for them.
 
     Parameters
     ----------
@@ -58,3 +61,18 @@ class JudgedRows:
         if case.truth.max(initial=0) >= case.n_known:
             known = np.array([str(label) for label in case.labels])
         return known[case.truth]
+
+
+def seen_in_training(judged: JudgedRows, known: TrainingRows | None) -> dict[str, Any]:
+    """Return whether a model was trained on rows, and what to say of it, for `Measured`.
+
+    Parameters
+    ----------
+    judged : JudgedRows
+    known : TrainingRows or None
+        The rows that the model was trained on, where they are known.
+    """
+    if known is None:
+        return {"is_new": None, "caution": NOT_RECORDED}
+    found = known.find(judged.rows)
+    return {"is_new": found.is_new, "caution": found.text() or None}

@@ -114,11 +114,13 @@ def recalled(model: Model, *, model_file: str | None = None, title: str | None =
     except UNREADABLE:
         told, memory = {}, {}
         data = _data(model, told, memory)
+    measured = _readable(_measured, model, told, memory)
     return Contents(
         model=model,
         data=data,
         tried=_readable(_tried, told, memory),
-        measured=_readable(_measured, model, told, memory),
+        measured=measured,
+        held_out=measured if isinstance(measured, Measured) else None,
         learning_curve=absent,
         strengths=_readable(_strengths, memory),
         separability=absent,
@@ -198,7 +200,8 @@ def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Mea
     answers = Answers(np.empty(0), None, None, model.classes)
     how = memory.get("how") or "Rows held out in training"
     caution = "The model has learned from more rows since." if told.get("updates") else None
-    return Measured(how, Evaluation.from_dict(kept), np.empty(0), answers, caution=caution)
+    figures = Evaluation.from_dict(kept)
+    return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=True)
 
 
 def _of_stream(told: dict[str, Any]) -> str:

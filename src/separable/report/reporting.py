@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from separable.model.evaluation import evaluation
+from separable.model.training_rows import TrainingRows
 from separable.report.columns import columns_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.facts import target_bins, target_counts, versions
 from separable.report.fitted_rows import Fitted, target_name
 from separable.report.gathering import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
+from separable.report.judged_rows import seen_in_training
 from separable.report.recalling import recalled, told_of
 from separable.report.writing import check_extra, page_of, write_page
 
@@ -166,7 +168,12 @@ def _measured(judged: JudgedRows, positive: Any, learned: JudgedRows | None) -> 
     figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
     rows, about = hard_rows(judged)
     how = f"{len(judged.truth)} rows that were given to be measured on"
-    measured = Measured(how, figures, judged.truth, judged.answers, judged.weight)
+    known = judged.model.training_rows
+    if learned is not None:
+        known = TrainingRows.of(learned.rows, learned.weight)
+    measured = Measured(
+        how, figures, judged.truth, judged.answers, judged.weight, **seen_in_training(judged, known)
+    )
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
 
 

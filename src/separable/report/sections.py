@@ -81,13 +81,13 @@ def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _heading(contents: Contents, title: str | None) -> dict[str, Any]:
-    data, measured = contents.data, contents.measured
+    data = contents.data
     return {
         "title": _title(contents, title),
         "learner": shortened(contents.model.learner),
         "lead": _lead(contents),
         "classified": data.task == "classification",
-        **_short(measured, data.target),
+        **_short(contents),
         "warnings": _lines(contents.warnings),
         "warning_count": plural(len(contents.warnings), "warning"),
     }
@@ -110,11 +110,20 @@ def _lead(contents: Contents) -> str:
     return f"{shortened(contents.model.learner)}{learned}."
 
 
-def _short(measured: Measured | Absent, target: str) -> dict[str, Any]:
+def _short(contents: Contents) -> dict[str, Any]:
+    """Return the headline: of the rows held out in training if the other rows were learned from."""
+    measured, target = contents.measured, contents.data.target
     if isinstance(measured, Absent):
         return {"measured": measured, "headline": None, "caution": ""}
-    told = headline(measured, target)
-    return {"measured": None, "headline": told, "caution": _line(measured.caution or "")}
+    caution, leading = measured.caution or "", measured
+    if measured.is_new is False and contents.held_out is not None:
+        leading = contents.held_out
+        seen = headline(measured, target)
+        caution = (
+            f"The figure above is of rows held out in training. {seen.figure} {seen.means}. "
+            f"{caution} All that follows is measured on those rows."
+        )
+    return {"measured": None, "headline": headline(leading, target), "caution": _line(caution)}
 
 
 #: Roles of columns that the model learns from.

@@ -62,11 +62,18 @@ def headline(measured: Measured, target: str) -> Headline:
     """Return the figure that counts most, beside the best constant answer."""
     found = measured.figures
     if found.task == "classification":
-        return _of_classes(found, measured.weight is None)
-    return _of_numbers(found, target)
+        return _of_classes(found, measured.weight is None, _which_rows(measured))
+    return _of_numbers(found, target, _which_rows(measured))
 
 
-def _of_classes(found: Evaluation, counted: bool) -> Headline:
+def _which_rows(measured: Measured) -> str:
+    """Return how many rows a figure is of, and whether the model was trained on them."""
+    rows = plural(measured.figures.rows, "row")
+    known = {True: " that the model had not seen", False: ", seen in training,", None: ""}
+    return f"{rows}{known[measured.is_new]}"
+
+
+def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
     accuracy, constant = found.figures["accuracy"], found.constant_figures["accuracy"]
     if counted:
         low, high = (float(end[0]) for end in wilson(np.array([accuracy]), np.array([found.rows])))
@@ -75,7 +82,7 @@ def _of_classes(found: Evaluation, counted: bool) -> Headline:
         low, high = max(0.0, accuracy - Z * error), min(1.0, accuracy + Z * error)
     return Headline(
         as_percent(accuracy),
-        f"of {plural(found.rows, 'row')} that the model had not seen get the right class",
+        f"of {rows} get the right class",
         f"With {LEVEL} confidence between {as_percent(low)} and {as_percent(high)}.",
         as_percent(constant),
         f"would be right by always answering {shortened(found.constant, 40)}",
@@ -86,7 +93,7 @@ def _of_classes(found: Evaluation, counted: bool) -> Headline:
     )
 
 
-def _of_numbers(found: Evaluation, target: str) -> Headline:
+def _of_numbers(found: Evaluation, target: str, rows: str) -> Headline:
     error, constant = found.figures["mae"], found.constant_figures["mae"]
     if error <= ROUNDING * constant:
         error = 0.0
@@ -99,7 +106,7 @@ def _of_numbers(found: Evaluation, target: str) -> Headline:
     return Headline(
         number(error, 3),
         f"is how far predictions of {shortened(target, 40)} are from the truth on average, in "
-        f"{plural(found.rows, 'row')} that the model had not seen",
+        f"{rows.rstrip(',')}",
         f"With {LEVEL} confidence between {number(low, 3)} and {number(high, 3)}." if known else "",
         number(constant, 3),
         f"would be the distance by always answering {always}",

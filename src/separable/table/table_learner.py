@@ -17,6 +17,7 @@ from separable.features.category_column import categories_of
 from separable.features.number_column import numbers_of
 from separable.features.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
+from separable.model.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     import os
@@ -84,7 +85,12 @@ class TableLearner(BaseEstimator):
             learner.fit(rows.to_matrix(), target, **given)
         self.encoder_ = encoder
         self.learner_ = learner
-        self._model = replace(learner.model_, encoder=encoder.without_state(), feature_names=None)
+        self._model = replace(
+            learner.model_,
+            encoder=encoder.without_state(),
+            feature_names=None,
+            training_rows=TrainingRows.of(rows, sample_weight),
+        )
         self.target_name_ = y if isinstance(y, str) else None
         self.n_features_in_ = len(columns.names)
         self.feature_names_in_ = np.array(columns.names, dtype=object)
