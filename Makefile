@@ -12,14 +12,15 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 STUB := src/separable/_core/_native.pyi
 SANITIZED := build/sanitize-site
+LOWEST := .venv-lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format bench pictures sanitize system stub clean
+.PHONY: help demo test test-all test-lowest lint format bench pictures sanitize system stub clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/installed ## train, test and explain a first model on the penguins
+demo: $(VENV)/installed $(VENV)/extra-report ## train, test and explain a first model on the penguins
 	@$(BIN)/separable demo
 
 test: $(VENV)/extra-test ## the tests, without the long ones; the native ones under a lower CPU level, too
@@ -30,6 +31,10 @@ test-all: export HYPOTHESIS_PROFILE = long
 test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
 	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
 	@$(call under_lower_levels,-m native --timeout 1800)
+
+test-lowest: $(VENV)/extra-test ## the tests with the lowest stated version of every dependency
+	@$(install_lowest)
+	@$(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not long" tests
 
 lint: $(VENV)/extra-lint $(VENV)/extra-test ## style, types, layers
 	@$(BIN)/ruff check --quiet .
@@ -72,7 +77,7 @@ stub: $(VENV)/installed ## write the type stub of the compiled core again
 	  -m separable._core.$$($(PY) -c 'from separable._core import LEVEL; print(LEVEL)')
 
 clean: ## remove everything that make made
-	@rm -rf build dist $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	@rm -rf build dist $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .grimp_cache
 	@find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2> /dev/null || true
 
@@ -82,6 +87,21 @@ clean: ## remove everything that make made
 requirements = $(PY) -c 'import pathlib, tomllib; \
   extras = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["optional-dependencies"]; \
   print(*extras.get("$(1)", []), sep="\n")'
+
+# The lowest versions that pyproject.toml allows, of what the package and its tests need, one a line.
+lowest = $(PY) -c 'import pathlib, tomllib; \
+  project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]; \
+  needed = project["dependencies"] + project["optional-dependencies"]["test"]; \
+  print(*(each.replace(">=", "==") for each in needed), sep="\n")'
+
+# The wheel comes from the build folder of the editable install, so nothing is compiled again.
+define install_lowest
+$(PYTHON) -m venv --clear $(LOWEST) && \
+$(lowest) > $(LOWEST)/requirements.txt && \
+$(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install -r $(LOWEST)/requirements.txt && \
+$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(LOWEST) . && \
+$(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install --no-deps $(LOWEST)/*.whl
+endef
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -m venv $(VENV)
