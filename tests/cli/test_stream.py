@@ -417,19 +417,19 @@ def test_sums_of_one_class_have_no_checkpoint_yet(separable):
 
 def test_a_stream_and_its_updates_remember_their_rows(separable):
     lines = PENGUINS.read_text().splitlines(keepends=True)
-    for name, part in (("first.csv", lines[1:200]), ("more.csv", lines[200:])):
+    for name, part in (("first.csv", lines[1::2]), ("more.csv", lines[2::2])):
         Path(name).write_text("".join([lines[0], *part]))
     trained = separable(
         "train", "first.csv", "--target", "species", "--stream", "--passes", "2", "-o", "m"
     )
     assert trained.code == 0
     model = load("m")
-    assert (model.training_rows.n_rows, model.training_rows.modulus) == (199, 1)
+    assert (model.training_rows.n_rows, model.training_rows.modulus) == (172, 1)
     old, new = (
         json.loads(separable("evaluate", "m", name, "--json").out)["rows_in_training"]
         for name in ("first.csv", "more.csv")
     )
-    assert (old, new) == (199, 0)
+    assert (old, new) == (172, 0)
     assert separable("update", "m", "more.csv", "-o", "m2").code == 0
     told = json.loads(separable("evaluate", "m2", PENGUINS, "--json").out)
     assert told["rows_in_training"] == 344

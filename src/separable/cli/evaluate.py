@@ -160,12 +160,9 @@ def _measured(
 
 
 def _note_training(model: Model, seen: SeenRows | None, weight: str | None) -> None:
-    """Say which rows the model was trained on, and that the training had weights."""
-    from separable.model.training_rows import NOT_RECORDED
-
-    said = NOT_RECORDED if seen is None else seen.text()
-    if said:
-        note(said)
+    """Say how many rows the model was trained on, and that the training had weights."""
+    if seen is not None and seen.seen:
+        note(seen.text())
     weighted = remembered(model).get("weight")
     if weight is None and weighted:
         note(f"The rows of the training had weights: --weight {weighted} gives them here.")
