@@ -1,6 +1,9 @@
 """Features that separate: small sets that cannot be made smaller, and the error beside them."""
 
 import json
+import re
+from fractions import Fraction
+from math import comb, sqrt
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,7 @@ from sklearn.linear_model import RidgeClassifier
 from separable import LinearSVM
 from separable.geometry import separability, suggest_features
 from separable.geometry.held_out_error import RidgeClasses
+from separable.geometry.paired_errors import PairedErrors
 
 
 def xor(n=80, seed=0):
@@ -67,6 +71,67 @@ def test_random_labels_are_separable_and_not_learned():
     assert found.features
     assert found.error > 0.3  # the features are chosen without the rows held out
     assert "This is overfitting." in found.reason
+
+
+@pytest.mark.parametrize("n", [7, 8, 9])
+def test_few_rows_are_too_few_to_tell_and_not_overfitting(n):
+    x = np.linspace(-3.1, 2.9, n).reshape(-1, 1)
+    found = suggest_features(x, abs(x[:, 0]) > 1.7, cv=n)
+    assert found.separable
+    assert found.features == ("x0^2",)
+    assert found.outcome == "too few rows"
+    assert "overfitting" not in found.reason
+    assert f"{n} rows are too few to tell" in found.reason
+    needed = int(re.search(r"About (\d+) rows might", found.reason)[1])
+    x = np.linspace(-3.1, 2.9, 3 * needed).reshape(-1, 1)
+    assert suggest_features(x, abs(x[:, 0]) > 1.7).outcome == "helps"
+
+
+def by_counting(before, after, guess):
+    """Return the outcome against the error before, and against guessing, by sums over outcomes."""
+
+    def tail(k, n, p):  # at least k of n
+        return sum(Fraction(comb(n, i)) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+
+    n, better, worse = len(before), int((before & ~after).sum()), int((~before & after).sum())
+    m, half, small = better + worse, Fraction(1, 2), Fraction(1, 40)
+    one = "too few rows"
+    if m and tail(better, m, half) <= small:
+        one = "helps"
+    elif (m and tail(worse, m, half) <= small) or (
+        (better - worse + 2 * sqrt(m + 1)) / n < before.mean() / 2
+    ):
+        one = "does not help"
+    wrong, share = int(after.sum()), Fraction(guess)
+    two = "too few rows"
+    if tail(n - wrong, n, 1 - share) <= small:
+        two = "helps"
+    elif tail(wrong, n, share / 2) <= small:
+        two = "does not help"
+    return one, two
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_outcomes_are_those_of_exact_tests(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 90))
+    before, after = rng.random((2, n)) < rng.random((2, 1))
+    guess = float(rng.choice([0.25, 0.5, 0.375]))
+    both = by_counting(before, after, guess)
+    order = ["helps", "too few rows", "does not help"]  # the worst counts
+    errors = PairedErrors(before, after)
+    assert errors.compare(guess, True) == max(both, key=order.index)
+    assert errors.compare(guess, False) == both[1]
+
+
+def test_outcomes_of_labels_without_a_rule_are_seldom_help():
+    rng = np.random.default_rng(5)
+    found = [
+        PairedErrors(rng.random(40) < 0.5, rng.random(40) < 0.5).compare(0.5, True)
+        for _ in range(400)
+    ]
+    assert found.count("helps") <= 10  # 2.5 % of 400
+    assert found.count("does not help") > 200
 
 
 def test_many_columns_and_random_labels_need_nothing_and_say_nothing():

@@ -15,6 +15,7 @@ from separable.fitting.splits import CV, read_splits
 from separable.fitting.targets import check_labels, find_classes
 from separable.geometry.feature_search import FeatureTable, small_set
 from separable.geometry.held_out_error import RidgeClasses
+from separable.geometry.paired_errors import HELPS, TOO_FEW, PairedErrors
 from separable.model.parameters import ParameterError
 from separable.model.words import table
 
@@ -31,8 +32,6 @@ __all__ = ["Suggestion", "suggest_features"]
 
 #: More numbers than this are not made.
 MOST = 1 << 27
-#: Errors that differ by fewer standard errors than this are not told apart.
-NOISE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +56,10 @@ class Suggestion:
         How many squares and products were tried.
     in_folds : tuple of tuples of str
         What was chosen without the rows of each fold: the more these differ, the less it means.
+    outcome : {"helps", "does not help", "too few rows"}
+        Whether the error on rows held out is lower with the features, and than by guessing: clearly
+        (by exact tests, at 2.5 % each); clearly not by half (overfitting); or whether the rows
+        are too few to tell.
     reason : str
         What all this says, in words.
     degree : int
@@ -70,6 +73,7 @@ class Suggestion:
     error_guess: float
     n_candidates: int
     in_folds: tuple[tuple[str, ...], ...]
+    outcome: str
     reason: str
     degree: int
 
@@ -176,6 +180,7 @@ def suggest_features(
     learner = RidgeClasses() if estimator is None else estimator
     errors = _Errors.of(given, _folds(given, cv, learner), learner)
     guess = 1.0 - float(np.bincount(given.label).max()) / len(given.label)
+    outcome = TOO_FEW if errors is None else errors.compare(guess, len(chosen) > 0)
     return Suggestion(
         tuple(names[place] for place in chosen),
         verdict.separable,
@@ -185,7 +190,8 @@ def suggest_features(
         guess,
         len(names),
         tuple(tuple(names[place] for place in some) for some in (errors.chosen if errors else ())),
-        _words(len(chosen), enough, errors, guess),
+        outcome,
+        _words(len(chosen), enough, errors, outcome, guess),
         int(degree),
     )
 
@@ -247,11 +253,9 @@ def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Places, Pla
 
 
 @dataclass(frozen=True)
-class _Errors:
+class _Errors(PairedErrors):
     """Which of the rows held out are wrong without and with features, and what folds chose."""
 
-    before: NDArray[np.bool_]
-    after: NDArray[np.bool_]
     chosen: list[Places]
 
     @classmethod
@@ -271,20 +275,8 @@ class _Errors:
             after.append(before[-1] if same else _wrong(estimator, seen, unseen, columns))
         return cls(np.concatenate(before), np.concatenate(after), chosen)
 
-    @property
-    def is_lower(self) -> bool:
-        """Whether fewer rows are wrong with the features, by two standard errors."""
-        better = int((self.before & ~self.after).sum())
-        worse = int((~self.before & self.after).sum())
-        return bool(better - worse > NOISE * np.sqrt(better + worse))
 
-    def beats(self, guess: float) -> bool:
-        """Whether fewer rows are wrong than by guessing, by two standard errors."""
-        noise = np.sqrt(guess * (1.0 - guess) / len(self.after))
-        return bool(self.after.mean() < guess - NOISE * noise)
-
-
-def _words(n_chosen: int, enough: bool, errors: _Errors | None, guess: float) -> str:
+def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, guess: float) -> str:
     """Return what the numbers say."""
     if not enough:
         first = (
@@ -296,21 +288,23 @@ def _words(n_chosen: int, enough: bool, errors: _Errors | None, guess: float) ->
     else:
         first = "With these features the rows are separable, and none of them can be dropped."
     if errors is None:
-        return f"{first} A class has one row only, so no error on rows held out can be told."
-    after, before = float(errors.after.mean()), float(errors.before.mean())
-    if not errors.beats(guess):
+        return f"{first} A class has one row only, so there is no error on rows held out."
+    if outcome == HELPS:
+        return first
+    n, after, before = len(errors.after), float(errors.after.mean()), float(errors.before.mean())
+    compared = f"{guess:.3g} by guessing the most frequent class"
+    if n_chosen:
+        compared = f"{before:.3g} without them and {compared}"
+    if outcome == TOO_FEW:
         return (
-            f"{first} But on rows held out the error, {after:.3g}, is not clearly below that of "
-            f"guessing the most frequent class, {guess:.3g}: what separates these rows says "
-            "nothing of others. This is overfitting."
+            f"{first} Whether this holds for other rows, {n} rows are too few to tell: the error "
+            f"on rows held out is {after:.3g}, {compared}. About {errors.rows_needed()} rows might "
+            "be enough."
         )
-    if n_chosen and not errors.is_lower:
-        return (
-            f"{first} But on rows held out the error, {after:.3g}, is not clearly lower than "
-            f"without them, {before:.3g}: they fit these rows and not what is behind them. This is "
-            "overfitting."
-        )
-    return first
+    return (
+        f"{first} But on rows held out the error is {after:.3g}, {compared}: what separates these "
+        "rows does not hold for others. This is overfitting."
+    )
 
 
 def _plain(given: FeatureTable, places: list[int]) -> Any:
