@@ -79,22 +79,26 @@ def test_support_rows_of_a_support_vector_machine():
     assert found.smallest == pytest.approx(1 / np.linalg.norm(model.coef_), rel=1e-5)
 
 
-def test_a_distance_is_the_way_to_the_boundary():
-    X, place = counts(3)
-    model = LogisticRegression().fit(X, place).model_
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_distance_is_the_way_to_the_boundary(classes):
+    """From rows on the right side and on the wrong one, the way ends where scores are equal."""
+    X, place = counts(classes)
+    model = LogisticRegression(C=0.05).fit(X, place).model_
     found = margins(model, X, place)
+    assert min((found.margins > 0).sum(), (found.margins < 0).sum()) > 2
     W, b = model.weights, model.intercept
-    for row in range(len(X)):  # the foot of the way has two equal scores
-        ways = [
-            X[row]
-            - ((W[y] - W[k]) @ X[row] + b[y] - b[k]) / np.sum((W[y] - W[k]) ** 2) * (W[y] - W[k])
-            for y in [place[row]]
-            for k in range(3)
-            if k != y
-        ]
-        lengths = [np.linalg.norm(way - X[row]) for way in ways]
-        if found.margins[row] > 0:
-            assert found.distances[row] == pytest.approx(min(lengths))
+    if classes == 2:
+        W, b = np.vstack([0 * W, W]), np.append(0.0, b)
+    for row, y in enumerate(place):
+        ways = []
+        for k in np.delete(np.arange(classes), y):
+            normal, offset = W[y] - W[k], b[y] - b[k]
+            foot = X[row] - (normal @ X[row] + offset) / (normal @ normal) * normal
+            assert normal @ foot + offset == pytest.approx(0, abs=1e-9)  # on the boundary
+            side = np.sign(normal @ X[row] + offset)
+            ways.append(side * np.linalg.norm(foot - X[row]))
+        assert found.distances[row] == pytest.approx(min(ways))  # on a wrong side: the farthest
+    assert (np.sign(found.distances) == np.sign(found.margins)).all()
 
 
 def test_raw_tables_and_encoders():

@@ -17,7 +17,7 @@ from separable.export.onnx_columns import (
 )
 from separable.export.onnx_nodes import Nodes, onnx_module
 from separable.export.plan import BooleanStep, DateStep, NumbersStep
-from separable.export.refusals import refuse_mixed_levels, refuse_texts
+from separable.export.refusals import refuse_mixed_levels, refuse_nul_texts, refuse_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ def write(plan: Plan, vectors: Sequence[Vector]) -> bytes:
     """
     refuse_texts(plan, "ONNX")
     refuse_mixed_levels(plan, "ONNX")
+    refuse_nul_texts(plan, "ONNX")
     helper = onnx_module("onnx.helper")
     nodes = Nodes()
     (first, *_) = plan.steps

@@ -9,7 +9,7 @@ from separable.export.plan import CategoryStep, ExportError, RecordStep, TextSte
 if TYPE_CHECKING:
     from separable.export.plan import Plan
 
-__all__ = ["refuse_mixed_levels", "refuse_texts"]
+__all__ = ["refuse_mixed_levels", "refuse_nul_texts", "refuse_texts"]
 
 
 def refuse_texts(plan: Plan, language: str) -> None:
@@ -46,4 +46,21 @@ def refuse_mixed_levels(plan: Plan, language: str) -> None:
                 f"Column {step.name!r:.80} has texts and numbers as levels, and a column of "
                 f"{language} has one type. Write all of them as texts before training, or export "
                 "to Python, JavaScript or C."
+            )
+
+
+def refuse_nul_texts(plan: Plan, language: str) -> None:
+    """Refuse levels and classes with a NUL character, where a text ends at the first."""
+    named = [
+        (f"Column {step.name!r:.80} has the level", level)
+        for step in plan.steps
+        if isinstance(step, CategoryStep)
+        for level, _ in step.levels
+    ]
+    named += [("The model has the class", label) for label in plan.classes or ()]
+    for what, text in named:
+        if isinstance(text, str) and "\0" in text:
+            raise ExportError(
+                f"{what} {text!r:.80}, which holds a NUL character, and texts of {language} end at "
+                "the first. Replace it before training, or export to Python, JavaScript, C or SQL."
             )
