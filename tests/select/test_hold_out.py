@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from separable import LeastSquares
 from separable.select import hold_out
 
 
@@ -74,3 +75,13 @@ def test_bad_groups():
 def test_sizes_that_are_no_shares(size):
     with pytest.raises(ValueError, match="test_size must be a share above 0 and below 1"):
         hold_out([[1], [2], [3]], [1, 2, 3], size)
+
+
+def test_a_learner_in_the_place_of_rows_is_named_in_a_short_message():
+    X, y = np.zeros((500, 2)), np.arange(500.0)
+    with pytest.raises(TypeError, match="takes no learner, but X is a LeastSquares") as caught:
+        hold_out(LeastSquares(), X, y)
+    assert len(str(caught.value)) < 200
+    with pytest.raises(ValueError, match=r"Got ndarray of shape \(500,\)") as caught:
+        hold_out(X, y, y)
+    assert len(str(caught.value)) < 200

@@ -62,8 +62,13 @@ def hold_out(
     >>> y_train, y_test
     ([1, 2, 4], [3, 5])
     """
+    if hasattr(X, "fit"):
+        raise TypeError(
+            f"hold_out splits rows and takes no learner, but X is a {type(X).__name__}. Call "
+            "hold_out(X, y), or cross_validate(learner, X, y) for a score."
+        )
     if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
-        raise ValueError(f"test_size must be a share above 0 and below 1. Got {test_size!r}.")
+        raise ValueError(f"test_size must be a share above 0 and below 1. Got {_short(test_size)}.")
     X, y, n = paired(X, y)
     if groups is not None:
         train, test = group_split(_numbered(groups, n, stratify=stratify), test_size, random_state)
@@ -98,3 +103,9 @@ def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
             "that train. Leave groups out."
         )
     return numbers.astype(np.int64)
+
+
+def _short(value: Any) -> str:
+    """Return a value in a few characters: of an array its type and shape."""
+    shape = getattr(value, "shape", ())
+    return f"{type(value).__name__} of shape {shape}" if shape else f"{value!r:.60}"
