@@ -18,8 +18,16 @@ from sklearn.utils.estimator_checks import (
     check_methods_subset_invariance,
 )
 
-from separable import load
-from tests.model.specimens import LEARNERS, target_of, task_of
+from separable import (
+    LinearModel,
+    LogisticRegression,
+    Ridge,
+    TableClassifier,
+    TableEncoder,
+    TableRegressor,
+    load,
+)
+from tests.model.specimens import ENCODED, LEARNERS, encoder_specimen, target_of, task_of
 
 pytestmark = [
     pytest.mark.native,
@@ -60,6 +68,8 @@ def answers(predictor: Any, X: Any) -> dict[str, np.ndarray]:
             continue
         if hasattr(predictor, method) and not (method == "predict_proba" and no_shares(predictor)):
             found[method] = getattr(predictor, method)(X)
+    if type(predictor).__name__ == "BayesianRegression":
+        found["std"] = predictor.predict(X, return_std=True)[1]
     return found
 
 
@@ -156,3 +166,113 @@ def test_scikit_learn_checks_of_invariance(name: str, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(LEARNERS[name].__name__, LEARNERS[name]())
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("learned_sparse", [False, True])
+@pytest.mark.parametrize("n_train", [12, 45])
+def test_a_predictive_deviation_belongs_to_its_row(n_train, learned_sparse, far) -> None:
+    X, new, rng = matrix(n_train, 3), matrix(ROWS, 5), np.random.default_rng(1)
+    if far:
+        X[:, 4] += 1e6
+        new[:, 4] += 1e6
+    y = X @ np.arange(COLUMNS) + rng.normal(size=n_train)
+    learner = LEARNERS["bayesian-regression"]().fit(sp.csr_array(X) if learned_sparse else X, y)
+    whole = answers(learner, new)
+    order = rng.permutation(ROWS)
+    assert_same_bits(answers(learner, new[order]), of_rows(whole, order))
+    for row in range(0, ROWS, 6):
+        assert_same_bits(answers(learner, sp.csr_array(new[[row]])), of_rows(whole, [row]))
+    for other in held_otherwise(new).values():
+        assert_same_bits(answers(learner, other), whole)
+    single = new.astype(np.float32)
+    assert_same_bits(answers(learner, single), answers(learner, single.astype(np.float64)))
+
+
+# --- encoders and records ---
+
+
+def rows_of(data: Any, rows: Any) -> Any:
+    """Return some rows of raw data, in the container they came in."""
+    if isinstance(data, dict):
+        return {name: [values[row] for row in rows] for name, values in data.items()}
+    if isinstance(data, list):
+        return [data[row] for row in rows]
+    return data.iloc[rows] if hasattr(data, "iloc") else data[rows]
+
+
+def count_rows(data: Any) -> int:
+    if hasattr(data, "shape"):
+        return data.shape[0]
+    return len(next(iter(data.values())) if isinstance(data, dict) else data)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+@pytest.mark.parametrize(
+    ("kind", "way"), [(kind, way) for kind, ways in ENCODED.items() for way in ways]
+)
+def test_a_raw_row_has_the_same_answer_alone_and_in_a_table(kind, way, n_classes) -> None:
+    specimen = encoder_specimen(kind, way, n_classes)
+    model, data = specimen.model, specimen.data
+    whole, n = answers(model, data), count_rows(data)
+    order = np.random.default_rng(1).permutation(n).tolist()
+    assert_same_bits(answers(model, rows_of(data, order)), of_rows(whole, order))
+    for row in range(n):
+        assert_same_bits(answers(model, rows_of(data, [row])), of_rows(whole, [row]))
+        if isinstance(data, list) and isinstance(data[row], dict):
+            assert model.predict_one(data[row]) == whole["predict"][row]
+
+
+WORDS = [f"w{number}" for number in range(300)]
+
+
+def long_records(n: int) -> list[dict[str, Any]]:
+    """Records of several blocks of 4096 columns, not all of them complete."""
+    rng = np.random.default_rng(2)
+    return [
+        {
+            "age": None if rng.random() < 0.1 else float(rng.normal(40, 12)),
+            "pay": float(rng.lognormal(7, 1)),
+            "city": ["Rome", "Oslo", "Bern", None][rng.integers(4)],
+            "note": " ".join(rng.choice(WORDS, rng.integers(1, 60))),
+            "title": " ".join(rng.choice(WORDS, 5)),
+        }
+        for _ in range(n)
+    ]
+
+
+def test_predict_one_has_the_bits_of_a_long_row_in_a_table() -> None:
+    records = long_records(40)
+    texts = {"note": {"n_features": 2**14}, "title": {"n_features": 2**13}}
+    encoder = TableEncoder(number=["age", "pay"], category=["city"], text=texts).fit(records)
+    weights = np.random.default_rng(3).normal(size=(1, len(encoder.feature_names)))
+    model = LinearModel(weights, [0.1], None, "identity", encoder=encoder)
+    whole = model.predict(records)
+    assert [model.predict_one(record) for record in records] == whole.tolist()
+    assert [model.predict([record])[0] for record in records] == whole.tolist()
+    assert encoder.encode_one(records[0]) is not None
+
+
+def test_predict_one_refuses_what_overflows_as_a_table_does() -> None:
+    records = [{"a": 1e200}, {"a": 2.0}]
+    encoder = TableEncoder(number=["a"], scale=False).fit(records)
+    model = LinearModel([[1e200]], [0.0], None, "identity", encoder=encoder)
+    for predict in (model.predict_one, lambda record: model.predict([record])):
+        with pytest.raises(ValueError, match="score of row 0 overflows float64"):
+            predict(records[0])
+    assert model.predict_one(records[1]) == 2e200
+
+
+@pytest.mark.parametrize("learner", [TableClassifier, TableRegressor])
+def test_a_learner_of_tables_answers_each_record_alone(learner) -> None:
+    records = long_records(60)
+    is_classifier = learner is TableClassifier
+    y = ["yes" if len(each["note"]) > 90 else "no" for each in records]
+    target = y if is_classifier else [len(each["note"]) / 7 for each in records]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = learner(LogisticRegression() if is_classifier else Ridge()).fit(records, target)
+    whole = answers(fitted, records)
+    for row in range(0, 60, 7):
+        assert_same_bits(answers(fitted, [records[row]]), of_rows(whole, [row]))
+        assert fitted.model_.predict_one(records[row]) == whole["predict"][row]

@@ -115,6 +115,15 @@ class Rows:
             self.indptr[start : stop + 1] - first,
         )
 
+    def canonical(self) -> Rows:
+        """Return the rows with ascending columns, each once in a row; self if they have them."""
+        if self.indptr is None or self.indices is None:
+            return self
+        ascends = np.diff(self.indices) > 0
+        starts = self.indptr[1:-1]
+        ascends[starts[(starts > 0) & (starts < len(self.indices))] - 1] = True
+        return self if ascends.all() else self.sum_duplicates()
+
     def sum_duplicates(self) -> Rows:
         """Return the rows with every column at most once in a row, its values added."""
         if self.indptr is None or self.indices is None:

@@ -289,6 +289,7 @@ class VotedModel:
     def _votes(self, rows: Rows) -> NDArray[np.float64]:
         from separable._core import native
 
+        rows = rows.canonical()  # products with mistaken rows are added in the order of the columns
         base = self.voters.base_weights
         if base is None:
             votes = np.tile(self.voters.base_intercept, (rows.n_rows, 1))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LEAST_LEFT", "leverages", "projections"]
+__all__ = ["FAR", "LEAST_LEFT", "leverages", "projections"]
 
 #: Rows with less than this of 1 - h left are refitted: the quotient has too few digits.
 LEAST_LEFT = 1e-6

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.moments.leverage import projections
+from separable._core import native
+from separable.model.scores import linear_scores
+from separable.moments.centred_rows import blocks_about
+from separable.moments.leverage import FAR
 from separable.moments.room import check_column_products
+from separable.moments.row_side import row_products
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
@@ -63,9 +69,25 @@ class ColumnPosterior:
         basis[np.ix_(side.kept, np.arange(len(side.kept)))] = side.vectors * self._spreads()
         basis[still, len(side.kept) + np.arange(len(still))] = self.alpha**-0.5
         found = np.empty(rows.n_rows)
-        for start, stop, block in projections(rows, side.mean, side.length, basis):
-            found[start:stop] = np.einsum("ij,ij->i", block, block)
+        for start, stop, block in self._blocks(rows, basis):
+            native.Rows(block, block.shape[1]).squared_norms(found[start:stop])
         return found
+
+    def _blocks(self, rows: Rows, basis: Floats) -> Iterator[tuple[int, int, Floats]]:
+        """Yield (start, stop, (X - mean) basis) for blocks of rows, each row as if it stood alone.
+
+        Whether a row is centred before or after the product is up to the columns learned from.
+        """
+        mean, axes = self.side.mean, np.ascontiguousarray(basis.T)
+        far = np.abs(mean) * np.sqrt(self.side.sums.weight[0]) > FAR * self.side.length
+        step = max(64, HELD // len(mean))
+        if basis[far].any():
+            for part, block in blocks_about(rows, mean, step=step):
+                yield part.start, part.stop, row_products(block, axes)
+            return
+        for start in range(0, rows.n_rows, step):
+            stop = min(start + step, rows.n_rows)
+            yield start, stop, linear_scores(rows.slice(start, stop), axes, -(mean @ basis))
 
     def draw(self, n: int, random: Any) -> Floats:
         """Return n draws of what the weights are away from their mean, (n, d)."""
@@ -116,9 +138,10 @@ class RowPosterior:
         step = max(1, HELD // (own.n_rows if own.is_sparse else max(own.shape)))
         for start in range(0, rows.n_rows, step):
             block = rows.slice(start, min(start + step, rows.n_rows))
-            along = self.side.products_with(block) @ self.spectrum.vectors
+            along = row_products(self.side.products_with(block), self.spectrum.vectors.T)
             whole = self.side.squared_distances(block)
-            found[start : start + step] = whole - (along * along) @ (1.0 / shifted)
+            explained = row_products(along * along, 1.0 / shifted[None, :])[:, 0]
+            found[start : start + step] = whole - explained
         return np.maximum(found, 0.0) / self.alpha
 
     def draw(self, n: int, random: Any) -> Floats:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
+from scipy.sparse import csr_array
 
 from separable._core import native
 from separable.data.core_rows import core_rows, places_of
-from separable.data.rows import largest_magnitude
+from separable.data.rows import Rows, largest_magnitude
 from separable.model.scores import linear_scores
 from separable.moments.block import FULL
 from separable.moments.room import check_row_products
@@ -20,12 +21,11 @@ from separable.moments.room import check_row_products
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.data.rows import Rows
     from separable.moments.data import Data
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RowSide", "Spectrum", "ridge_weights", "smallest_weights"]
+__all__ = ["RowSide", "Spectrum", "ridge_weights", "row_products", "smallest_weights"]
 
 #: What to do where products of rows do not fit in memory.
 INSTEAD = "use SGDRegressor, which keeps one number a column"
@@ -106,8 +106,9 @@ class RowSide:
         Full columns may be far from 0, where products that are centred later lose their digits.
         """
         full = self._full
-        if not rows.is_sparse:
-            return rows.values[:, full] - self.mean[full], rows.values[:, ~full]
+        if not rows.is_sparse and not self.rows.is_sparse:
+            return rows.values - self.mean, rows.values[:, :0]
+        rows = _canonical(rows)
         place = places_of(np.flatnonzero(full), rows.n_features)
         u = np.zeros((rows.n_rows, int(full.sum())))
         native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
@@ -185,14 +186,14 @@ class RowSide:
 
     def squared_distances(self, rows: Rows) -> Floats:
         """Return |x - mean|^2 of rows."""
-        if not (rows.is_sparse or self.rows.is_sparse):
-            away = rows.values - self.mean
-            return np.asarray(np.einsum("ij,ij->i", away, away))
         u, thin = self._apart(rows)
-        mean = self.mean[~self._full]
-        own = thin.multiply(thin).sum(axis=1) if rows.is_sparse else (thin * thin).sum(axis=1)
-        squares = np.asarray(own, dtype=np.float64).ravel() - 2 * (thin @ mean) + mean @ mean
-        return np.asarray(squares + np.einsum("ij,ij->i", u, u))
+        squares = np.empty(len(u))
+        native.Rows(u, u.shape[1]).squared_norms(squares)
+        if thin.shape[1]:
+            mean = self.mean[~self._full]
+            own = np.asarray(thin.multiply(thin).sum(axis=1), dtype=np.float64).ravel()
+            squares = (own - 2 * (thin @ mean) + mean @ mean) + squares
+        return squares
 
     def back(self, dual: Floats) -> Floats:
         """Return U'a for a of shape (n, t), as (t, d)."""
@@ -214,10 +215,21 @@ class RowSide:
         return left
 
     def products_with(self, rows: Rows) -> Floats:
-        """Return the products (x - mean)'u of other rows with these, (m, n)."""
-        if not (rows.is_sparse or self.rows.is_sparse):
-            return np.asarray((rows.values - self.mean) @ self.centred().T)
-        products = self._products_between(self._apart(rows), self._apart(self.rows))
+        """Return the products (x - mean)'u of other rows with these, (m, n).
+
+        Those of a row do not depend on the others: the sums of SciPy's sparse products run in the
+        order of the columns, as those of ``linear_scores`` do.
+        """
+        u, thin = self._apart(rows)
+        if not self.rows.is_sparse:
+            return row_products(u, self.centred())
+        own, own_thin = self._apart(self.rows)
+        mean = self.mean[~self._full]
+        products = np.asarray((thin @ own_thin.T).todense(), dtype=np.float64)
+        products -= own_thin @ mean
+        products -= (thin @ mean)[:, None]
+        products += mean @ mean
+        products += row_products(u, own)
         products *= self.root
         return products
 
@@ -258,6 +270,21 @@ class Spectrum:
         errors: Floats = self.vectors @ (self.along / shifted[:, None])
         errors /= (diagonal * self.root)[:, None]
         return errors
+
+
+def row_products(block: Floats, weights: Floats) -> Floats:
+    """Return block times the transpose of weights, each row as if it stood alone."""
+    if not block.shape[1]:
+        return np.zeros((len(block), len(weights)))
+    return linear_scores(Rows(block, block.shape[1]), weights, np.zeros(len(weights)))
+
+
+def _canonical(rows: Rows) -> Rows:
+    """Return CSR rows in float64 with ascending columns, each once."""
+    if rows.is_sparse:
+        return rows.astype(np.dtype(np.float64)).canonical()
+    dense = csr_array(rows.values.astype(np.float64, copy=False))
+    return Rows(dense.data, rows.n_features, dense.indices, dense.indptr)
 
 
 def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
