@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from separable import LDA
 
@@ -75,3 +76,88 @@ def test_independent_variables_have_a_diagonal_covariance():
     X = np.column_stack([rng.normal(67, np.sqrt(20), 40_000), rng.normal(9, 1, 40_000)])
     fitted = LDA().fit(X, np.arange(40_000) % 2)
     np.testing.assert_allclose(fitted.covariance_, np.diag([20.0, 1.0]), atol=0.3)
+
+
+def slide(X, y, x, priors=None, divisor=None, shrinkage=0.0):
+    """Return delta_k(x) as the slides write it, one row and one class at a time."""
+    classes = np.unique(y)
+    N, K, d = len(y), len(classes), X.shape[1]
+    mu = [X[y == k].mean(axis=0) for k in classes]
+    pi = [(y == k).sum() / N for k in classes] if priors is None else priors
+    Sigma = np.zeros((d, d))
+    for row, label in zip(X, y, strict=True):
+        gap = row - mu[list(classes).index(label)]
+        Sigma += np.outer(gap, gap)
+    Sigma /= N - K if divisor is None else divisor
+    Sigma = (1 - shrinkage) * Sigma + shrinkage * np.trace(Sigma) / d * np.eye(d)
+    inverse = np.linalg.inv(Sigma)
+    return np.array(
+        [
+            [
+                row @ inverse @ m - m @ inverse @ m / 2 + np.log(p)
+                for m, p in zip(mu, pi, strict=True)
+            ]
+            for row in x
+        ]
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_columns", [1, 4])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_discriminants_are_those_of_the_slides(n_classes, n_columns, form):
+    rng = np.random.default_rng(n_classes)
+    y = np.array(["k", "l", "m", "n", "o"])[np.arange(60) % n_classes]
+    X = rng.normal(size=(60, n_columns)) + (np.arange(60) % n_classes)[:, None] + [3.0]
+    x = rng.normal(size=(7, n_columns))
+    delta = slide(X, y, x)
+    fitted = LDA().fit(form(X), y)
+    found = fitted.discriminants(form(x))
+    assert found.shape == (7, n_classes)
+    np.testing.assert_allclose(found, delta, rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(fitted.classes_[found.argmax(axis=1)], fitted.predict(x))
+    for k, label in enumerate(fitted.classes_):
+        for l, other in enumerate(fitted.classes_):  # noqa: E741
+            ratio = fitted.log_ratio(form(x), label, other)
+            np.testing.assert_allclose(ratio, delta[:, k] - delta[:, l], rtol=1e-9, atol=1e-10)
+            shares = fitted.predict_proba(x)
+            np.testing.assert_allclose(ratio, np.log(shares[:, k] / shares[:, l]), atol=1e-8)
+    if n_classes == 2:
+        np.testing.assert_allclose(
+            fitted.decision_function(x), fitted.log_ratio(x, "l", "k"), rtol=1e-9, atol=1e-12
+        )
+    given = [0.5, *np.full(n_classes - 1, 0.5 / (n_classes - 1))]
+    options = LDA(priors=given, covariance="mle", shrinkage=0.25).fit(X, y)
+    expected = slide(X, y, x, given, divisor=60, shrinkage=0.25)
+    np.testing.assert_allclose(options.discriminants(x), expected, rtol=1e-9, atol=1e-10)
+
+
+def test_discriminants_of_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X, y, x = rng.normal(size=(12, 30)) + 1.0, np.arange(12) % 3, rng.normal(size=(4, 30))
+    for form in (np.asarray, csr_array):
+        fitted = LDA(shrinkage=0.4).fit(form(X), y)
+        expected = slide(X, y, x, shrinkage=0.4)
+        np.testing.assert_allclose(fitted.discriminants(x), expected, rtol=1e-8)
+        np.testing.assert_allclose(
+            fitted.log_ratio(x, 2, 0), expected[:, 2] - expected[:, 0], rtol=1e-7, atol=1e-8
+        )
+
+
+def test_log_ratios_far_from_0_keep_digits():
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(90, 2)) * 2**10) / 2**10
+    y = np.arange(90) % 3
+    X[:, 0] += y
+    plain, far = LDA().fit(X, y), LDA().fit(X + 2.0**30, y)
+    np.testing.assert_allclose(
+        far.log_ratio(X[:9] + 2.0**30, 2, 1), plain.log_ratio(X[:9], 2, 1), atol=1e-6
+    )
+
+
+def test_log_ratio_of_no_class():
+    fitted = LDA().fit([[1.0], [3.0], [6.0], [8.0]], ["a", "a", "b", "b"])
+    with pytest.raises(ValueError, match=r"'z' is not among the classes: \['a', 'b'\]"):
+        fitted.log_ratio([[1.0]], "a", "z")
+    with pytest.raises(ValueError, match="expecting 1 features"):
+        fitted.discriminants([[1.0, 2.0]])

@@ -48,6 +48,11 @@ class Centres:
     gap: Floats
     scale: Floats
 
+    @property
+    def scaled_middle(self) -> Floats:
+        """M in units of z, from x = 0."""
+        return self.middle * self.scale
+
 
 def centres_of(sums: Sums, priors: Floats) -> Centres:
     """Return the classes of sums by class."""

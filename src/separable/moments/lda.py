@@ -157,7 +157,8 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         solved = within.solve(centres.gap)
         if values.precision is not None:
             self._check_digits(values, within, centres, solved)
-        return self._finish(centres, solved, sums.class_means, evidence)
+        middle = within.solve(centres.scaled_middle[None, :])[0]
+        return self._finish(centres, solved, middle, sums.class_means, evidence)
 
     def _check_digits(self, values: Sums, within: Within, centres: Centres, solved: Floats) -> None:
         """Refuse weights, Sigma^-1 g, if a subtraction left too few digits of Sigma or g."""
@@ -195,10 +196,18 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
                 RankWarning,
                 stacklevel=4,
             )
-        return self._finish(wide.centres, wide.solve(), wide.means, evidence)
+        centres = wide.centres
+        solved = wide.solve(centres.gap)
+        middle = wide.solve(centres.scaled_middle[None, :])[0]
+        return self._finish(centres, solved, middle, wide.means, evidence)
 
     def _finish(
-        self, centres: Centres, solved: Floats, means: Floats, evidence: dict[str, Any]
+        self,
+        centres: Centres,
+        solved: Floats,
+        middle: Floats,
+        means: Floats,
+        evidence: dict[str, Any],
     ) -> Solution:
         weights, intercept = discriminants(centres, solved)
         learned = {
@@ -207,6 +216,9 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
             "middle": centres.middle,
             "shrinkage": evidence["shrinkage"],
             "axes": axes_of(centres, solved),
+            "centres": centres,
+            "solved": solved,
+            "solved_middle": middle,
         }
         self._count_axes(*means.shape)
         return Solution(weights, intercept, evidence, learned)
@@ -329,6 +341,61 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BayesClassifier[Mom
         return array
 
     # ------------------------------------------------------------------ predicting
+
+    def discriminants(self, X: Any) -> Floats:
+        """Return delta_k(x) = x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k, as in textbooks.
+
+        ``decision_function`` takes the same number from all delta_k of a row, so that columns far
+        from 0 keep their digits. Here nothing is taken off: far from 0, the differences of
+        delta_k have fewer digits than ``log_ratio``. In directions without variance within
+        classes, Sigma^-1 is 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            One column a class, in the order of ``classes_``, for two classes too.
+        """
+        check_is_fitted(self)
+        rows = self._finite_rows(X)
+        centres: Centres = self._learned("centres")
+        solved = self._array("solved") + self._array("solved_middle")
+        means = centres.gap + centres.scaled_middle
+        constant = np.log(centres.priors) - 0.5 * np.einsum("kj,kj->k", means, solved)
+        return linear_scores(rows, solved * centres.scale, constant)
+
+    def log_ratio(self, X: Any, k: Any, l: Any) -> Floats:  # noqa: E741  # the lecture's letter
+        """Return log P(k | x) / P(l | x) = delta_k(x) - delta_l(x) of two classes.
+
+        It is 0 on the boundary between them, and independent of the other classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        k, l : label
+            Two of ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        rows = self._finite_rows(X)
+        classes = self.classes_.tolist()
+        for label in (k, l):
+            if label not in classes:
+                raise ValueError(f"{label!r} is not among the classes: {classes}.")
+        first, second = classes.index(k), classes.index(l)
+        centres: Centres = self._learned("centres")
+        solved = self._array("solved")
+        half = 0.5 * np.einsum("kj,kj->k", centres.gap, solved)
+        weights = (solved[first] - solved[second]) * centres.scale
+        constant = np.log(centres.priors[first] / centres.priors[second])
+        constant -= half[first] - half[second] + weights @ centres.middle
+        return linear_scores(rows, weights[None, :], np.array([constant]))[:, 0]
 
     def transform(self, X: Any) -> Floats:
         """Return the rows along the discriminant axes, (n, n_components).

@@ -164,9 +164,9 @@ class WideClasses:
                 self.shrinkage = ledoit_wolf(1.0, squares, fourth, weight, d)
         self._ridge = self.shrinkage * trace / d
 
-    def solve(self) -> Floats:
-        """Return Sigma^-1 (mu_k - m), (K, d), in units of z."""
-        gap = (self.centres.gap * self.divisor).T
+    def solve(self, points: Floats) -> Floats:
+        """Return Sigma^-1 p for each row p of ``points``, (k, d), in units of z."""
+        gap = (points * self.divisor).T
         along = self.vectors.T @ self._times(gap)
         if self._ridge == 0:
             solved = self._back(self.vectors @ (along / self.values[:, None] ** 2))
