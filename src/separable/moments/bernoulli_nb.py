@@ -76,6 +76,8 @@ class BernoulliNB(NaiveBayes):
         "binarize": THRESHOLD,
     }
 
+    _lost_beside: ClassVar[float | None] = None  # a value counts once, however large
+
     def __init__(
         self,
         alpha: float = 1.0,

@@ -34,6 +34,8 @@ TOLERANCE = 1e-6
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Values added between two looks for Ctrl-C.
 VALUES_BETWEEN_LOOKS = 1 << 24
+#: Columns whose sum is so many times that of others may have a broken value.
+FAR_LARGER = 1e10
 #: Sums up to here have digits for fractions of 1/256.
 SHOWS_FRACTIONS = 2.0**45
 #: Sums of whole numbers up to here are exact in float64.
@@ -117,6 +119,13 @@ class ClassCounts:
     def is_whole(self) -> bool:
         """Whether all weights and values were whole numbers, of whose sums no digit was lost."""
         return self._has_whole_values and _is_whole(self._weight) and _is_whole(self._sums)
+
+    def column_sizes(self) -> tuple[Floats, Floats]:
+        """Return the sum and the mean of each column; 0 for those of an ordinary size."""
+        total = self._sums.sum(axis=0)
+        present = total[total > 0]
+        large = total > FAR_LARGER * np.median(present) if len(present) else total > 0
+        return np.where(large | (total > FAR_LARGER), total, 0.0), total / self._weight.sum()
 
     # ------------------------------------------------------------------ adding rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -13,6 +14,12 @@ from separable.fitting.estimator import LinearEstimator
 from separable.model.linear_model import LinearModel, TrainingState
 from separable.model.merge import same_encoder
 from separable.model.parameters import check_parameters
+from separable.statistics.dominant_values import (
+    SQUARES,
+    DominantValueWarning,
+    dominant_values,
+    message,
+)
 from separable.statistics.precision import SignificanceError
 
 if TYPE_CHECKING:
@@ -51,6 +58,9 @@ class RowSums(Protocol):
 
     def __sub__(self, other: Any) -> Any: ...
 
+    def column_sizes(self) -> tuple[Floats, Floats]:
+        """Return a bound on the distance of values from the mean, and the mean, by column."""
+
     def to_state(self) -> TrainingState:
         """Return the sums as a model file keeps them."""
 
@@ -83,6 +93,8 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
 
     #: What to use where the sums do not fit in memory.
     _instead: ClassVar[str]
+    #: Values below this fraction of the largest are lost beside it; None: no value is too large.
+    _lost_beside: ClassVar[float | None] = SQUARES
 
     _sums: AnySums | None
     _solution: Solution | None
@@ -161,6 +173,7 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
             if solution is None:
                 sums = self._sums_of(data)
                 solution = self._solve(sums, data)
+            self._warn_of_dominant_values(data, sums)
         except BaseException:
             self._column_names = before  # what was learned earlier stays
             raise
@@ -189,7 +202,23 @@ class MomentEstimator(LinearEstimator, Generic[AnySums]):
         if not self.__sklearn_is_fitted__():
             self._remember_columns(X)
         self._sums, self._solution, self._model = sums, None, None
+        self._warn_of_dominant_values(data, None)
         return self
+
+    def _warn_of_dominant_values(self, data: Data, sums: AnySums | None) -> None:
+        """Name values beside which float64 does not see the others of their column."""
+        if self._lost_beside is None:
+            return
+        rows, counted = data.present().rows, data.counted
+        length, mean = (None, None) if sums is None else sums.column_sizes()
+        weight = None if counted.weight is not None else float(rows.n_rows)
+        found = dominant_values(rows, self._lost_beside, length, mean, weight)
+        if found:
+            original = [
+                one if counted.rows is None else replace(one, row=int(counted.rows[one.row]))
+                for one in found
+            ]
+            warnings.warn(message(original, self._name), DominantValueWarning, stacklevel=4)
 
     def merge(self, *others: Self) -> Self:
         """Return an estimator that has learned from the rows of this one and of others.

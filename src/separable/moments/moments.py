@@ -436,6 +436,17 @@ class Moments:
         y = slice(self.n_features, self._n_columns)
         return _in_units_of_x(self.sums, y, y)
 
+    def column_sizes(self) -> tuple[Floats, Floats]:
+        """Return the root of the sum of squares about the mean, and the mean, of each column of X.
+
+        No value is further from the mean than that.
+        """
+        sums, d = self.sums, self.n_features
+        mean = sums.weight @ sums.offset / sums.weight.sum()
+        squares = sums.diagonal + sums.weight @ (sums.offset - mean) ** 2
+        length = np.sqrt(np.maximum(squares, 0.0)) / sums.scale
+        return length[:d], (sums.origin + mean / sums.scale)[:d]
+
     # ------------------------------------------------------------------ files
 
     def to_state(self) -> TrainingState:

@@ -59,6 +59,8 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
         "class_prior": PRIORS,
     }
 
+    _lost_beside: ClassVar[float | None] = float(np.finfo(np.float64).eps)
+
     alpha: float
     fit_prior: bool
     class_prior: Any

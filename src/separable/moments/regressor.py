@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import RegressorMixin
 
+from separable.data.rows import Rows
 from separable.fitting.targets import check_targets, weigh_rows
 from separable.moments.data import Data, checked_rows
 from separable.moments.estimator import MomentEstimator
 from separable.moments.moments import Moments
+from separable.statistics.dominant_values import (
+    SQUARES,
+    DominantValueWarning,
+    dominant_values,
+    message,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +42,17 @@ class MomentRegressor(RegressorMixin, MomentEstimator[Moments]):
 
     def _link(self) -> Link:
         return "identity"
+
+    def _warn_of_dominant_values(self, data: Data, sums: Moments | None) -> None:
+        super()._warn_of_dominant_values(data, sums)
+        numbers = data.present().numbers
+        found = dominant_values(Rows(numbers, numbers.shape[1]), SQUARES)
+        if found:
+            kept = data.counted.rows
+            found = [one if kept is None else replace(one, row=int(kept[one.row])) for one in found]
+            several = numbers.shape[1] > 1
+            text = message(found, lambda t: f"target {t}" if several else "y")
+            warnings.warn(text, DominantValueWarning, stacklevel=3)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to those learned from.
