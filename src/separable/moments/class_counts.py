@@ -34,6 +34,8 @@ TOLERANCE = 1e-6
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Values added between two looks for Ctrl-C.
 VALUES_BETWEEN_LOOKS = 1 << 24
+#: From here on the sum of all columns may overflow.
+NEAR_OVERFLOW = 1e290
 #: Columns whose sum is so many times that of others may have a broken value.
 FAR_LARGER = 1e10
 #: Sums up to here have digits for fractions of 1/256.
@@ -122,7 +124,8 @@ class ClassCounts:
 
     def column_sizes(self) -> tuple[Floats, Floats]:
         """Return the sum and the mean of each column; 0 for those of an ordinary size."""
-        total = self._sums.sum(axis=0)
+        with np.errstate(over="ignore"):
+            total = self._sums.sum(axis=0)
         present = total[total > 0]
         large = total > FAR_LARGER * np.median(present) if len(present) else total > 0
         return np.where(large | (total > FAR_LARGER), total, 0.0), total / self._weight.sum()
@@ -168,6 +171,8 @@ class ClassCounts:
             touched = grown._sums if saved is None else grown._sums[:, saved[0]]
             if not np.isfinite(touched).all():
                 self._refuse_overflow(grown._sums)
+            if touched.max(initial=0.0) > NEAR_OVERFLOW:
+                _refuse_total_overflow(grown._sums)
             counts = grown._rows + np.bincount(group, minlength=len(classes))
             weights = grown._weight.copy()
             np.add.at(weights, group, 1.0 if weight is None else weight)  # row after row
@@ -243,6 +248,8 @@ class ClassCounts:
             sums = a._sums + b._sums
         if not np.isfinite(sums).all():
             self._refuse_overflow(sums)
+        if sums.max() > NEAR_OVERFLOW:
+            _refuse_total_overflow(sums)
         made = self._made(a._classes, a._rows + b._rows, a._weight + b._weight, sums)
         made._has_whole_values = a._has_whole_values and b._has_whole_values
         if a._errors is not None or b._errors is not None:
@@ -384,6 +391,17 @@ class ClassCounts:
     def __repr__(self) -> str:
         k = 0 if self._classes is None else len(self._classes)
         return f"ClassCounts({self.n_rows} rows, {self.n_features} features, {k} classes)"
+
+
+def _refuse_total_overflow(sums: Floats) -> None:
+    with np.errstate(over="ignore"):
+        total = float(sums.sum())
+    if not np.isfinite(total):
+        column = int(sums.max(axis=0).argmax())
+        raise ValueError(
+            f"The sum of all columns overflows float64. Column {column} has the largest values, up "
+            f"to {sums[:, column].max():.3g} in all rows of a class. Scale the columns."
+        )
 
 
 def _add_rows(

@@ -85,7 +85,8 @@ class ColumnSide:
     @property
     def length(self) -> Floats:
         """Roots of the sums of squares of the columns about their means."""
-        return np.sqrt(np.diagonal(self.sums.scatter)[: self.n_features]) / self.unit
+        with np.errstate(over="ignore"):
+            return np.sqrt(np.diagonal(self.sums.scatter)[: self.n_features]) / self.unit
 
     @property
     def target_mean(self) -> Floats:

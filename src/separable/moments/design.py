@@ -101,6 +101,13 @@ def design_of(moments: Moments, *, fit_intercept: bool) -> Design:
     sums, d = moments.sums, moments.n_features
     products, constant = products_about(sums, d, mean=fit_intercept)
     length = np.where(constant, 1.0, np.sqrt(np.diagonal(products)[:d]))
+    with np.errstate(over="ignore"):
+        raw = np.where(constant, 1.0, length / sums.scale[:d])
+    if not np.isfinite(raw).all():
+        raise ValueError(
+            f"The length of column {np.flatnonzero(~np.isfinite(raw))[0]} overflows float64. "
+            "Divide the column by a large number."
+        )
     kept = np.where(constant, 0.0, 1.0 / length)
     gram = products[:d, :d] * kept * kept[:, None]
     np.fill_diagonal(gram, np.where(constant, 0.0, 1.0))
@@ -110,7 +117,7 @@ def design_of(moments: Moments, *, fit_intercept: bool) -> Design:
         weight=float(sums.weight[0]),
         mean=means[:d],
         target_mean=means[d:],
-        length=np.where(constant, 1.0, length / sums.scale[:d]),
+        length=raw,
         constant=constant,
         gram=gram,
         cross=products[:d, d:] * kept[:, None],

@@ -108,5 +108,6 @@ def axes_of(centres: Centres, solved: Floats) -> Axes:
     good = values > FLAT**2 * values[0] if values[0] > 0 else np.zeros(len(values), bool)
     good[-1] = False  # K means lie in K - 1 dimensions about their own
     values, vectors = values[good], vectors[:, good]
-    scalings = (root * solved).T @ (vectors / np.sqrt(values)) * centres.scale[:, None]
+    with np.errstate(over="ignore"):  # weights that are infinite too are refused
+        scalings = (root * solved).T @ (vectors / np.sqrt(values)) * centres.scale[:, None]
     return Axes(scalings, values / values.sum())

@@ -151,12 +151,6 @@ def _with_targets(sums: Moments) -> Moments:
     mean = weight / total
     if len(weight) == 2:  # y = 2 (indicator of the second) - 1
         cross, among, mean = 2.0 * cross[1:], 4.0 * among[1:, 1:], 2.0 * mean[1:] - 1.0
-    with np.errstate(over="ignore"):
-        long = np.flatnonzero(~np.isfinite(np.sqrt(pooled.diagonal) / pooled.scale))
-    if len(long):
-        raise ValueError(
-            f"The length of column {long[0]} overflows float64. Divide it by a large number."
-        )
     t = len(mean)
     whole = Sums(
         pooled.rows,

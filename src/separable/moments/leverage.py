@@ -45,7 +45,8 @@ def projections(
     basis : ndarray, shape (d, r)
     """
     step = max(64, min(4096, BLOCK_VALUES // len(mean)))
-    far = np.abs(mean) * np.sqrt(rows.n_rows) > FAR * length
+    with np.errstate(over="ignore"):  # an infinite length is not short
+        far = np.abs(mean) * np.sqrt(rows.n_rows) > FAR * length
     if rows.is_sparse and not basis[far].any():
         moved = mean @ basis
         for start in range(0, rows.n_rows, step):

@@ -444,7 +444,8 @@ class Moments:
         sums, d = self.sums, self.n_features
         mean = sums.weight @ sums.offset / sums.weight.sum()
         squares = sums.diagonal + sums.weight @ (sums.offset - mean) ** 2
-        length = np.sqrt(np.maximum(squares, 0.0)) / sums.scale
+        with np.errstate(over="ignore"):  # an infinite bound is one
+            length = np.sqrt(np.maximum(squares, 0.0)) / sums.scale
         return length[:d], (sums.origin + mean / sums.scale)[:d]
 
     # ------------------------------------------------------------------ files

@@ -29,6 +29,8 @@ __all__ = ["RowSide", "Spectrum", "ridge_weights", "row_products", "smallest_wei
 
 #: What to do where products of rows do not fit in memory.
 INSTEAD = "use SGDRegressor, which keeps one number a column"
+#: Squares of larger values, and sums of them, overflow.
+LARGEST = 1e150
 #: One over the condition number of products, below which they lack the digits.
 LEAST_SHARE = 1e-9
 
@@ -48,11 +50,12 @@ class RowSide:
 
     def __init__(self, data: Data, *, fit_intercept: bool) -> None:
         rows, weight = data.rows, data.counted.weight
-        largest_magnitude(rows, data.X)
+        numbers = data.numbers
+        _refuse_large(largest_magnitude(rows, data.X), "X")
+        _refuse_large(float(np.abs(numbers).max(initial=0.0)), "y")
         self.rows, self.fit_intercept = rows, fit_intercept
         self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
         share = self.root**2 / (self.root**2).sum()
-        numbers = data.numbers
         self.matrix: Any = rows.to_matrix()
         self.mean = np.zeros(rows.n_features)
         self.target_mean = np.zeros(numbers.shape[1])
@@ -239,6 +242,15 @@ class RowSide:
         return plane
 
 
+def _refuse_large(largest: float, what: str) -> None:
+    if largest > LARGEST:
+        raise ValueError(
+            f"Products of rows overflow float64: {what} holds values above {LARGEST:g}, up to "
+            f"{largest:.3g}. Scale {'its columns' if what == 'X' else 'it'}, or give more rows "
+            "than columns."
+        )
+
+
 @dataclass(frozen=True)
 class Spectrum:
     """Eigenvalues and eigenvectors of UU' + extra vv', v the direction that an intercept takes.
@@ -268,7 +280,8 @@ class Spectrum:
         if self.extra:
             diagonal -= self.direction**2 / (self.extra + alpha)
         errors: Floats = self.vectors @ (self.along / shifted[:, None])
-        errors /= (diagonal * self.root)[:, None]
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no such score is best
+            errors /= (diagonal * self.root)[:, None]
         return errors
 
 
@@ -301,7 +314,9 @@ def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
         q, r = qr(side.centred().T, mode="economic")
         u, sizes, vt = svd(r.T)
         good = sizes > max(side.rows.shape) * EPS * sizes[0]
-        weights = (q @ (vt[good].T @ ((u[:, good].T @ side.targets) / sizes[good, None]))).T
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            weights = (q @ (vt[good].T @ ((u[:, good].T @ side.targets) / sizes[good, None]))).T
+    _refuse_infinite(weights)
     squares = (side.residuals(weights) ** 2).sum(axis=0)
     return weights, int(good.sum()), squares
 
@@ -339,8 +354,17 @@ def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
         sizes[sizes <= max(side.rows.shape) * EPS * sizes[0]] = 0.0  # rounding, as of equal rows
         shrunk = (u.T @ side.targets) * (sizes / (sizes**2 + alpha))[:, None]
         weights = (q @ (vt.T @ shrunk)).T
+    _refuse_infinite(weights)
     squares = (side.residuals(weights) ** 2).sum(axis=0)
     return weights, float(np.sqrt(1.0 / share)) if share > 0 else np.inf, squares
+
+
+def _refuse_infinite(weights: Floats) -> None:
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            "Weights overflow float64: the values of X are too small beside the targets. Multiply "
+            "the columns of X by a large number, or divide y by one."
+        )
 
 
 def _by_eigenvalues(side: RowSide, values: Floats, vectors: Floats, alpha: float) -> Floats:

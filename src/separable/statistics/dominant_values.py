@@ -137,7 +137,8 @@ def _candidates(
 ) -> NDArray[np.intp]:
     """Return the columns that may be dominated: their mean is that of a few large values."""
     if mean is not None and weight is not None:
-        close = close & (np.abs(mean - middle) * weight <= 2.0 * length)
+        with np.errstate(over="ignore"):
+            close = close & (np.abs(mean - middle) * (weight / 2.0) <= length)
     return np.flatnonzero(close & (length > 0))
 
 
