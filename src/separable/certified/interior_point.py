@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, lstsq
+from scipy.linalg import LinAlgError
 
 from separable.certified.cholesky import Bordered
 from separable.certified.losses import Insensitive
+from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -353,7 +354,9 @@ def _gap(
 def _solve_free(
     rows: _Used, box: Box, now: State, *, fit_intercept: bool
 ) -> tuple[Floats, Floats] | None:
-    """Return z and w if the variables that seem to be at a bound are there; None: too many free.
+    """Return z and w if the variables that seem to be at a bound are there.
+
+    None: too many are free, or there is no solution.
 
     Unknowns w, b and z of free rows:  w - U_f'z_f = v of the others,  U_f w + b = score at the
     corner,  sum z_f = - sum of the others. A solution of least size, where there are many.
@@ -377,7 +380,10 @@ def _solve_free(
     matrix[m : m + f, :m] = some
     matrix[m : m + f, -1] = matrix[-1, m : m + f] = border
     right = np.concatenate([rows.along(fixed), corner, [-border * float(fixed.sum())]])
-    solution = _least(matrix, right)
+    try:
+        solution = _least(matrix, right)
+    except LinAlgError:
+        return None
     fixed[chosen] = solution[m : m + f]
     return fixed, solution[:m]
 
@@ -390,5 +396,5 @@ def _least(matrix: Floats, right: Floats) -> Floats:
     solution = np.zeros(len(right))
     for _ in range(2):
         left = (right - matrix @ solution) * lines
-        solution += columns * lstsq(scaled, left, cond=1e-14, check_finite=False)[0]
+        solution += columns * lstsq(scaled, left, cond=1e-14)
     return solution

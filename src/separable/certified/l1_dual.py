@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, lstsq
+from scipy.linalg import LinAlgError
+
+from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +57,7 @@ def fitted_dual(x: Floats, h: Floats, z: Floats, pull: Floats, *, is_centred: bo
     scaled = x * root / size[:, None]
     for _ in range(ROUNDS):
         try:
-            by = lstsq(scaled, (pull - x @ z) / size, check_finite=False)[0]
+            by = lstsq(scaled, (pull - x @ z) / size)
         except (LinAlgError, ValueError):
             break
         z = z + root * by

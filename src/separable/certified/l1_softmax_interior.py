@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, lstsq
+from scipy.linalg import LinAlgError
 
 from separable.certified.cholesky import Cholesky
 from separable.certified.l1_interior import (
@@ -26,6 +26,7 @@ from separable.certified.l1_interior import (
 )
 from separable.certified.multinomial_judge import points_of, shares_of
 from separable.certified.softmax import best_intercepts, losses
+from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +194,7 @@ class _System:
             du, db = found[: len(right)], found[len(right) :]
             return du, db, self._b.T @ (self._b @ du + self._b0 @ db)
         moved = self._factor.solve(self._b @ (right / self._stiff))
-        db = lstsq(self._b0.T @ self._even, self._total - self._b0.T @ moved)[0]
+        db = lstsq(self._b0.T @ self._even, self._total - self._b0.T @ moved)
         moved = moved + self._even @ db
         along = self._b.T @ moved
         return (right - along) / self._stiff, db, along

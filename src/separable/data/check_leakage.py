@@ -160,8 +160,12 @@ def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[F
 
 
 def _solved(X: Values, y: Values) -> Values:
-    """Return the weights of least squares, from the sums."""
-    weights: Any = np.linalg.lstsq(X.T @ X, X.T @ y, rcond=1e-12)[0]
+    """Return the weights of least squares, from the sums; 0 where these overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products, cross = X.T @ X, X.T @ y
+    if not (np.isfinite(products).all() and np.isfinite(cross).all()):  # LAPACK would print
+        return np.zeros(X.shape[1])
+    weights: Any = np.linalg.lstsq(products, cross, rcond=1e-12)[0]
     return np.asarray(weights, np.float64)
 
 

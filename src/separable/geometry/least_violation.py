@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from separable.linalg.least_squares import lstsq
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -188,7 +190,7 @@ def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Float
         vectors = face.vectors(active)
         size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
         size = np.where(size > 0, size, 1.0)
-        yield np.linalg.lstsq(vectors / size, a[active], rcond=FLAT)[0] / size
+        yield lstsq(vectors / size, a[active], cond=FLAT) / size
     for ridge in RIDGES:
         yield _solve(gram, slope, ridge)
 

@@ -13,6 +13,7 @@ from separable.geometry.few_columns import few_columns
 from separable.geometry.orthogonal import spanning
 from separable.geometry.proof_checks import separates_weakly
 from separable.geometry.whole_numbers import cleared
+from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,7 +117,8 @@ def _sparse_parts(
         chosen.append(place)
         unit = left[:, place] / length
         left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
-    factors = np.linalg.lstsq(parts[:, chosen], vectors @ u[only], rcond=None)[0]
+    basis = parts[:, chosen]
+    factors = lstsq(basis, vectors @ u[only], cond=max(basis.shape) * np.finfo(float).eps)
     part = np.abs(factors) * np.abs(parts[:, chosen]).max(axis=0)
     large = np.where(part > ROUNDING * part.max(initial=0.0), factors, 0.0)
     return [order[place] for place in chosen], [large, factors]

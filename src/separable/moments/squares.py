@@ -6,9 +6,10 @@ import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, lstsq, qr, svd, svdvals
+from scipy.linalg import eigh, eigvalsh, qr, svd, svdvals
 
 from separable.fitting.evidence import one_or_list
+from separable.linalg.least_squares import lstsq
 from separable.model.scores import linear_scores
 from separable.moments.design import Design, design_of
 from separable.moments.estimator import Solution
@@ -176,7 +177,7 @@ class SquaresRegressor(MomentRegressor):
             )
         root = np.sqrt(np.where(zero, 0.0, values))[:, None] * vectors.T
         r = np.asarray(qr(root, mode="r")[0], dtype=np.float64)
-        targets = lstsq(r.T, design.cross[kept])[0]
+        targets = lstsq(r.T, design.cross[kept])
         left = design.target_squares - np.einsum("ij,ij->j", targets, targets)
         factor, rank = Factor(r, targets, np.maximum(left, 0.0)), int((~zero).sum())
         self._warn(design, kept, factor, rank)
@@ -335,6 +336,6 @@ def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp])
     length = design.length[kept][:, None] / design.length[kept].max()
     free = vt[rank:].T / length  # raw weights that change no prediction
     raw = weights / length
-    raw -= free @ lstsq(free, raw)[0]
+    raw -= free @ lstsq(free, raw)
     smallest: Floats = raw * length
     return smallest

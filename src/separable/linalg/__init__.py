@@ -1,0 +1,1 @@
+"""Linear algebra that learners and geometry share."""
