@@ -127,7 +127,7 @@ class ClassCounts:
         with np.errstate(over="ignore"):
             total = self._sums.sum(axis=0)
         present = total[total > 0]
-        large = total > FAR_LARGER * np.median(present) if len(present) else total > 0
+        large = total / FAR_LARGER > np.median(present) if len(present) else total > 0
         return np.where(large | (total > FAR_LARGER), total, 0.0), total / self._weight.sum()
 
     # ------------------------------------------------------------------ adding rows
