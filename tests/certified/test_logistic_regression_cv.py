@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegressionCV as PeerCV
-from sklearn.metrics import log_loss
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -25,7 +25,7 @@ from sklearn.model_selection import (
 )
 
 import separable
-from separable import LogisticRegression, LogisticRegressionCV
+from separable import LinearSVMCV, LogisticRegression, LogisticRegressionCV
 from separable.certified import problem, searched, solve
 from separable.fitting.choice import GridEdgeWarning, best_place, edge_of, one_error_place
 from separable.model.parameters import ParameterError
@@ -473,3 +473,21 @@ def test_ctrl_c_stops_it(jobs):
     finally:
         process.kill()
     assert (process.returncode, out) == (0, "stopped\n")
+
+
+@pytest.mark.parametrize(
+    ("learner", "scoring"),
+    [
+        *((LogisticRegressionCV, name) for name in (None, "roc_auc", "neg_log_loss", "f1")),
+        *((LinearSVMCV, name) for name in (None, "roc_auc", "f1")),
+    ],
+)
+def test_score_is_by_scoring(learner, scoring):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0.3).astype(int)
+    model = learner(5, scoring=scoring, cv=3).fit(X, y)
+    weight = rng.integers(0, 3, 60).astype(float)
+    peer = get_scorer("accuracy" if scoring is None else scoring)
+    assert model.score(X, y) == pytest.approx(peer(model, X, y))
+    assert model.score(X, y, weight) == pytest.approx(peer(model, X, y, sample_weight=weight))

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 
 from separable.certified.classifier import CertifiedClassifier
@@ -120,6 +121,24 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         """Return the score of a fold without ``scoring``; the larger the better."""
         raise NotImplementedError
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of rows by ``scoring``, as scikit-learn's; None: the accuracy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is None:
+            return float(super().score(X, y, sample_weight))
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(check_scoring(self, scoring=self.scoring)(self, X, y, **weighed))
+
     # ------------------------------------------------------------------ searching
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -131,7 +150,8 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         y : array-like of shape (n,)
             The class of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight k is the row k times, in learning and in scores; 0 is no row.
+            Weight k is the row k times, in learning and in scores; 0 is no row. Folds are of the
+            rows as given: rows that are repeated instead are shared out to other folds.
         groups : array-like of shape (n,), optional
             For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
             rows of a group together.

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from separable.fitting.choice import best_place
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scoring import read_scoring
-from separable.fitting.splits import read_splits
 from separable.select.cross_validation import read_problem
+from separable.select.folds import read_folds
 from separable.select.leaderboard import Leaderboard, Standing
 from separable.select.searching import penalties_of, search
 
@@ -41,6 +41,8 @@ def compare(
     score_weight: Any = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], Any] | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
 ) -> Leaderboard:
     """Cross-validate several learners on the same folds, each with the best of its parameters.
 
@@ -76,6 +78,11 @@ def compare(
         Threads for learners that take them; None: as each estimator says.
     progress : callable, optional
         Called as ``progress(done, total, name)`` before each learner.
+    shuffle : bool, default False
+        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
+        and an `OrderedRowsWarning` says where that is the order of y.
+    random_state : int, default 0
+        The seed of the shuffle.
 
     Returns
     -------
@@ -110,6 +117,8 @@ def compare(
         "score_weight": score_weight,
         "n_jobs": n_jobs,
         "progress": progress,
+        "shuffle": shuffle,
+        "random_state": random_state,
     }
     standings = standings_of(estimators, X, y, cv=cv, scorer=scorer, **given)
     metric, greater_is_better = metric_of(scorer, standings[0].estimator)
@@ -141,6 +150,8 @@ def standings_of(
     score_weight: Any = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], Any] | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
 ) -> list[Standing]:
     """Return how each learner did, in the order given; see `compare`.
 
@@ -156,7 +167,7 @@ def standings_of(
         _check_one_kind({name: estimator for name, (estimator, _) in candidates.items()})
     first = next(iter(candidates.values()))[0]
     problem, _ = read_problem(first, X, y, sample_weight, score_weight)
-    splits = read_splits(cv, first, problem.X, problem.y, groups, problem.n_rows)
+    splits = read_folds(cv, first, problem, groups, shuffle, random_state)
     given = {
         "X": problem.X,
         "y": problem.y,

@@ -13,9 +13,10 @@ import numpy as np
 from separable.fitting.answers import Answers, ask, join
 from separable.fitting.indexing import paired, take
 from separable.fitting.scoring import read_scoring, score_rows
-from separable.fitting.splits import Split, read_splits
+from separable.fitting.splits import Split
 from separable.fitting.targets import check_sample_weight
 from separable.select.fits import FittedFold, Problem, fits_of
+from separable.select.folds import read_folds
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 
@@ -40,6 +41,9 @@ def cross_validate(
     sample_weight: Any = None,
     groups: Any = None,
     score_weight: Any = None,
+    *,
+    shuffle: bool = False,
+    random_state: int = 0,
 ) -> CrossValidation:
     """Score an estimator on rows it has not learned from, fold by fold.
 
@@ -58,7 +62,7 @@ def cross_validate(
     y : array-like of shape (n,) or (n, t)
     cv : int, splitter or iterable of (train, test), default 5
         As in scikit-learn: a number of folds is in the order of the rows, and stratified for
-        classifiers; ``KFold(5, shuffle=True, random_state=0)`` shuffles.
+        classifiers.
     scoring : str, callable, list, dict or None, default None
         scikit-learn's scorers, one or several. None: accuracy, R2, or the estimator's own score.
     sample_weight : array-like of shape (n,), optional
@@ -68,6 +72,11 @@ def cross_validate(
     score_weight : array-like of shape (n,), optional
         Weights of the rows in scores; give ``sample_weight`` again for rows that stand for several.
         Folds count alike in the mean.
+    shuffle : bool, default False
+        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
+        and an `OrderedRowsWarning` says where that is the order of y.
+    random_state : int, default 0
+        The seed of the shuffle.
 
     Returns
     -------
@@ -90,7 +99,7 @@ def cross_validate(
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     scorers = read_scoring(scoring, estimator)
-    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+    splits = read_folds(cv, estimator, problem, groups, shuffle, random_state)
     notices = Notices()
     found = run_folds(problem, splits, notices, scorers, weight)
     notices.tell(len(splits))

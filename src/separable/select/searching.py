@@ -17,9 +17,9 @@ from separable.fitting.answers import Answers, ask
 from separable.fitting.choice import one_error_place, standard_errors
 from separable.fitting.indexing import take
 from separable.fitting.scoring import read_scoring
-from separable.fitting.splits import read_splits
 from separable.select.cross_validation import noting, read_problem, run_folds, score_fold
 from separable.select.fits import FittedFold, FromSums, Lanes, fits_of, refit
+from separable.select.folds import read_folds
 from separable.select.notices import Notices
 from separable.select.search_results import Search, results_table
 
@@ -58,6 +58,8 @@ def search(
     score_weight: Any = None,
     n_jobs: int | None = None,
     return_train_score: bool = False,
+    shuffle: bool = False,
+    random_state: int = 0,
 ) -> Search:
     """Validate an estimator with all parameters of a grid, and fit the best to all rows.
 
@@ -98,6 +100,11 @@ def search(
         Threads for lanes; None: as the estimator says.
     return_train_score : bool, default False
         Also score the rows that each fold learned from.
+    shuffle : bool, default False
+        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
+        and an `OrderedRowsWarning` says where that is the order of y.
+    random_state : int, default 0
+        The seed of the shuffle.
 
     Returns
     -------
@@ -128,7 +135,7 @@ def search(
     candidates = _candidates(estimator, grid)
     scorers = read_scoring(scoring, estimator)
     several = isinstance(scoring, dict | list | tuple | set)
-    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+    splits = read_folds(cv, estimator, problem, groups, shuffle, random_state)
     strength = _strength(candidates, select)
     work = _Work(problem, splits, scorers, weight, n_jobs, bool(return_train_score))
     found = work.run(candidates)

@@ -136,6 +136,8 @@ def validation_curve(
     groups: Any = None,
     score_weight: Any = None,
     n_jobs: int | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
 ) -> ValidationCurve:
     """Validate an estimator with many values of one parameter.
 
@@ -171,6 +173,11 @@ def validation_curve(
         Weights of the rows in scores.
     n_jobs : int or None, default None
         Threads for lanes; None: as the estimator says.
+    shuffle : bool, default False
+        Whether a number of folds is of shuffled rows. Without, folds are in the order of the rows,
+        and an `OrderedRowsWarning` says where that is the order of y.
+    random_state : int, default 0
+        The seed of the shuffle.
 
     Returns
     -------
@@ -211,6 +218,8 @@ def validation_curve(
         score_weight=score_weight,
         n_jobs=n_jobs,
         return_train_score=train_scores,
+        shuffle=shuffle,
+        random_state=random_state,
     )
     table, folds = found.cv_results_, range(found.n_splits_)
     scores = np.stack([table[f"split{k}_test_score"] for k in folds], axis=1)
