@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge as PeerRidge
 
 import separable
-from separable import BayesianRegression, LeastSquares, Ridge
+from separable import BayesianRegression, LeastSquares, Ridge, RidgeCV
 from separable.model.parameters import ParameterError
 from separable.moments.rank_warning import DependentColumns, RankWarning
 from tests.data_files import data_file
@@ -328,3 +330,24 @@ def test_prostate_figures_of_the_elements_of_statistical_learning():
     assert error == pytest.approx(0.492, abs=2e-3)
     expected = [0.420, 0.238, -0.046, 0.162, 0.227, 0.000, 0.040, 0.133]
     np.testing.assert_allclose(shrunk.coef_, expected, atol=2.5e-3)
+
+
+@pytest.mark.parametrize("make", [Ridge, RidgeCV, LeastSquares])
+@pytest.mark.parametrize("shape", [(40, 3), (6, 10)])
+def test_several_targets_are_fits_of_their_own(make, shape):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=shape), rng.normal(size=(shape[0], 2))
+    options = {"alphas": [0.7]} if make is RidgeCV else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that rows do not determine, and of grids
+        both = make(**options).fit(X, Y)
+        each = [make(**options).fit(X, y) for y in Y.T]
+    assert both.coef_.shape == (2, shape[1])
+    np.testing.assert_allclose(both.coef_, [one.coef_ for one in each], rtol=1e-9, atol=1e-11)
+    expected = np.column_stack([one.predict(X) for one in each])
+    np.testing.assert_allclose(both.predict(X), expected, rtol=1e-9, atol=1e-11)
+    if make is not LeastSquares:
+        alpha = 0.7 if make is RidgeCV else 1.0
+        A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
+        formula = np.linalg.solve(A.T @ A + alpha * np.eye(shape[1]), A.T @ B).T
+        np.testing.assert_allclose(both.coef_, formula, rtol=1e-8, atol=1e-10)
