@@ -145,7 +145,7 @@ class CsvReader:
         """Return a block as a table, or say why it cannot be one."""
         import pyarrow as pa
 
-        if self.options.skip and b"\0" in block.data:
+        if self.options.skip and (b"\0" in block.data or not is_utf8(block.data)):
             block = self._without_bad_bytes(block)
         refuse_nul(block.name, block.data, block.first_line, block.first_byte)
         block = self._without_comments(block)
@@ -244,7 +244,12 @@ class CsvReader:
         if len(self.layout.names) == 1:
             layout = self.layout
             texts, _ = parse_texts(
-                block.data, layout.names, layout.dialect, start=block.start, strip=block.strip
+                block.data,
+                layout.names,
+                layout.dialect,
+                start=block.start,
+                skip=self.options.skip,
+                strip=block.strip,
             )
         else:
             data = b"".join(self._records_of(block, rows, good))
@@ -333,8 +338,6 @@ class CsvReader:
         """Say what the parser could not read; or read by way of text what is not as planned."""
         import pyarrow as pa
 
-        if self.options.skip and not is_utf8(block.data):
-            return self.table(self._without_bad_bytes(block))
         refuse_invalid_utf8(block.name, block.data, block.first_line, block.first_byte)
         if not self.options.skip:
             self._refuse_ragged(block)

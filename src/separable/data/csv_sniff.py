@@ -153,6 +153,11 @@ def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
         head = records.joined(chosen)
     texts = _texts([head, *others], dialect, width)
     trimmed, padded = _trimmed(texts)
+    if not trimmed.num_rows:
+        raise TableError(
+            f"{sample.name}: no line could be read as CSV (between values stands "
+            f"{delimiter_name(delimiter)}). The file is damaged or not text."
+        )
     body = trimmed.slice(1)
     decimal = options.decimal or _decimal(body, delimiter, options.missing)
     plans = [_guess(column, decimal, options.missing) for column in body.columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from separable.data.arrow_arrays import floats, mask, nulls
 from separable.data.report import ReadingReport
-from separable.data.table import TableError, require_columns
+from separable.data.table import TableError, list_names, require_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,6 +108,12 @@ def chosen_columns(
     names: Sequence[str], columns: Sequence[str | int] | None, target: Any, where: str
 ) -> tuple[list[str], str | None]:
     """Return the columns to read, in the order of the table or as asked, and the target's name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TableError(
+            f"{where}: {len(twice)} column name(s) appear more than once: {list_names(twice, 5)}. "
+            "Rename them."
+        )
     label = None
     if isinstance(target, (str, int, np.integer)) and not isinstance(target, bool):
         label = column_name(target, names, where)  # type: ignore[arg-type]

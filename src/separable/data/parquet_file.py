@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from separable.data.compression import BrokenStreamError
 from separable.data.dataset import chosen_columns
 from separable.data.files import TableFiles
 from separable.data.schema import column_type, count_nulls, with_given_types
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
     from separable.data.sources import Input
 
 __all__ = ["ParquetFiles"]
+
+#: What pyarrow raises, besides its own errors, on a file that is damaged.
+_DAMAGE = (
+    BrokenStreamError,
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+)
 
 #: Rows are read so many at a time, fewer where they are wide.
 BATCH_ROWS = 1 << 16
@@ -36,8 +49,9 @@ class ParquetFiles(TableFiles):
         for source in self.inputs:
             file = self._open(source)
             tables.append(
-                self._finished(
-                    source, self._checked(source, lambda f=file: f.read(columns=self.columns))
+                self._checked(
+                    source,
+                    lambda f=file, s=source: self._finished(s, f.read(columns=self.columns)),
                 )
             )
         table = pa.concat_tables(tables)
@@ -52,21 +66,23 @@ class ParquetFiles(TableFiles):
 
         for source in self.inputs:
             file = self._open(source)
-            metadata = file.metadata
-            size = sum(
-                metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
-            )
-            rows = chunk_bytes * max(metadata.num_rows, 1) // max(size, 1)
+            n_rows, size = self._checked(source, lambda f=file: _extent(f.metadata))
+            rows = max(1, min(chunk_bytes * max(n_rows, 1) // max(size, 1), BATCH_ROWS))
             seen = 0
-            batches = file.iter_batches(max(1, min(rows, BATCH_ROWS)), columns=self.columns)
+            batches = self._checked(
+                source, lambda f=file, n=rows: f.iter_batches(n, columns=self.columns)
+            )
             while True:
                 batch = self._checked(source, lambda b=batches: next(b, None))
                 if batch is None:
                     break
-                table = self._finished(source, pa.Table.from_batches([batch]))
+                table = self._checked(
+                    source,
+                    lambda b=batch, s=source: self._finished(s, pa.Table.from_batches([b])),
+                )
                 self.report.rows += table.num_rows
                 seen += table.num_rows
-                self.tell_progress((source.size or 0) * seen // metadata.num_rows)
+                self.tell_progress((source.size or 0) * seen // max(n_rows, 1))
                 yield table
 
     def _open(self, source: Input) -> Any:
@@ -80,7 +96,7 @@ class ParquetFiles(TableFiles):
                 place = pa.PythonFile(self._checked(source, lambda: copied(opened)), "r")
             compression = opened.compression
         file = self._checked(source, lambda: parquet.ParquetFile(place))
-        schema = file.schema_arrow
+        schema = self._checked(source, lambda: _readable_schema(file))
         if not self.report.sources:
             self.columns, self.label = chosen_columns(
                 schema.names, self.options.columns, self.target, source.name
@@ -108,6 +124,7 @@ class ParquetFiles(TableFiles):
 
     def _finished(self, source: Input, table: pa.Table) -> pa.Table:
         table = table.select(self.columns).replace_schema_metadata()
+        table.validate(full=True)  # text that is not UTF-8, codes outside a dictionary
         table = with_given_types(table, source.name, self.options)
         count_nulls(table, self.report)
         return table
@@ -118,8 +135,24 @@ class ParquetFiles(TableFiles):
 
         try:
             return step()
-        except (pa.ArrowException, OSError) as error:
+        except TableError:
+            raise
+        except (*_DAMAGE, pa.ArrowException) as error:
+            told = (str(error).splitlines() or [type(error).__name__])[0]
             raise TableError(
-                f"{source.name}: not readable as Parquet ({str(error).splitlines()[0]}). The file "
-                "may be cut off: get or write it again."
+                f"{source.name}: not readable as Parquet ({told}). The file may be cut off or "
+                "damaged: get or write it again."
             ) from None
+
+
+def _extent(metadata: Any) -> tuple[int, int]:
+    """Return the rows of a file, and its bytes without compression."""
+    groups = range(metadata.num_row_groups)
+    return metadata.num_rows, sum(metadata.row_group(i).total_byte_size for i in groups)
+
+
+def _readable_schema(file: Any) -> pa.Schema:
+    """Return the schema of a file, each name of which is valid text."""
+    schema: pa.Schema = file.schema_arrow
+    list(schema.names)
+    return schema

@@ -168,7 +168,7 @@ class SvmlightReader(LineReader):
         self._check_edge()
         (values, indices, indptr), width, labels, qid = self._parser.take(most)
         labels = tuple(labels) if isinstance(labels, list) else labels
-        return SparseBatch(Rows(values, width, indices, indptr), labels, qid)
+        return SparseBatch(Rows(values, max(width, 0), indices, indptr), labels, qid)
 
     @property
     def index_base(self) -> int:
