@@ -12,6 +12,7 @@ from separable.cli.target import Finding, Target, in_all_rows, refuse_empty
 from separable.cli.truth import class_labels
 from separable.data.class_limits import MANY_CLASSES, most_classes
 from separable.data.columns import Categories, as_columns
+from separable.data.labels import text_array
 from separable.data.split import stratified_split
 from separable.data.table import TableError, is_number
 from separable.model.words import shown
@@ -69,7 +70,7 @@ class Classes(Target):
                 f"number. Correct it, or leave out --number {name}: the classes are then texts."
             )
         _refuse_quantity(levels, codes, what, sure=sure)
-        labels = np.array(levels, dtype=np.str_)
+        labels: NDArray[Any] = text_array(levels)
         if kind != "category" and odd is None:
             labels = labels.astype(np.int64)
         target = cls._of(labels, codes)
@@ -107,7 +108,7 @@ class Classes(Target):
                     f"{where}: the target column {name!r} holds {levels[odd]!r} in data row "
                     f"{row + 1}, where the training rows have whole numbers. Use the same labels."
                 )
-            labels = np.array(levels, dtype=np.str_).astype(np.int64)
+            labels = text_array(levels).astype(np.int64)
         found = self._of(labels, codes)
         refuse_empty(f"{where}: the target column {name!r}", len(found.values))
         return found
@@ -146,9 +147,19 @@ class Classes(Target):
         )
 
 
+def whole_numbers_as_text(table: pa.Table, name: str) -> pa.Table:
+    """Return a column, whole numbers as their digits, which a float64 might not hold."""
+    import pyarrow as pa
+
+    column = table.column(name)
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.string())
+    return pa.table({name: column})
+
+
 def _levels(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """Return the texts of the target column and the place of each row's among them."""
-    column = as_columns(table)[name]
+    column = as_columns(whole_numbers_as_text(table, name))[name]
     texts = column if isinstance(column, Categories) else column.as_categories()
     return texts.levels, texts.codes
 

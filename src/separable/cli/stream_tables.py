@@ -15,6 +15,7 @@ from separable.cli.stream_rows import RowStream, Targets
 from separable.cli.stream_target import settled_target, target_of
 from separable.cli.talk import step
 from separable.data.columns import Categories, as_columns
+from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
 
 if TYPE_CHECKING:
@@ -187,6 +188,6 @@ def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(column, Categories):
         counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
         met = np.flatnonzero(counts)
-        return np.array(column.levels, dtype=np.str_)[met], counts[met]
+        return text_array(column.levels)[met], counts[met]
     values = column.values[~np.isnan(column.values)]
     return np.unique(values, return_counts=True)

@@ -131,7 +131,7 @@ def as_columns(data: Any) -> Columns:
         return data
     if isinstance(data, Mapping):
         return _columns_from_dict(data)
-    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray, memoryview)):
         return _columns_from_records(data)
     if hasattr(data, "__arrow_c_stream__"):
         return _columns_from_stream(data)

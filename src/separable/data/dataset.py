@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import floats, mask, nulls
+from separable.data.arrow_arrays import floats, is_text, mask, nulls
+from separable.data.labels import label_array, text_array, whole_array
 from separable.data.report import ReadingReport
 from separable.data.table import TableError, list_names, require_columns
 
@@ -155,7 +156,7 @@ def split_target(table: pa.Table, target: Any, label: str | None, report: Readin
 
 def given_target(target: Any, n_rows: int) -> NDArray[Any]:
     """Return a target that came as an array of its own."""
-    values = np.asarray(target)
+    values = label_array(target)
     if values.shape != (n_rows,):
         raise TableError(
             f"The target has shape {values.shape}, but the data has {n_rows} rows. Give one value "
@@ -182,9 +183,18 @@ def target_values(column: Any, name: str) -> NDArray[Any]:
     if types.is_timestamp(kind) or types.is_date(kind):
         unit = "ns" if getattr(kind, "unit", "us") == "ns" else "us"
         return np.asarray(column.cast(f"timestamp[{unit}]").cast("int64")).astype(f"M8[{unit}]")
+    if types.is_dictionary(kind) and not is_text(kind.value_type):
+        return target_values(column.cast(kind.value_type), name)
+    if types.is_integer(kind):
+        return whole_array(column.to_pylist())
     values = as_columns({name: column})[name]
     if isinstance(values, Categories):
-        return np.array(values.levels or ("",), dtype=np.str_)[values.codes]
+        return text_array(values.levels or ("",))[values.codes]
+    if types.is_decimal(kind) and len(np.unique(values.values)) < len(column.unique()):
+        raise TableError(
+            f"The target {name!r} has decimal numbers that differ by less than float64 can hold. "
+            "Round them, or make them text."
+        )
     return whole_numbers(values.values)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,8 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
 
     if is_scipy_sparse(data):
         return as_rows(data)
+    if isinstance(data, memoryview) and data.ndim > 1:
+        data = np.asarray(data)
     if isinstance(data, np.ndarray):
         return _from_array(data)
     if isinstance(data, pa.RecordBatch):
@@ -43,7 +46,7 @@ def table_or_rows(data: Any) -> pa.Table | Rows:
     if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):
         data = data.fetch_arrow_table()  # a DuckDB relation of before 1.2
     if isinstance(data, Mapping) or (
-        isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+        isinstance(data, Sequence) and not isinstance(data, (str, bytes, bytearray, memoryview))
     ):
         return _from_columns(data)
     if not hasattr(data, "__arrow_c_stream__"):
@@ -96,6 +99,10 @@ def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
         return raw
     kind = getattr(getattr(raw, "dtype", None), "kind", None)
     present = [value for value in raw if value is not None] if kind in (None, "O") else []
+    if kind in ("i", "u") or (present and set(map(type, present)) == {int}):
+        whole = _large_whole_numbers(raw, present)
+        if whole is not None:
+            return whole
     if kind in ("b", "M") or (present and _all_plain(present)):
         return pa.array(raw)  # booleans and dates keep their type
     column = columns[name]
@@ -103,6 +110,26 @@ def _arrow_column(columns: Any, name: str, raw: Any) -> Any:
         codes: Any = pa.array(column.codes, mask=column.codes < 0)
         return pa.DictionaryArray.from_arrays(codes, strings(column.levels))
     return number_array(column.values)
+
+
+def _large_whole_numbers(raw: Any, present: list[int]) -> Any:
+    """Return whole numbers that float64 cannot hold as they are; None for smaller ones."""
+    import pyarrow as pa
+
+    if isinstance(raw, np.ndarray) and raw.dtype.kind in "iu":
+        large = len(raw) and max(int(raw.max()), -int(raw.min())) > 2**53
+        return pa.array(raw) if large else None
+    low, high = min(present), max(present)
+    if max(high, -low) <= 2**53:
+        return None
+    if low < -(2**63) or high >= 2**64 or (low < 0 and high >= 2**63):
+        fits = max(high, -low) < 10**76
+        return pa.array(list(map(_decimal, raw)), pa.decimal256(76)) if fits else None
+    return pa.array(list(raw), pa.uint64() if high >= 2**63 else pa.int64())
+
+
+def _decimal(value: int | None) -> Decimal | None:
+    return None if value is None else Decimal(value)
 
 
 def _all_plain(values: list[Any]) -> bool:

@@ -184,6 +184,8 @@ class JsonlFiles(TableFiles):
         texts = strings([_text(value) for value in values if value is not None])
         if given is not None:
             return ColumnPlan(given, arrow_type(given, texts), "given", True)
+        if kinds == {"number"} and any(map(_is_long, values)):
+            return ColumnPlan("category", pa.string(), "whole numbers of more digits than float64")
         if kinds <= {"number"}:
             why = "every value is a number" if kinds else "no value there"
             return ColumnPlan("number", pa.float64(), why)
@@ -217,6 +219,8 @@ class JsonlFiles(TableFiles):
             )
         except (pa.ArrowInvalid, OverflowError):
             return self._line_by_line(name, data, line, retype=retype)
+        if self._has_long_numbers(table):
+            return self._line_by_line(name, data, line, retype=retype)
         late = [n for n in table.column_names if n not in self.names]
         if late:
             self._late(name, late, data, line, retype=retype)
@@ -224,6 +228,18 @@ class JsonlFiles(TableFiles):
             return self._line_by_line(name, data, line, retype=retype)
         columns = [self._finished(name, n, table.column(n), line) for n in self.columns]
         return pa.Table.from_arrays(columns, names=self.columns)
+
+    def _has_long_numbers(self, table: pa.Table) -> bool:
+        """Whether numbers are so large that float64 may not hold the digits of whole ones."""
+        from pyarrow import compute
+
+        for name, plan in self.plans.items():
+            if plan.type == "number" and not plan.given:
+                found = compute.min_max(table.column(name))
+                low, high = found["min"].as_py(), found["max"].as_py()
+                if low is not None and max(high, -low) >= 2**53:
+                    return True
+        return False
 
     def _all_dates(self, table: pa.Table) -> bool:
         """Whether the texts of every column of dates are dates."""
@@ -278,7 +294,9 @@ class JsonlFiles(TableFiles):
 
     # --- the slower way ---
 
-    def _decoded(self, name: str, line: int, text: bytes, *, tell: bool) -> dict[str, Any] | None:
+    def _decoded(
+        self, name: str, line: int, text: bytes, *, tell: bool, check_keys: bool = False
+    ) -> dict[str, Any] | None:
         """Return the object of a line; None for an empty one or one that is skipped."""
         import msgspec
 
@@ -288,10 +306,15 @@ class JsonlFiles(TableFiles):
         try:
             text.decode()
             record = msgspec.json.decode(text)
+            twice = _key_twice(text) if check_keys else None
+            if twice is not None:
+                raise _KeyTwiceError(f"the key {twice!r} stands twice in the object")
             problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
         except UnicodeDecodeError as error:
             problem = f"byte 0x{text[error.start]:02x} is not valid UTF-8"
             column = error.start + 1
+        except _KeyTwiceError as error:
+            problem = str(error)
         except (msgspec.DecodeError, RecursionError) as error:
             problem = f"not JSON ({error})"
             column = _byte_named(problem)
@@ -336,7 +359,7 @@ class JsonlFiles(TableFiles):
 
         records, lines = [], []
         for at, text in enumerate(data.split(b"\n"), start=line):
-            record = self._decoded(name, at, text, tell=True)
+            record = self._decoded(name, at, text, tell=True, check_keys=True)
             if record is not None:
                 records.append(record)
                 lines.append(at)
@@ -377,6 +400,8 @@ def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
 
 def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bool:
     kinds: dict[str, tuple[type, ...]] = {"number": (int, float), "boolean": (bool,)}
+    if plan.type == "number" and not plan.given and _is_long(value):
+        return True
     if plan.type == "category" or value is None or type(value) in kinds.get(plan.type, ()):
         return False
     if isinstance(value, str) and (plan.given or plan.type == "date"):
@@ -392,6 +417,33 @@ def _with_nulls(texts: list[str | None]) -> Any:
     there = np.array([text is not None for text in texts], dtype=bool)
     array = strings([text or "" for text in texts])
     return compute.if_else(mask(there), array, pa.nulls(1, pa.string())[0])
+
+
+class _KeyTwiceError(Exception):
+    """An object with a key that stands in it twice."""
+
+
+def _key_twice(text: bytes) -> str | None:
+    """Return a key that an object has twice; those of nested objects do not matter."""
+    import json
+
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> None:
+        pairs[:] = found  # the outermost object is the last
+
+    json.loads(text, object_pairs_hook=keep)
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a value is a whole number with more digits than a float64 is sure to hold."""
+    return type(value) is int and abs(value) > 2**53
 
 
 def _text(value: Any) -> str:

@@ -357,8 +357,9 @@ def _records(X: Any) -> list[Any]:
         )
     if hasattr(X, "keys") and not hasattr(X, "iloc"):  # a pandas series of dicts is many rows
         return [X]
-    if isinstance(X, (str, bytes)):
-        raise TypeError(f"Expected rows that are dicts, got a text: {X!r:.80}.")
+    if isinstance(X, (str, bytes, memoryview)):
+        what = "memory" if isinstance(X, memoryview) else "text"
+        raise TypeError(f"Expected rows that are dicts, got a {what}: {X!r:.80}.")
     return X if type(X) is list else list(X)
 
 

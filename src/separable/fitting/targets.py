@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from separable.data.labels import label_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +96,7 @@ def _plain_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(_exact(y), warn=True)
     if labels.dtype.kind == "f":
         _refuse(~np.isfinite(labels), labels, "Input y contains NaN or infinity")
     elif labels.dtype.kind == "O":
@@ -106,10 +109,23 @@ def _plain_labels(y: Any) -> NDArray[Any]:
                 "Input y mixes text and other values, which have no common order. Convert it to "
                 "one type first, for example with y.astype(str)."
             )
-        if kinds == {True}:
-            labels = labels.astype(str)
+        if any(isinstance(v, Decimal) for v in labels.tolist()):
+            raise ValueError(
+                "Input y holds decimal.Decimal values, which are no labels. Convert them first, "
+                "for example with y.astype(str), or y.astype(float)."
+            )
     check_classification_targets(labels)
     return labels
+
+
+def _exact(y: Any) -> Any:
+    """Return labels as an array that has lost nothing; what is no list of them as it is."""
+    plain = isinstance(y, np.ndarray) and y.dtype.kind != "O"
+    if plain or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+        return y
+    if hasattr(y, "tocsr") or isinstance(y, Mapping):
+        return y
+    return label_array(y)
 
 
 def _refuse(bad: NDArray[np.bool_], y: NDArray[Any], what: str) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.data.columns import Columns, Numbers, as_columns
 from separable.data.dataset import whole_numbers
 from separable.data.dates import Booleans, TypedColumns, typed_column
+from separable.data.labels import label_array
 from separable.data.table import TableError, require_columns
 from separable.features.category_column import categories_of
 from separable.features.number_column import numbers_of
@@ -211,6 +212,9 @@ def column_of_classes(columns: Columns, name: str) -> NDArray[Any]:
     if isinstance(column, Numbers):
         values = numbers_of(name, column)
         _refuse_missing(name, np.isnan(values))
+        if np.abs(values).max(initial=0) >= 2**53:  # float64 may not hold its digits
+            exact = label_array(columns.raw(name))
+            return exact if exact.dtype.kind in "iu" else whole_numbers(values)
         return whole_numbers(values)
     categories = categories_of(column)
     _refuse_missing(name, categories.codes < 0)

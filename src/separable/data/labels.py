@@ -1,0 +1,110 @@
+"""Labels as NumPy arrays that hold them exactly, or an error that says which cannot be held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["label_array", "text_array", "whole_array"]
+
+
+def label_array(values: Any) -> NDArray[Any]:
+    """Return labels as an array of bool, int64, uint64, float64, str or, where unclear, object.
+
+    Parameters
+    ----------
+    values : array-like
+        NumPy arrays of any type but object are returned as they are.
+
+    Raises
+    ------
+    TableError
+        Where NumPy would make two labels one: whole numbers that float64 or 64 bits cannot hold,
+        texts that end in NUL.
+
+    Examples
+    --------
+    >>> label_array([2**53, 2**53 + 1])
+    array([9007199254740992, 9007199254740993])
+    """
+    array = _objects(values)
+    if array.dtype.kind != "O":
+        return array
+    flat = array.reshape(-1).tolist()
+    kinds = set(map(type, flat))
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return text_array(flat).reshape(array.shape)
+    if kinds and kinds <= {bool, np.bool_}:
+        return array.astype(np.bool_)
+    numbers = all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds)
+    if not kinds or not numbers:
+        return array
+    if any(issubclass(kind, (float, np.floating)) for kind in kinds):
+        return _floats(flat).reshape(array.shape)
+    return whole_array([int(value) for value in flat]).reshape(array.shape)
+
+
+def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
+    """Return texts as an array of str; refuse one that such an array would change."""
+    bad = next((text for text in texts if text.endswith("\0")), None)
+    if bad is not None:
+        raise TableError(
+            f"The label {bad!r} ends in a NUL character, which NumPy drops. Rename it."
+        )
+    return np.array(texts, dtype=np.str_)
+
+
+def whole_array(numbers: Sequence[int]) -> NDArray[Any]:
+    """Return whole numbers as int64, or as uint64 where they need it."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    if low >= -(2**63) and high < 2**63:
+        return np.array(numbers, dtype=np.int64)
+    if low >= 0 and high < 2**64:
+        return np.array(numbers, dtype=np.uint64)
+    raise TableError(
+        f"The labels are whole numbers from {low} to {high}, which 64 bits cannot hold. Write them "
+        "as text, for example with str."
+    )
+
+
+def _floats(numbers: list[Any]) -> NDArray[np.float64]:
+    out = np.array(numbers, dtype=np.float64)
+    large = np.flatnonzero(np.abs(out) >= 2**53).tolist()
+    bad = next(
+        (
+            place
+            for place in large
+            if isinstance(numbers[place], (int, np.integer))
+            and int(out[place]) != int(numbers[place])
+        ),
+        None,
+    )
+    if bad is not None:
+        raise TableError(
+            f"The labels are decimal numbers and {numbers[bad]} (row {bad}), which float64 cannot "
+            "hold. Make all of them whole numbers, or text."
+        )
+    return out
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    """Return an array that has lost nothing: of objects where NumPy might change a value."""
+    if isinstance(values, np.ndarray):
+        return values
+    if isinstance(getattr(values, "dtype", None), np.dtype) and hasattr(values, "to_numpy"):
+        array: NDArray[Any] = values.to_numpy()
+        return array
+    if getattr(values, "ndim", 1) == 1:
+        for name in ("to_pylist", "to_list", "tolist"):
+            if hasattr(values, name):
+                values = getattr(values, name)()
+                break
+    return np.array(values, dtype=object)
