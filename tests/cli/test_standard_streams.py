@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -123,3 +124,49 @@ def test_ctrl_c_in_native_code(tmp_path):
     assert (running.returncode, out) == (130, b"")
     assert b"Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["xor.csv"]
+
+
+HOSTILE = "a\x1b[2J\x1b]0;x\x07\x9b1m\u202e"
+
+
+@pytest.fixture(scope="module")
+def hostile_model(tmp_path_factory) -> Path:
+    """A model whose labels are control sequences, and its rows, of JSON lines."""
+    folder: Path = tmp_path_factory.mktemp("hostile")
+    rows = ({"x": i % 2 + i / 100, "y": HOSTILE if i % 2 else "b"} for i in range(40))
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [*PROGRAM, "train", "rows.jsonl", "--target", "y", "--model", "lda", "-o", "m.st"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--keep", "y"], ["--explain", "1"]])
+def test_control_sequences_do_not_reach_a_terminal(hostile_model, flags):
+    command = [*PROGRAM, "predict", "m.st", "rows.jsonl", *flags]
+    exact = subprocess.run(command, cwd=hostile_model, check=True, capture_output=True).stdout
+    assert HOSTILE.encode() in exact or "\\u001b" in exact.decode()
+    ours, theirs = os.openpty()
+    with subprocess.Popen(command, cwd=hostile_model, stdout=theirs) as running:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(ours, 1 << 16)
+            except OSError:  # the other end was closed
+                break
+            if not piece:
+                break
+            seen += piece
+    os.close(ours)
+    assert running.returncode == 0
+    text = seen.decode().replace("\r\n", "\n")
+    assert not [char for char in text if not char.isprintable() and char not in "\n\t"]
+    assert text.count("\n") == exact.count(b"\n")
+    assert "[2J" in text
+
+
+def test_control_sequences_in_messages(separable):
+    result = separable("check", "\x1b[2J.csv")
+    assert result.code == 1
+    assert "\x1b" not in result.err
+    assert "\\x1b[2J.csv" in result.err

@@ -17,6 +17,7 @@ from separable import __version__
 from separable.cli.help import Examples
 from separable.cli.options import DEBUG
 from separable.cli.standard_streams import close_output, colour, flush_output, warnings_in_one_line
+from separable.cli.talk import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,11 +156,11 @@ def _told_error(error: BaseException, *, debug: bool) -> int:
 
         traceback.print_exception(error)
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
-        click.echo(f"Error: {_one_line(error)}", err=True)
+        click.echo(printable(f"Error: {_one_line(error)}"), err=True)
     else:
         again = "Report it with what stands above." if debug else "Run it again with --debug."
         what = f"{type(error).__name__}: {_one_line(error)}".removesuffix(".")
-        click.echo(f"Error: this is a bug of separable ({what}). {again}", err=True)
+        click.echo(printable(f"Error: this is a bug of separable ({what}). {again}"), err=True)
     return BAD
 
 

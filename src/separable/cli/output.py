@@ -60,13 +60,21 @@ def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
         if sys.stdout is None:
             raise OSError("Standard output is closed. Open it, or name a file with -o.")
         sys.stdout.flush()
+        seen = sys.stdout.isatty()
         for part in [data] if isinstance(data, bytes) else data:
-            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.write(_for_terminal(part) if seen else part)
             sys.stdout.buffer.flush()  # whoever reads it sees each part at once
         return
     from separable.model.atomic import write_atomically
 
     write_atomically(path, data)
+
+
+def _for_terminal(part: bytes) -> bytes:
+    """Return data as a terminal may see it: without control sequences."""
+    from separable.cli.talk import printable
+
+    return printable(part.decode("utf-8", "backslashreplace")).encode()
 
 
 def check_output(output: str, **inputs: str) -> None:

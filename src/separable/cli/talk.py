@@ -6,6 +6,7 @@ errors are always told.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 
     from separable.data.progress import Progress
 
-__all__ = ["VERBOSITY", "Step", "detail", "note", "say", "step", "verbosity", "warn"]
+__all__ = ["VERBOSITY", "Step", "detail", "note", "printable", "say", "step", "verbosity", "warn"]
 
 #: Where the context of a command keeps how much is told: -1 with -q, 0, 1 with -v.
 VERBOSITY = "separable.verbosity"
+
+#: What is not plain text of one byte a character.
+_NOT_ASCII = re.compile(r"[^\n\t -~]")
 
 #: Seconds after which a step is worth a line, and between two updates of that line.
 PATIENCE = 0.3
@@ -34,10 +38,27 @@ def verbosity() -> int:
     return 0 if context is None else int(context.meta.get(VERBOSITY, 0))
 
 
+def printable(text: str) -> str:
+    r"""Return text that a terminal shows and does not obey: control characters are written out.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return _NOT_ASCII.sub(
+        lambda found: found[0] if found[0].isprintable() else _escaped(found[0]), text
+    )
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape", "backslashreplace").decode()
+
+
 def say(text: str) -> None:
     """Tell the user something, unless ``-q`` was given."""
     if verbosity() >= 0:
-        click.echo(text, err=True)
+        click.echo(printable(text), err=True)
 
 
 def note(text: str) -> None:
@@ -48,12 +69,12 @@ def note(text: str) -> None:
 def detail(text: str) -> None:
     """Tell what only ``-v`` asks for."""
     if verbosity() > 0:
-        click.echo(text, err=True)
+        click.echo(printable(text), err=True)
 
 
 def warn(text: str) -> None:
     """Tell what may be wrong, always."""
-    click.echo(f"Warning: {text}", err=True)
+    click.echo(printable(f"Warning: {text}"), err=True)
 
 
 class Step:
@@ -97,6 +118,7 @@ class Step:
     def _write(self, text: str) -> None:
         if not text and not self._width:
             return
+        text = printable(text)
         sys.stderr.write("\r" + text.ljust(self._width) + "\r" * (not text))
         sys.stderr.flush()
         self._width = len(text)
