@@ -8,7 +8,10 @@ from sklearn.naive_bayes import ComplementNB as Peer
 
 from separable import ComplementNB
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # priors of complement naive Bayes
+]
 
 
 def test_by_hand():

@@ -20,7 +20,10 @@ from tests.moments.nb_problems import (
 )
 from tests.reference import naive_bayes as reference
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # priors of complement naive Bayes
+]
 
 LEARNERS = {
     "multinomial": (MultinomialNB, peers.MultinomialNB, {}),

@@ -13,7 +13,10 @@ from separable import SGDClassifier, SGDRegressor
 from separable.online.sgd_base import LOSSES
 from tests.online.problems import FORMATS
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
+]
 
 REGRESSION = [name for name, traits in LOSSES.items() if not traits.classes_only]
 TWICE = {"max_iter": 2, "tol": None}

@@ -12,6 +12,7 @@ from separable.online.sgd_base import LOSSES
 pytestmark = [
     pytest.mark.native,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
 ]
 
 N = 400

@@ -12,7 +12,11 @@ from separable.online.sgd_base import LOSSES
 from tests.online.problems import FORMATS
 from tests.reference.adaptive_sgd import adaptive_sgd
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
+    pytest.mark.filterwarnings("ignore:.* may have learned little"),  # random scales
+]
 
 REGRESSION = [name for name, traits in LOSSES.items() if not traits.classes_only]
 #: Their implicit step ends on the kink. Whether a row that stands there, presented again at once,

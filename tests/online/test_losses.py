@@ -11,7 +11,10 @@ from separable._core import native
 from separable.online.sgd_base import LOSSES
 from tests.reference.sgd import SLOPES, VALUES
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
+]
 EPSILON = 0.3
 
 each_loss = pytest.mark.parametrize("name", LOSSES)

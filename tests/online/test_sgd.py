@@ -23,6 +23,7 @@ from tests.reference.sgd import SLOPES, VALUES, sgd
 pytestmark = [
     pytest.mark.native,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
 ]
 
 REGRESSION = [name for name, traits in LOSSES.items() if not traits.classes_only]

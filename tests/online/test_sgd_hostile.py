@@ -10,7 +10,10 @@ import pytest
 from separable import SGDClassifier, SGDRegressor
 from separable.model.linear_model import TrainingState
 
-pytestmark = pytest.mark.native
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
+]
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 6))

@@ -78,6 +78,18 @@ def test_whole_weights_are_repetitions_in_place(cls, rule, problem, data):
     assert seen == repeated.evidence_["mistakes"]
 
 
+def test_in_a_shuffled_epoch_a_weight_is_not_copies_of_the_row():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
+    weight = rng.integers(1, 4, 30)
+    copies = np.repeat(np.arange(30), weight)
+    for shuffle in (False, True):
+        learner = AveragedPerceptron(shuffle=shuffle, max_iter=3)
+        weighted = learner.fit(X, y, sample_weight=weight).coef_.copy()
+        repeated = learner.fit(X[copies], y[copies]).coef_
+        assert np.allclose(weighted, repeated, rtol=1e-9) == (not shuffle)
+
+
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize(("cls", "rule"), LEARNERS)
 def test_weight_zero_is_absent(cls, rule, shuffle):

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import separable
@@ -60,7 +61,7 @@ def test_formats_and_types_equal_reference(form, dtype, tolerance):
     X[np.abs(X) < 0.5] = 0
     X = X.astype(dtype)
     w, b, errors = reference.widrow_hoff(X.astype(float), y, 5, 0.01)
-    ours = WidrowHoff(shuffle=False, max_iter=5, tol=None).fit(FORMATS[form](X), y)
+    ours = WidrowHoff(eta0=0.01, shuffle=False, max_iter=5, tol=None).fit(FORMATS[form](X), y)
     np.testing.assert_allclose(params(ours), np.append(w, b), rtol=0, atol=tolerance)
     np.testing.assert_allclose(ours.evidence_["mean_squared_error"], errors, rtol=tolerance)
     assert ours.model_.state.tensors["w"].dtype == dtype
@@ -110,6 +111,75 @@ def test_tol_ends_a_fit_and_the_limit_warns():
         assert not WidrowHoff(max_iter=4).fit(X, y).evidence_["converged"]
     with pytest.warns(ConvergenceWarning, match=r"3 epochs \(max_work=800\)"):
         WidrowHoff(max_work=800).fit(X, y)
+
+
+# ------------------------------------------------------------------ the step that follows the rows
+
+
+def widrow_hoff_auto(X, y, epochs, fit_intercept=True):
+    """The rule with eta = 1 / (4 max |x|^2) over the rows met so far, one row at a time."""
+    Z = np.hstack([X, np.ones((len(X), 1))]) if fit_intercept else X
+    w, longest = np.zeros(Z.shape[1]), 0.0
+    for _ in range(epochs):
+        for z, target in zip(Z, y, strict=True):
+            longest = max(longest, z @ z)
+            w = w - (w @ z - target) * z / (4 * longest) if longest else w
+    return w
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_auto_equals_its_rule(form, fit_intercept):
+    X, y = make_problem(3, noise=1)
+    X[:5] = 0  # nothing to divide by yet
+    X[30:] *= 100
+    learner = WidrowHoff(shuffle=False, max_iter=3, tol=None, fit_intercept=fit_intercept)
+    w = widrow_hoff_auto(X, y, 3, fit_intercept)
+    found = params(learner.fit(FORMATS[form](X), y))
+    np.testing.assert_allclose(found if fit_intercept else found[:-1], w, rtol=1e-9, atol=1e-12)
+    Z = X if not fit_intercept else np.hstack([X, np.ones((len(X), 1))])
+    assert learner.evidence_["eta"] == pytest.approx(1 / (4 * np.square(Z).sum(axis=1).max()))
+    assert learner.evidence_["eta"] == pytest.approx(learner.evidence_["largest_safe_eta"] / 8)
+
+
+@pytest.mark.parametrize("cut", [1, 3, 7, 40])
+def test_auto_has_the_same_bits_however_a_stream_is_cut(cut, tmp_path):
+    X, y = make_problem(4, noise=1)
+    X *= np.exp(np.random.default_rng(0).normal(size=(len(X), 1)) * 3)
+    whole = WidrowHoff(shuffle=False, max_iter=1).fit(X, y)
+    stream = WidrowHoff()
+    for start in range(0, len(X), cut):
+        stream.partial_fit(X[start : start + cut], y[start : start + cut])
+        stream.model_.save(tmp_path / "m.safetensors", include_state=True)
+        stream = WidrowHoff.from_model(separable.load(tmp_path / "m.safetensors"))
+    np.testing.assert_array_equal(params(stream), params(whole))
+    assert stream.eta0 == "auto"
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1.0, 1e3, 1e8, 1e150])
+@pytest.mark.parametrize("weight", [None, 3.5])
+def test_the_default_step_never_diverges(scale, weight):
+    X, y = make_problem(5, noise=1)
+    weights = None if weight is None else np.full(len(X), weight)
+    learner = WidrowHoff(fit_intercept=False).fit(scale * X, y, sample_weight=weights)
+    unscaled = WidrowHoff(fit_intercept=False).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(learner.predict(scale * X), unscaled.predict(X), rtol=1e-6)
+    assert learner.score(scale * X, y) > 0.5
+
+
+@pytest.mark.parametrize("load", [load_diabetes, load_breast_cancer, load_wine, load_iris])
+def test_the_default_step_is_safe_for_ordinary_columns(load):
+    X, y = load(return_X_y=True, **({"scaled": False} if load is load_diabetes else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert WidrowHoff().fit(X, y).score(X, y) > 0
+    assert WidrowHoff().partial_fit(X, y).evidence_["rows_seen"] == len(X)
+
+
+@pytest.mark.parametrize("size", [1e160, 1.7e308, 1e-170, 5e-324])
+def test_rows_without_a_square_are_refused(size):
+    with pytest.raises(ValueError, match=r"largest \|x\| is .* Scale the columns"):
+        WidrowHoff(fit_intercept=False).fit([[size], [size]], [1.0, 2.0])
 
 
 # ------------------------------------------------------------------ weights
@@ -250,7 +320,7 @@ def test_rows_of_zeros_allow_any_step():
 )
 def test_overflow(X, y):
     learner = WidrowHoff(shuffle=False)
-    with pytest.raises(ValueError, match=r"overflowed to infinity.*largest \|y\|.*Scale"):
+    with pytest.raises(ValueError, match=r"(overflowed to infinity.*largest \|y\||square).*Scale"):
         learner.fit(X, y)
     assert not hasattr(learner, "coef_")
 
@@ -311,7 +381,7 @@ def test_fit_then_partial_fit_continues():
 
 def test_a_failed_chunk_leaves_the_stream_as_it_was():
     X, y = make_problem(6)
-    stream, other = (WidrowHoff().partial_fit(X, y) for _ in range(2))
+    stream, other = (WidrowHoff(eta0=0.01).partial_fit(X, y) for _ in range(2))
     long_rows = np.full((30, 6), 100.0)
     with pytest.raises(ValueError, match="too large"):
         stream.partial_fit(long_rows, np.ones(30))
@@ -324,7 +394,7 @@ def test_a_failed_chunk_leaves_the_stream_as_it_was():
     stream.partial_fit(X, y), other.partial_fit(X, y)
     np.testing.assert_array_equal(params(stream), params(other))
     stream.set_params(eta0=1e-5).partial_fit(long_rows, np.ones(30))  # the remedy
-    first = WidrowHoff()
+    first = WidrowHoff(eta0=0.01)
     with pytest.raises(ValueError, match="too large"):
         first.partial_fit(long_rows, np.ones(30))
     assert not hasattr(first, "coef_")
@@ -332,9 +402,9 @@ def test_a_failed_chunk_leaves_the_stream_as_it_was():
 
 def test_starts():
     X, y = make_problem(7, noise=0.1)
-    once = WidrowHoff(shuffle=False, max_iter=6, tol=None).fit(X, y)
-    half = WidrowHoff(shuffle=False, max_iter=3, tol=None, warm_start=True).fit(X, y)
-    given_start = WidrowHoff(shuffle=False, max_iter=3, tol=None).fit(
+    once = WidrowHoff(eta0=0.01, shuffle=False, max_iter=6, tol=None).fit(X, y)
+    half = WidrowHoff(eta0=0.01, shuffle=False, max_iter=3, tol=None, warm_start=True).fit(X, y)
+    given_start = WidrowHoff(eta0=0.01, shuffle=False, max_iter=3, tol=None).fit(
         X, y, coef_init=half.coef_, intercept_init=half.intercept_
     )
     np.testing.assert_array_equal(params(once), params(half.fit(X, y)))
@@ -373,7 +443,8 @@ def test_bad_targets(y, message):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("eta0", 0, "a finite float > 0"),
+        ("eta0", 0, "'auto' or a finite float > 0"),
+        ("eta0", "fast", "'auto' or a finite float > 0"),
         ("tol", -1e-3, "None or a finite float >= 0"),
         ("max_iter", 0, "an int >= 1"),
         ("max_work", 0, "a float > 0"),

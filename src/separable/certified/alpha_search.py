@@ -26,6 +26,7 @@ from separable.certified.searched import (
 from separable.fitting.answers import answers_of
 from separable.fitting.choice import warn_of_edge
 from separable.fitting.indexing import take
+from separable.fitting.ineffective import Ineffective
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.splits import CV, read_splits
 from separable.model.parameters import RANDOM_STATE, SHARE, Requirement, one_of
@@ -70,6 +71,15 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         "random_state": RANDOM_STATE,
         **{name: each for name, each in NET_REQUIREMENTS.items() if name != "warm_start"},
     }
+
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (
+        Ineffective(
+            "eps",
+            lambda learner: not isinstance(learner.alphas, Integral),
+            "where alphas are given one by one",
+            "Give a number of alphas, or leave eps at its default.",
+        ),
+    )
 
     # ------------------------------------------------------------------ what a learner says
 

@@ -17,6 +17,7 @@ from separable.data.rows import (
     is_scipy_sparse,
     largest_magnitude,
 )
+from separable.fitting.ineffective import Ineffective, warn_of_ineffective
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import Requirement, check_parameters
 
@@ -37,6 +38,7 @@ class LinearEstimator(BaseEstimator):
     """A learner that ends in a ``LinearModel``."""
 
     _requirements: ClassVar[dict[str, Requirement]]
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = ()
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -121,6 +123,7 @@ class LinearEstimator(BaseEstimator):
         """Check the parameters of a fit, which are then those learned with."""
         self._checked: list[Any] | None = None
         check_parameters(self, self._requirements)
+        warn_of_ineffective(self, self._ineffective)
 
     @classmethod
     def _with_parameters_of(cls, model: Model) -> Self:

@@ -182,7 +182,10 @@ def weigh_rows(
         weight = weight * _class_factors(class_weight, y, counted)
     if not (weight <= MOST_WEIGHT).all():
         row = int(np.argmax(weight))
-        raise ValueError(f"The weight of row {row} is {weight[row]:g}; at most 2^53 is possible.")
+        raise ValueError(
+            f"The weight of row {row} is {weight[row]:g}; at most 2^53 is possible. "
+            "Divide all weights by a constant."
+        )
     rows = np.flatnonzero(weight > 0)
     every = len(rows) == len(y)
     if every and (weight == 1).all():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.fitting.ineffective import Ineffective
 from separable.model.parameters import BOOL
 from separable.moments.naive_bayes import Joint, NaiveBayes
 from separable.moments.naive_bayes_left_out import Doubtful, NonZeros, Without
@@ -63,6 +64,15 @@ class ComplementNB(NaiveBayes):
         **NaiveBayes._base_requirements,
         "norm": BOOL,
     }
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = tuple(
+        Ineffective(
+            name,
+            lambda learner: True,  # noqa: ARG005
+            "on predictions of two classes and more, in which the prior plays no part",
+            "Leave it at its default; class_log_prior_ shows it.",
+        )
+        for name in ("fit_prior", "class_prior")
+    )
 
     def __init__(
         self,

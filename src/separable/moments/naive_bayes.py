@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.rows import as_rows
+from separable.fitting.ineffective import Ineffective
 from separable.fitting.targets import check_labels, find_classes, weigh_rows
 from separable.model.parameters import BOOL, NOT_NEGATIVE
 from separable.moments.class_counts import ClassCounts
@@ -62,6 +63,15 @@ class NaiveBayes(BayesClassifier[ClassCounts]):
     _lost_beside: ClassVar[float | None] = float(np.finfo(np.float64).eps)
 
     alpha: float
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (
+        Ineffective(
+            "fit_prior",
+            lambda learner: learner.class_prior is not None,
+            "where class_prior is given",
+            "Give one of the two.",
+        ),
+    )
+
     fit_prior: bool
     class_prior: Any
 

@@ -161,8 +161,9 @@ class AdaptiveState(DescentState):
         unit = 1 / np.abs(columns[waiting, INVERSE])
         deviation = np.sqrt(columns[waiting, SQUARES] / columns[waiting, COUNT])
         rate, eta = np.zeros_like(sums), self._eta(self.steps.eta0)
-        np.divide(eta * rows, deviation * unit * np.sqrt(sums), out=rate, where=sums > 0)
-        keep = 1 / (1 + self.steps.l2 * rate / unit)
+        with np.errstate(over="ignore", invalid="ignore"):  # a model checks that it is finite
+            np.divide(eta * rows, deviation * unit * np.sqrt(sums), out=rate, where=sums > 0)
+            keep = 1 / (1 + self.steps.l2 * rate / unit)
         kept = keep * w[:, waiting]
         if "q" in self.layout:
             left = keep * arrays["due"][:n_models, waiting] + self.steps.l1 * rate

@@ -100,6 +100,7 @@ class BatchPerceptron(PerceptronBase):
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOL,
     }
+    _ineffective: ClassVar = ()  # there is nothing to shuffle
     multi_class = "ovr"
 
     def __init__(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.fitting.estimator import LinearEstimator
+from separable.fitting.ineffective import Ineffective, warn_of_ineffective
 from separable.model.linear_model import LinearModel
 from separable.model.parameters import ParameterError, check_parameters
 
@@ -23,16 +24,27 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineEstimator"]
 
+UNSHUFFLED = Ineffective(
+    "random_state",
+    lambda learner: not learner.shuffle and not getattr(learner, "early_stopping", False),
+    "with shuffle=False: rows are taken in the given order",
+    "Use shuffle=True, or leave random_state at its default.",
+)
+
 
 class OnlineEstimator(LinearEstimator):
     """A learner that sees one row at a time and can go on from where it stopped."""
 
-    eta0: float
+    eta0: Any
     fit_intercept: bool
     random_state: Any
 
     n_iter_: int
     _state: OnlineState
+
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (UNSHUFFLED,)
+    #: Streams know no epochs, so only what bears on a single step is said there.
+    _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = ()
 
     # ------------------------------------------------------------------ what a learner says
 
@@ -45,6 +57,14 @@ class OnlineEstimator(LinearEstimator):
     ) -> OnlineState:
         """Return the state before the first row."""
         raise NotImplementedError
+
+    def _ignores_scale(self) -> bool:
+        """Return whether the sizes of columns do not matter."""
+        return False
+
+    def _ignores_shift(self) -> bool:
+        """Return whether the means of columns do not matter."""
+        return False
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
         """Return the evidence of a stream."""
@@ -128,6 +148,7 @@ class OnlineEstimator(LinearEstimator):
         if now == getattr(self, "_checked", None):
             return
         check_parameters(self, self._requirements)
+        warn_of_ineffective(self, self._ineffective_in_streams)
         if state is not None:
             self._check_continuation(state)
             self._check_eta(state.dtype)
@@ -176,7 +197,7 @@ class OnlineEstimator(LinearEstimator):
     def _plain_parameters(self) -> dict[str, Any]:
         parameters = super()._plain_parameters()
         for name in {"eta0", "max_work"} & parameters.keys():
-            if parameters[name] is not None:
+            if not isinstance(parameters[name], str | None):
                 parameters[name] = float(parameters[name])
         return parameters
 

@@ -32,6 +32,7 @@ from separable.online.evidence import (
     measure_margins,
     unconverged_message,
 )
+from separable.online.poor_fit import warn_of_poor_fit
 from separable.online.runs import Lesson, Rule, Run, run_epochs
 from separable.online.state import AVERAGED, WEIGHTS, OnlineState
 
@@ -101,7 +102,7 @@ class PerceptronBase(OnlineClassifier):
         self
         """
         lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        rule = self._fit_rule(state, lesson.rows)
+        rule, given = self._fit_rule(state, lesson.rows), lesson
         if rule.shuffle:
             lesson = lesson.shuffled(rule.seed, rule.max_epochs)
         run = self._run(state, lesson, rule)
@@ -118,7 +119,10 @@ class PerceptronBase(OnlineClassifier):
             looked_at = state.astype(DOUBLE) if run.converged else state
             model = self._with_margins(model, looked_at, lesson, run, bounded=bounded)
             self._warn_of_mistakes(model, lesson.n_counted)
-        return self._keep(X, state, model, len(run.mistakes))
+        self._keep(X, state, model, len(run.mistakes))
+        if self._averaged:  # others say when they made mistakes to the end
+            warn_of_poor_fit(self, model, given, state.labels[given.target])
+        return self
 
     # ------------------------------------------------------------------ steps
 

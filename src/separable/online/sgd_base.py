@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from separable._core import native
 from separable.data.rows import column_names
 from separable.data.split import random_split, stratified_split
+from separable.fitting.ineffective import Ineffective
 from separable.fitting.targets import RowWeights
 from separable.model.parameters import (
     AVERAGE,
@@ -31,7 +32,8 @@ from separable.model.parameters import (
 )
 from separable.online.adaptive_state import AdaptiveState
 from separable.online.descent import DescentState, Order, Steps, run_descent
-from separable.online.estimator import OnlineEstimator
+from separable.online.estimator import UNSHUFFLED, OnlineEstimator
+from separable.online.poor_fit import warn_of_poor_fit
 from separable.online.runs import Lesson, refuse_overflow
 from separable.online.sgd_epochs import Epochs, HeldOut
 from separable.online.sgd_state import SgdState
@@ -56,6 +58,55 @@ class LossTraits(NamedTuple):
 LOSSES = {name: LossTraits(*traits) for name, *traits in native.losses()}
 #: The step where none is given, by schedule.
 DEFAULT_ETA = {"adaptive": 0.15, "constant": 0.01, "invscaling": 0.01, "optimal": 1.0}
+#: The level of a penalty where none is given; also in the steps of "optimal".
+DEFAULT_ALPHA = 1e-4
+#: Losses with a parameter.
+WITH_EPSILON = ("huber", "epsilon_insensitive")
+#: Options without an effect in a stream, which has no epochs.
+IN_STREAMS = (
+    Ineffective(
+        "alpha",
+        lambda learner: (
+            learner.penalty is None
+            and learner.alpha not in (0, DEFAULT_ALPHA)
+            and learner.learning_rate != "optimal"
+        ),
+        "with penalty=None",
+        "Leave penalty at 'auto', which is 'l2' where alpha is given, or name a penalty.",
+    ),
+    Ineffective(
+        "l1_ratio",
+        lambda learner: learner.penalty != "elasticnet",
+        "without penalty='elasticnet'",
+        "Use penalty='elasticnet'.",
+    ),
+    Ineffective(
+        "epsilon",
+        lambda learner: learner.loss not in WITH_EPSILON,
+        "but with loss='huber' and loss='epsilon_insensitive'",
+        "Choose one of these losses, or leave epsilon at its default.",
+    ),
+    Ineffective(
+        "power_t",
+        lambda learner: learner.learning_rate != "invscaling",
+        "without learning_rate='invscaling'",
+        "Use learning_rate='invscaling'.",
+    ),
+)
+IN_EPOCHS = (
+    Ineffective(
+        "validation_fraction",
+        lambda learner: not learner.early_stopping,
+        "with early_stopping=False",
+        "Use early_stopping=True.",
+    ),
+    Ineffective(
+        "n_iter_no_change",
+        lambda learner: learner.tol is None and not learner.early_stopping,
+        "with tol=None: all epochs of max_iter are made",
+        "Give a tol, or use early_stopping=True.",
+    ),
+)
 #: Values below it, and more, leave float32 far from its limits.
 MOST_COMMON = 1e12
 #: Weights are presentations, which take their time.
@@ -66,8 +117,8 @@ class SGDBase(OnlineEstimator):
     """Stochastic gradient descent. See ``SGDClassifier`` and ``SGDRegressor``."""
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        "penalty": one_of_or_none("l2", "l1", "elasticnet"),
-        "alpha": NOT_NEGATIVE,
+        "penalty": one_of_or_none("auto", "l2", "l1", "elasticnet"),
+        "alpha": TOLERANCE,
         "l1_ratio": UNIT_INTERVAL,
         "fit_intercept": BOOL,
         "max_iter": COUNT,
@@ -84,17 +135,19 @@ class SGDBase(OnlineEstimator):
         "warm_start": BOOL,
         "average": AVERAGE,
     }
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (*IN_STREAMS, *IN_EPOCHS, UNSHUFFLED)
+    _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = IN_STREAMS
 
     loss: str
     penalty: str | None
-    alpha: float
+    alpha: float | None
     l1_ratio: float
     max_iter: int
     tol: float | None
     shuffle: bool
     epsilon: float
     learning_rate: str
-    eta0: float | None  # type: ignore[assignment]
+    eta0: float | None
     power_t: float
     early_stopping: bool
     validation_fraction: float
@@ -115,7 +168,7 @@ class SGDBase(OnlineEstimator):
         counted, held = answers.counted, None
         if self.early_stopping:
             counted, held = self._hold_out(rows, answers, seed)
-        lesson = Lesson.of(rows, answers.target, counted)
+        given = lesson = Lesson.of(rows, answers.target, counted)
         if self.shuffle:
             lesson = lesson.shuffled(seed, self.max_iter)
         run = Epochs(self, state, lesson, steps, seed, held)
@@ -129,14 +182,23 @@ class SGDBase(OnlineEstimator):
             state, column_names(X), run.evidence() | self._describe_stream(state)
         )
         self.n_iter_ = len(run.losses)
+        if not run.warning():
+            y = answers.target if answers.classes is None else answers.classes[answers.target]
+            warn_of_poor_fit(self, self._model, given, y)
         return self
+
+    def _ignores_scale(self) -> bool:
+        return self.learning_rate == "adaptive" and self._penalty() is None
+
+    def _ignores_shift(self) -> bool:
+        return self._ignores_scale() and self.fit_intercept
 
     def _foresee(
         self, state: OnlineState, rows: Rows, largest: float, steps: float
     ) -> tuple[bool, float | None]:
         # Adaptive steps are in units of columns that follow their values, so no score of values
         # like these overflows. Otherwise a single presentation is refused before it is learned.
-        single = steps == 1 and state.n_blocks == 1 and self.penalty in (None, "l2")
+        single = steps == 1 and state.n_blocks == 1 and self._penalty() in (None, "l2")
         common = largest < MOST_COMMON and (single or self.learning_rate == "adaptive")
         return common and state.is_short(rows.values.size * steps), None
 
@@ -184,10 +246,11 @@ class SGDBase(OnlineEstimator):
 
     def _steps(self) -> Steps:
         """Return what is descended and how, from the parameters."""
-        l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(self.penalty or "", 0.0)
-        strength = 0.0 if self.penalty is None else float(self.alpha)
+        kind = self._penalty()
+        l1_share = {"l1": 1.0, "elasticnet": float(self.l1_ratio)}.get(kind or "", 0.0)
+        level = 0.0 if kind is None else self._level()
         averages = bool(self.average)
-        if averages and l1_share * strength > 0:
+        if averages and l1_share * level > 0:
             raise ParameterError(
                 f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
                 "penalty: a mean of sparse weights is not sparse. Got "
@@ -203,31 +266,42 @@ class SGDBase(OnlineEstimator):
         return Steps(
             loss=self.loss,
             epsilon=float(self.epsilon),
-            l1=l1_share * strength,
-            l2=(1 - l1_share) * strength,
+            l1=l1_share * level,
+            l2=(1 - l1_share) * level,
             schedule=schedule,
             eta0=DEFAULT_ETA[schedule] if self.eta0 is None else float(self.eta0),
             power=float(self.power_t),
-            alpha=float(self.alpha),
+            alpha=self._level(),
             t0=self._optimal_start() if schedule == "optimal" else 1.0,
             fit_intercept=bool(self.fit_intercept),
             mean_from=max(0.0, float(self.average) - 1) if averages else None,
         )
 
+    def _penalty(self) -> str | None:
+        """Return the kind of penalty; "auto" is l2 where a level was given, else none."""
+        if self.penalty == "auto":
+            return None if self.alpha is None else "l2"
+        return self.penalty
+
+    def _level(self) -> float:
+        """Return alpha, or its default."""
+        return DEFAULT_ALPHA if self.alpha is None else float(self.alpha)
+
     def _optimal_start(self) -> float:
         """Return t_0 of the schedule "optimal": its first step is as long as a typical weight."""
-        if self.alpha == 0:
+        alpha = self._level()
+        if alpha == 0:
             raise ParameterError(
                 f"The 'alpha' parameter of {type(self).__name__} must be > 0 with "
                 "learning_rate='optimal', whose steps are 1 / (alpha (t0 + t)). Got 0 instead. Use "
                 "learning_rate='adaptive'."
             )
-        typical = self.alpha**-0.25
+        typical = alpha**-0.25
         slope = np.empty(1)
         native.write_loss(
             self.loss, self.epsilon, np.array([-typical]), np.ones(1), slope=True, out=slope
         )
-        return float(max(1.0, abs(slope[0])) / (typical * self.alpha))
+        return float(max(1.0, abs(slope[0])) / (typical * alpha))
 
     def _check_eta(self, dtype: np.dtype[Any]) -> None:
         if self.eta0 is not None:

@@ -48,13 +48,14 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         "hinge" (linear SVM), "log_loss" (logistic regression), "perceptron", "squared_hinge",
         "sigmoid_mse", which is (t - sigma(s))^2 for t = 0, 1 and not convex: only a local optimum
         can be hoped for; or, on y = -1, +1, "squared_error", "huber", "epsilon_insensitive".
-    penalty : {"l2", "l1", "elasticnet"} or None, default None
-        None by default, unlike scikit-learn's: a penalty speaks of weights in the units of the
-        columns, so it needs scaled columns.
-    alpha : float, default 1e-4
-        The strength of the penalty; also in the steps of ``learning_rate="optimal"``.
+    penalty : {"auto", "l2", "l1", "elasticnet"} or None, default "auto"
+        "auto" is "l2" where ``alpha`` is given, else no penalty, unlike scikit-learn's default: a
+        penalty compares weights in the units of their columns, so it needs scaled columns.
+    alpha : float or None, default None
+        The level of the penalty, 1e-4 if a penalty is named without it; also in the steps of
+        ``learning_rate="optimal"``.
     l1_ratio : float, default 0.15
-        The share of l1 in "elasticnet".
+        The fraction of l1 in "elasticnet".
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
@@ -125,8 +126,8 @@ class SGDClassifier(SGDBase, OnlineClassifier):
         self,
         loss: str = "hinge",
         *,
-        penalty: str | None = None,
-        alpha: float = 1e-4,
+        penalty: str | None = "auto",
+        alpha: float | None = None,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,

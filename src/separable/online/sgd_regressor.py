@@ -24,13 +24,14 @@ class SGDRegressor(SGDBase, OnlineRegressor):
     ----------
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default "squared_error"
         (s - y)^2 / 2; the same with straight lines beyond ``epsilon``; max(0, |s - y| - epsilon).
-    penalty : {"l2", "l1", "elasticnet"} or None, default None
-        None by default, unlike scikit-learn's: a penalty speaks of weights in the units of the
-        columns, so it needs scaled columns.
-    alpha : float, default 1e-4
-        The strength of the penalty; also in the steps of ``learning_rate="optimal"``.
+    penalty : {"auto", "l2", "l1", "elasticnet"} or None, default "auto"
+        "auto" is "l2" where ``alpha`` is given, else no penalty, unlike scikit-learn's default: a
+        penalty compares weights in the units of their columns, so it needs scaled columns.
+    alpha : float or None, default None
+        The level of the penalty, 1e-4 if a penalty is named without it; also in the steps of
+        ``learning_rate="optimal"``.
     l1_ratio : float, default 0.15
-        The share of l1 in "elasticnet".
+        The fraction of l1 in "elasticnet".
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
@@ -95,8 +96,8 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         self,
         loss: str = "squared_error",
         *,
-        penalty: str | None = None,
-        alpha: float = 1e-4,
+        penalty: str | None = "auto",
+        alpha: float | None = None,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -192,6 +193,13 @@ class VotedPerceptron(PerceptronBase):
         assert isinstance(state, VotedState)
         if given:
             state.start_here()
+        elif self.eta0 != 1 and not state.lanes["w"].any():
+            warnings.warn(
+                f"eta0={self.eta0!r} of {type(self).__name__} has no effect from a zero start: it "
+                "scales all voters alike. Give coef_init, or leave eta0 at its default.",
+                UserWarning,
+                stacklevel=4,
+            )
         return state
 
     def _weigh(

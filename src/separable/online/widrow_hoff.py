@@ -23,6 +23,7 @@ from separable.model.parameters import (
     Requirement,
 )
 from separable.model.scores import linear_scores
+from separable.online.poor_fit import warn_of_poor_fit
 from separable.online.regressor import OnlineRegressor
 from separable.online.runs import Lesson, Rule
 from separable.online.state import WEIGHTS, OnlineState
@@ -36,6 +37,15 @@ __all__ = ["WidrowHoff"]
 
 #: An error that grew so many times over that of the start, with too large a step, is divergence.
 GROWTH = 10.0
+#: eta0="auto" is this fraction of 1 / max |x|^2, which is half of the largest safe step.
+SAFETY = 0.25
+#: Rows that are shorter, without an intercept, would get a step that overflows.
+SMALLEST_NORM = 1e-300
+#: A step, or a rule for it.
+STEP = Requirement(
+    "'auto' or a finite float > 0",
+    lambda v: v == "auto" if isinstance(v, str) else POSITIVE.holds(v),
+)
 
 
 class WidrowHoff(OnlineRegressor):
@@ -48,15 +58,18 @@ class WidrowHoff(OnlineRegressor):
     start to the smallest; else they stay about the least squares answer, the nearer the smaller
     eta0 is.
 
-    Above that value the rule may still learn, or the error may grow without end. The latter is an
-    error that says what to do: weights that overflowed, or whose mean squared error in the last
+    eta0 = "auto" is a quarter of 1 / max |x|^2, the maximum being that of the rows met so far, so
+    it is safe for rows of any size, in a stream too. With an intercept it is |x|^2 + 1.
+
+    Above the safe value the rule may still learn, or the error may grow without end. The latter is
+    an error that says what to do: weights that overflowed, or whose mean squared error in the last
     epoch is more than ten times both that of the start and that of always answering 0, are not
     returned.
 
     Parameters
     ----------
-    eta0 : float, default 0.01
-        The learning rate.
+    eta0 : float or "auto", default "auto"
+        The learning rate; "auto": 1 / (4 max |x|^2) over the rows met so far.
     fit_intercept : bool, default True
         Whether to learn b.
     max_iter : int, default 1000
@@ -83,8 +96,9 @@ class WidrowHoff(OnlineRegressor):
         Epochs made.
     evidence_ : dict
         ``mean_squared_error`` (of each epoch, each row's error taken before its step; a stream is
-        one epoch), ``largest_safe_eta`` (None: any), ``rows_seen``; after ``fit`` also ``epochs``
-        and ``converged`` (stopped by ``tol``).
+        one epoch), ``largest_safe_eta`` (None: any), ``eta`` (the last step), ``rows_seen``;
+        after ``fit`` also ``epochs``, ``stopped_by`` ("tol", "max_iter" or "max_work") and
+        ``converged`` (stopped by "tol").
 
     Examples
     --------
@@ -95,7 +109,7 @@ class WidrowHoff(OnlineRegressor):
     """
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        "eta0": POSITIVE,
+        "eta0": STEP,
         "fit_intercept": BOOL,
         "max_iter": COUNT,
         "tol": TOLERANCE,
@@ -108,7 +122,7 @@ class WidrowHoff(OnlineRegressor):
     def __init__(
         self,
         *,
-        eta0: float = 0.01,
+        eta0: float | str = "auto",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-4,
@@ -160,12 +174,12 @@ class WidrowHoff(OnlineRegressor):
         lesson = Lesson.of(rows, y, self._weigh(y, sample_weight))
         self._check_eta(rows.values.dtype)
         state = self._start(rows, coef_init, intercept_init)
-        self._meet_rows(state, lesson)
         run = self._run_epochs(state, lesson)
         state.rows_seen += lesson.n_counted
         evidence = {
             "epochs": len(run.mean_squared_error),
             "converged": run.converged,
+            "stopped_by": "tol" if run.converged else self._limit(run),
             **self._describe_stream(state),
             "mean_squared_error": run.mean_squared_error,
         }
@@ -175,6 +189,7 @@ class WidrowHoff(OnlineRegressor):
         self._remember_columns(X)
         self._state, self._model = state, model
         self.n_iter_ = len(run.mean_squared_error)
+        warn_of_poor_fit(self, model, lesson, y)
         return self
 
     # ------------------------------------------------------------------ what the base asks for
@@ -190,14 +205,19 @@ class WidrowHoff(OnlineRegressor):
         state.clock = {"squared_error": 0.0, "zero_error": 0.0, "largest_norm": 0.0}
         return state
 
+    def _check_eta(self, dtype: np.dtype[Any]) -> None:
+        if self.eta0 != "auto":
+            super()._check_eta(dtype)
+
     def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
-        self._meet_rows(state, lesson)
         clock = state.clock
         before = native.SquaredErrors(
             clock["squared_error"], clock["zero_error"], weight=state.presented
         )
-        rule = Rule(float(self.eta0), bool(self.fit_intercept))
-        run = self._run(state, lesson, rule, math.inf, before)
+        rule = Rule(self._fixed_eta(), bool(self.fit_intercept))
+        met = clock["largest_norm"]
+        self._meet_rows(state, lesson)
+        run = self._run(state, lesson, rule, math.inf, before, met)
         self._refuse_growth(run, state, run.last.zero_sum / run.last.weight)
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
@@ -206,6 +226,7 @@ class WidrowHoff(OnlineRegressor):
         return {
             "mean_squared_error": [error],
             "largest_safe_eta": safe if math.isfinite(safe) else None,
+            "eta": (self._fixed_eta() or SAFETY * safe / 2) if math.isfinite(safe) else None,
             "rows_seen": state.rows_seen,
         }
 
@@ -221,9 +242,22 @@ class WidrowHoff(OnlineRegressor):
         state.take_start("b", "intercept_init", intercept_init, (1,))
         return state
 
+    def _fixed_eta(self) -> float:
+        """Return the step, or 0 where it follows from the rows."""
+        eta = self._as_learned("eta0")
+        return 0.0 if eta == "auto" else float(eta)
+
     def _meet_rows(self, state: OnlineState, lesson: Lesson) -> None:
         """Note the largest |x|^2, in the space (1, x) with an intercept."""
         largest = lesson.core.largest_squared_norm(lesson.present) + bool(self.fit_intercept)
+        if not math.isfinite(largest) or (self.eta0 == "auto" and largest < SMALLEST_NORM):
+            size = np.abs(lesson.rows.values).max(initial=0)
+            if size > 0:
+                raise ValueError(
+                    f"The largest |x| is {size:.3g}, and its square, by which the step is chosen, "
+                    "is not a number that float64 holds. Scale the columns, for example with "
+                    "sklearn.preprocessing.StandardScaler or separable.TableEncoder."
+                )
         state.clock["largest_norm"] = max(state.clock["largest_norm"], largest)
 
     def _safe_eta(self, state: OnlineState) -> float:
@@ -234,13 +268,15 @@ class WidrowHoff(OnlineRegressor):
     def _run_epochs(self, state: OnlineState, lesson: Lesson) -> native.WidrowHoffRun:
         """Make the epochs of ``fit``. With too large a step only a small error ends them early."""
         start = most = math.inf
-        if self.eta0 > self._safe_eta(state):
+        met = state.clock["largest_norm"]
+        self._meet_rows(state, lesson)
+        if self._fixed_eta() > self._safe_eta(state):
             start = most = _start_error(state, lesson)
         epochs = max(1, int(min(self.max_iter, self.max_work / max(1, lesson.rows.values.size))))
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
-        rule = Rule(float(self.eta0), bool(self.fit_intercept), epochs, bool(self.shuffle), seed)
+        rule = Rule(self._fixed_eta(), bool(self.fit_intercept), epochs, bool(self.shuffle), seed)
         learned = lesson.shuffled(seed, epochs) if rule.shuffle else lesson
-        run = self._run(state, learned, rule, most, native.SquaredErrors())
+        run = self._run(state, learned, rule, most, native.SquaredErrors(), met)
         self._refuse_growth(run, state, start)
         return run
 
@@ -251,8 +287,9 @@ class WidrowHoff(OnlineRegressor):
         rule: Rule,
         most_error: float,
         before: native.SquaredErrors,
+        largest_norm: float,
     ) -> native.WidrowHoffRun:
-        """Train the state in place."""
+        """Train the state in place; ``largest_norm`` is that of the rows before these."""
         run = native.widrow_hoff(
             lesson.core,
             state.native_weights(),
@@ -267,6 +304,8 @@ class WidrowHoff(OnlineRegressor):
             tol=-1.0 if self.tol is None else float(self.tol),
             most_error=most_error,
             before=before,
+            safety=0.0 if rule.eta else SAFETY,
+            largest_norm=largest_norm,
         )
         if run.overflow_row >= 0 or not all(np.isfinite(a).all() for a in state.lanes.values()):
             self._refuse_overflow(state, lesson)
@@ -282,11 +321,11 @@ class WidrowHoff(OnlineRegressor):
     ) -> None:
         """Refuse weights that a too large step made much worse than no learning at all."""
         error = run.mean_squared_error[-1]
-        if self.eta0 > self._safe_eta(state) and error > GROWTH * start_error:
+        if self._fixed_eta() > self._safe_eta(state) and error > GROWTH * start_error:
             self._refuse_eta(state, f"grew from {start_error:.3g} to {error:.3g}")
 
     def _refuse_overflow(self, state: OnlineState, lesson: Lesson) -> None:
-        if self.eta0 > self._safe_eta(state) > 0:
+        if self._fixed_eta() > self._safe_eta(state) > 0:
             self._refuse_eta(state, "grew until it overflowed")
         raise ValueError(
             f"Weights or errors overflowed to infinity while training in {state.dtype}: the "
@@ -300,15 +339,18 @@ class WidrowHoff(OnlineRegressor):
             f"The 'eta0' parameter of {type(self).__name__} is too large for these rows: with "
             f"eta0={self.eta0:g} the mean squared error {growth}. The largest safe value is "
             f"2 / max(|x|^2{space}) = {_rounded_down(self._safe_eta(state))}, below which no step "
-            "overshoots. Lower eta0 below it, or scale the columns, for example with "
-            "sklearn.preprocessing.StandardScaler or separable.TableEncoder."
+            "overshoots. Lower eta0 below it, take eta0='auto', or scale the columns, for example "
+            "with sklearn.preprocessing.StandardScaler or separable.TableEncoder."
         )
+
+    def _limit(self, run: native.WidrowHoffRun) -> str:
+        return "max_iter" if len(run.mean_squared_error) >= self.max_iter else "max_work"
 
     def _unconverged_message(self, run: native.WidrowHoffRun) -> str:
         before, last = run.mean_squared_error[-2:][0], run.mean_squared_error[-1]
         epochs = len(run.mean_squared_error)
-        at_limit = epochs >= self.max_iter
-        limit = f"max_iter={self.max_iter}" if at_limit else f"max_work={self.max_work:.3g}"
+        limits = {"max_iter": f"{self.max_iter}", "max_work": f"{self.max_work:.3g}"}
+        limit = f"{self._limit(run)}={limits[self._limit(run)]}"
         return (
             f"{type(self).__name__} stopped after {epochs} epochs ({limit}) while its mean squared "
             f"error still moved, from {before:.6g} to {last:.6g} in the last one; tol={self.tol:g} "

@@ -1,0 +1,255 @@
+"""Data from which online learners learn little, and the warning that names it.
+
+A step of an online learner is as long as its row. So a column far from 0, or one huge value, takes
+all steps for itself, and sample weights far below 1 leave no step at all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.online.estimator import OnlineEstimator
+    from separable.online.runs import Lesson
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["warn_of_poor_fit"]
+
+#: A mean so many deviations from 0 slows learning down; so does a value so many medians large.
+FAR, LARGE = 30.0, 1e6
+#: A value so many times the median of the others spoils its column whatever was learned; columns
+#: whose medians differ so much are learned at different speeds.
+HUGE = 1e8
+#: Beyond these, squares are not numbers that float64 holds well.
+SMALLEST, LARGEST = 1e-140, 1e140
+#: Weights below it shorten steps; below these, the steps are lost in the float type.
+LIGHT, LOST = 1e-2, {"float32": 1e-30, "float64": 1e-290}
+#: An error of at least this fraction of a constant's is a poor one; of data that is very odd, this.
+POOR, POOR_AT_LEAST = 0.6, 0.3
+#: Rows and values that are looked at; fewer rows show no deviation.
+SAMPLE_ROWS, SAMPLE_VALUES, LEAST_ROWS = 256, 200_000, 8
+REMEDY = (
+    "Scale the columns first, for example with sklearn.preprocessing.StandardScaler or "
+    "separable.TableEncoder."
+)
+
+
+class Oddity(NamedTuple):
+    """Something about the data that slows learning down.
+
+    ``poor`` is the error, as a fraction of a constant's, from which on it is worth a warning.
+    """
+
+    words: str
+    poor: float
+
+
+class Columns(NamedTuple):
+    """Of a sample of rows: each column's lower median of the |values| that are not 0, and more.
+
+    ``mean`` and ``deviation`` are 0 where a sparse column has zeros.
+    """
+
+    place: NDArray[Any]
+    median: Floats
+    mean: Floats
+    deviation: Floats
+
+
+def warn_of_poor_fit(learner: OnlineEstimator, model: Any, lesson: Lesson, y: NDArray[Any]) -> None:
+    """Warn where data is odd and the model therefore hardly better than a constant.
+
+    Parameters
+    ----------
+    learner : OnlineEstimator
+        Whose columns are known.
+    model : Model
+        What it learned.
+    lesson : Lesson
+        The rows.
+    y : ndarray
+        Their labels or numbers, as the caller gave them.
+    """
+    n_rows, n_features = lesson.rows.shape
+    present = np.arange(n_rows) if lesson.present is None else lesson.present
+    if len(present) < LEAST_ROWS or n_features == 0:
+        return
+    most = int(np.clip(SAMPLE_VALUES // n_features, LEAST_ROWS, SAMPLE_ROWS))
+    chosen = present[np.unique(np.linspace(0, len(present) - 1, most).astype(np.int64))]
+    sample = lesson.rows.take(chosen)
+    with np.errstate(all="ignore"):
+        oddities = [*_light(lesson), *_odd_numbers(model, lesson, y)]
+        oddities += _odd_columns(learner, lesson.rows, sample)
+        error = _relative_error(model, sample, y[chosen]) if oddities else 0.0
+    for oddity in oddities:
+        if error >= oddity.poor:
+            warnings.warn(
+                f"{type(learner).__name__} may have learned little: {oddity.words}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+            return
+
+
+def _light(lesson: Lesson) -> Iterator[Oddity]:
+    """Yield what is odd about sample weights that are all far below 1."""
+    weight = lesson.counted.weight
+    if weight is None or (largest := float(weight.max())) >= LIGHT:
+        return
+    yield Oddity(
+        f"the largest sample weight is {largest:.3g}, and a row of weight f takes f of a step. "
+        "Divide all weights by the largest.",
+        0.0 if largest < LOST[lesson.rows.values.dtype.name] else POOR_AT_LEAST,
+    )
+
+
+def _odd_numbers(model: Any, lesson: Lesson, y: NDArray[Any]) -> Iterator[Oddity]:
+    """Yield what is odd about numbers to predict."""
+    if model.classes is not None:
+        return
+    sizes = np.abs(y if lesson.present is None else y[lesson.present])
+    largest, median = sizes.max(), np.median(sizes)
+    if 0 < largest < SMALLEST or largest > LARGEST:
+        yield Oddity(
+            f"the numbers to predict go up to {largest:.3g}, whose square is not a number that "
+            "float64 holds. Divide y by a constant.",
+            0.0 if largest < SMALLEST else POOR_AT_LEAST,
+        )
+    if largest > HUGE * median > 0:
+        yield Oddity(
+            f"y has the value {y[np.argmax(np.abs(y))]:.3g}, and half of its values are up to "
+            f"{median:.3g} in size. Check that value, or drop its row.",
+            POOR,
+        )
+
+
+def _odd_columns(learner: OnlineEstimator, rows: Rows, sample: Rows) -> Iterator[Oddity]:
+    """Yield what is odd about columns: a huge value, unlike sizes, a mean far from 0."""
+    columns = _dense_columns(sample) if sample.indices is None else _sparse_columns(sample)
+    if len(columns.place) == 0:
+        return
+    name = [learner._name(int(column)) for column in columns.place[_extremes(columns)]]
+    found = _largest(rows, columns)
+    if found is not None:
+        column, value, median = found
+        yield Oddity(
+            f"{learner._name(column)} has the value {value:.3g}, and half of its values that are "
+            f"not 0 are up to {median:.3g} in size. Check that value, or drop its row. {REMEDY}",
+            0.0 if abs(value) > HUGE * median else POOR,
+        )
+    least, most = columns.median[_extremes(columns)]
+    if most > LARGEST or most < (SMALLEST if learner._ignores_scale() else 1 / LARGE):
+        yield Oddity(
+            f"values of {name[1]}, the largest column, are about {most:.3g}. {REMEDY}", POOR
+        )
+    if most > HUGE * least and not learner._ignores_scale():
+        yield Oddity(
+            f"values of {name[1]} are about {most:.3g}, and those of {name[0]} about {least:.3g}, "
+            f"so steps along the one hide the other. {REMEDY}",
+            POOR if most <= HUGE**2 * least else POOR_AT_LEAST,
+        )
+    if not learner._ignores_shift():
+        yield from _far_columns(learner, columns)
+
+
+def _extremes(columns: Columns) -> list[int]:
+    """Return the places of the columns with the smallest and the largest median."""
+    present = np.where(np.isfinite(columns.median), columns.median, -1.0)
+    return [int(np.argmin(columns.median)), int(np.argmax(present))]
+
+
+def _far_columns(learner: OnlineEstimator, columns: Columns) -> Iterator[Oddity]:
+    """Yield the column that is farthest from 0; a constant one is measured by the others."""
+    size = np.abs(columns.mean)
+    constant = columns.deviation <= 1e-12 * size
+    spread = np.where(constant, columns.deviation.max(), columns.deviation)
+    ratio = np.where(spread > 0, size / spread, 0.0)
+    worst = int(np.argmax(ratio))
+    if ratio[worst] > FAR:
+        yield Oddity(
+            f"{learner._name(int(columns.place[worst]))} lies about {columns.mean[worst]:.3g} and "
+            f"deviates by {columns.deviation[worst]:.3g} from it, so steps along it hide all "
+            f"others. {REMEDY}",
+            POOR,
+        )
+
+
+def _dense_columns(sample: Rows) -> Columns:
+    values = sample.values.astype(np.float64)
+    sizes = np.abs(values)
+    n_present = (sizes > 0).sum(axis=0)
+    sizes[sizes == 0] = np.inf
+    sizes.sort(axis=0)
+    median = sizes[np.maximum(n_present - 1, 0) // 2, np.arange(sample.n_features)]
+    unit = np.abs(values).max(axis=0)
+    unit[unit == 0] = 1.0
+    values /= unit
+    mean = values.mean(axis=0)
+    deviation = np.sqrt(np.square(values - mean).mean(axis=0))
+    return Columns(np.arange(sample.n_features), median, mean * unit, deviation * unit)
+
+
+def _sparse_columns(sample: Rows) -> Columns:
+    assert sample.indices is not None
+    order = np.lexsort((np.abs(sample.values), sample.indices))
+    values, column = sample.values[order].astype(np.float64), sample.indices[order]
+    values, column = values[values != 0], column[values != 0]
+    index, first, count = np.unique(column, return_index=True, return_counts=True)
+    if len(index) == 0:
+        return Columns(index, *np.zeros((3, 0)))
+    unit = np.abs(values[first + count - 1])
+    scaled = values / np.repeat(unit, count)
+    mean = np.add.reduceat(scaled, first) / count
+    squares = np.add.reduceat(np.square(scaled - np.repeat(mean, count)), first) / count
+    full = count == sample.n_rows
+    return Columns(
+        index,
+        np.abs(values[first + (count - 1) // 2]),
+        np.where(full, mean * unit, 0.0),
+        np.where(full, np.sqrt(squares) * unit, 0.0),
+    )
+
+
+def _largest(rows: Rows, columns: Columns) -> tuple[int, float, float] | None:
+    """Return column, value and median of the largest value beside its column's median."""
+    values = rows.values
+    if values.size == 0 or np.abs(values).max() <= LARGE * columns.median.min():
+        return None
+    median = np.full(rows.n_features, np.inf)
+    median[columns.place] = columns.median
+    if rows.indices is None:
+        sizes = np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64)
+        column = int(np.argmax(sizes / median))
+        at = int(np.argmax(np.abs(values[:, column])))
+        value = float(values[at, column])
+    else:
+        at = int(np.argmax(np.abs(values) / median[rows.indices]))
+        column, value = int(rows.indices[at]), float(values[at])
+    return (column, value, float(median[column])) if abs(value) > LARGE * median[column] else None
+
+
+def _relative_error(model: Any, sample: Rows, y: NDArray[Any]) -> float:
+    """Return the error on rows learned from as a fraction of that of the best constant."""
+    try:
+        predicted = model.predict(sample)
+    except ValueError:  # scores that overflow
+        return np.inf
+    with np.errstate(all="ignore"):
+        if model.classes is None:
+            unit = np.abs(y).max() or 1.0
+            y, predicted = y / unit, predicted / unit
+            error, constant = np.square(predicted - y).mean(), np.square(y - y.mean()).mean()
+        else:
+            error = (predicted != y).mean()
+            constant = 1 - np.unique(y, return_counts=True)[1].max() / len(y)
+        return float(error / constant) if constant > 0 else 0.0
