@@ -171,6 +171,26 @@ def test_parts_of_a_table_make_the_same_predictions(
     assert "('Lima' in data row 2, 'Quito' in data row 4)" in whole.err
 
 
+@pytest.mark.parametrize("part_rows", [1, 7])
+def test_parts_have_the_digits_of_the_whole(separable, monkeypatch, part_rows):
+    rng = np.random.default_rng(0)
+    table = {f"x{j}": rng.normal(size=30).tolist() for j in range(40)}
+    encoder = TableEncoder().fit(table)
+    weights, classes = rng.normal(size=(5, len(encoder.feature_names))), list("abcde")
+    model = LinearModel(weights, rng.normal(size=5), classes, "softmax", encoder=encoder)
+    model.save("m.safetensors")
+    lines = [
+        ",".join(table),
+        *(",".join(map(repr, row)) for row in zip(*table.values(), strict=True)),
+    ]
+    Path("d.csv").write_text("\n".join(lines) + "\n")
+    whole = separable("predict", "m.safetensors", "d.csv")
+    monkeypatch.setattr("separable.cli.model_rows.PART_ROWS", part_rows)
+    assert separable("predict", "m.safetensors", "d.csv").out == whole.out
+    scores = [float(row["score_c"]) for row in csv.DictReader(io.StringIO(whole.out))]
+    assert scores == model.decision_function(table)[:, 2].tolist()
+
+
 def test_an_error_in_a_later_part_names_the_row_of_the_file(separable, binary, monkeypatch):
     monkeypatch.setattr("separable.cli.model_rows.PART_ROWS", 2)
     Path("d.csv").write_text("x,city\n1,Rome\n3,Lima\n3,\n1,Quito\n1e999,Lima\n")

@@ -47,12 +47,12 @@ struct ScoreWeights {
 
 namespace scoring {
 
-inline constexpr std::int64_t kBlock = 4096;  // columns whose products are added without a break
-inline constexpr int kChains = 8;             // sums that run side by side
-inline constexpr int kQuad = 4;               // classes in a Quad
-inline constexpr std::int64_t kTile = 72;     // rows whose sums are kept while columns go by
-inline constexpr std::int64_t kPanelValues = 3072;  // weights in use at once: 24 KB of the L1 cache
-inline constexpr std::int64_t kFewRows = 4;         // fewer are not worth a copy of W
+inline constexpr std::int64_t kBlock = 4096;   // columns whose products are added without a break
+inline constexpr int kChains = 8;              // sums that run side by side
+inline constexpr int kQuad = 4;                // classes in a Quad
+inline constexpr std::int64_t kTile = 72;      // rows whose sums are kept while columns go by
+inline constexpr std::int64_t kStretch = 256;  // columns that go by at once, a divisor of kBlock
+inline constexpr std::int64_t kFewRows = 4;    // fewer are not worth a copy of W
 
 // Four numbers, as registers of the CPU level.
 typedef double Quad __attribute__((vector_size(32)));
@@ -107,12 +107,12 @@ class Panels {
         : n_features_(weights.n_features),
           n_quads((weights.n_classes + kQuad - 1) / kQuad),
           values_(static_cast<std::size_t>(n_quads * n_features_ * kQuad), 0.0) {
-        constexpr std::int64_t kStretch = 64;  // columns that are copied for all classes of a panel
-        for (std::int64_t first = 0; first < n_features_; first += kStretch)
+        constexpr std::int64_t kCopied = 64;  // columns copied for all classes of a panel
+        for (std::int64_t first = 0; first < n_features_; first += kCopied)
             for (std::int64_t k = 0; k < weights.n_classes; ++k) {
                 const double* from = weights.of(k);
                 double* to = values_.data() + (k / kQuad * n_features_ * kQuad) + k % kQuad;
-                const std::int64_t end = std::min(n_features_, first + kStretch);
+                const std::int64_t end = std::min(n_features_, first + kCopied);
                 for (std::int64_t j = first; j < end; ++j) to[j * kQuad] = from[j];
             }
     }
@@ -270,21 +270,19 @@ template <int R, int quads, class Value>
 void dense_in_panels(const Dense<Value>& rows, const Panels& panels, std::int64_t n_classes,
                      double* scores) {
     const std::int64_t d = rows.n_features, Q = panels.n_quads, wide = Q * kQuad;
-    std::int64_t width = 32;  // columns at once, a divisor of kBlock
-    while (2 * width * wide <= kPanelValues && width < kBlock) width *= 2;
-    Patch<Value, R> patch(std::min(width, d));
+    Patch<Value, R> patch(std::min(kStretch, d));
     LineVector<double> sum(static_cast<std::size_t>(kTile * wide)), total(sum.size());
     for (std::int64_t first = 0; first < rows.n_rows; first += kTile) {
         const std::int64_t n = std::min(kTile, rows.n_rows - first);
         std::fill(total.begin(), total.end(), 0.0);
         std::fill(sum.begin(), sum.end(), 0.0);  // 1
-        for (std::int64_t j = 0; j < d; j += width) {
-            const std::int64_t columns = std::min(width, d - j);
+        for (std::int64_t j = 0; j < d; j += kStretch) {
+            const std::int64_t columns = std::min(kStretch, d - j);
             for (std::int64_t i = 0; i < n; i += R) {
                 const int height = static_cast<int>(std::min<std::int64_t>(R, n - i));
                 const auto [x, stride] = patch(rows.row(first + i).x + j, d, height, columns);
-                for (std::int64_t q = 0; q < Q; q += quads) {
-                    const int side = static_cast<int>(std::min<std::int64_t>(quads, Q - q));
+                for (std::int64_t q = 0, side = 0; q < Q; q += side) {
+                    side = std::min<std::int64_t>(Q - q == 4 ? 2 : quads, Q - q);  // not 3 and 1
                     const double* w[3];
                     for (int p = 0; p < 3; ++p) w[p] = panels.at(std::min(q + p, Q - 1), j);
                     double* at = sum.data() + i * wide + q * kQuad;
