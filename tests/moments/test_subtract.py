@@ -174,6 +174,7 @@ def test_weights_that_columns_close_to_dependent_do_not_hold_are_refused():
     assert_equal_models(shrunk, Ridge(1.0).fit(X[100:], y[100:]))
 
 
+@pytest.mark.filterwarnings("ignore::separable.statistics.dominant_values.DominantValueWarning")
 @pytest.mark.parametrize("learner", [MultinomialNB, ComplementNB, BernoulliNB])
 def test_naive_bayes_of_counts_and_of_words_that_vanish(learner):
     rng = np.random.default_rng(3)
@@ -195,6 +196,7 @@ def test_naive_bayes_of_counts_and_of_words_that_vanish(learner):
             whole.subtract(part)
 
 
+@pytest.mark.filterwarnings("ignore::separable.statistics.dominant_values.DominantValueWarning")
 def test_a_large_number_does_not_hide_a_fraction():
     """2^52 + 0.3 is a whole number in float64; the values are not."""
     X = np.array([[2.0**52, 1.0], [0.3, 1.0], [1.0, 2.0]])
