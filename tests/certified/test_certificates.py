@@ -82,8 +82,10 @@ def test_certificates_are_true_bounds(seed):
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for place in ("solve.FEW", "solve.NOT_MANY", "solve.MOST_CORNERS", "problem.SMALL"):
         monkeypatch.setattr(f"separable.certified.{place}", 0)
+    for name in ("LARGE", "LARGE_SPARSE"):
+        monkeypatch.setattr(f"separable.certified.few_columns.{name}", 0)
     engine = check(seed, converges=False).learner.evidence_["engine"]
-    assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg"}
+    assert set(np.atleast_1d(engine)) <= {"descent", "newton-cg", "interior-point"}
 
 
 @pytest.mark.long

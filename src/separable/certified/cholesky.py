@@ -29,13 +29,15 @@ class Cholesky:
     def __init__(self, matrix: Floats) -> None:
         diagonal = np.diagonal(matrix)
         self._scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        scaled = matrix * self._scale
-        scaled *= self._scale[:, None]
+        scaled = np.empty_like(matrix, order="C")
         diagonal = np.where(diagonal > 0, 1.0, 0.0)
         ridge = 0.0
         while True:
+            np.multiply(matrix, self._scale, out=scaled)
+            scaled *= self._scale[:, None]
             np.fill_diagonal(scaled, diagonal + ridge)
-            self._factor, failed = dpotrf(scaled.T, lower=1)
+            # in place: copies of large matrices would cost as much as their factor
+            self._factor, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
             if failed == 0:
                 return
             if ridge > len(scaled):

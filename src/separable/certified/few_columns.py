@@ -19,6 +19,7 @@ from separable.certified.row_products import (
     row_products,
 )
 from separable.certified.row_space import RowSpace
+from separable.certified.solvers.kkt import KktRows, RowGram
 from separable.certified.unpenalised import judge_unpenalised
 from separable.certified.watch import Watch
 from separable.certified.working_rows import near_corners, part_of
@@ -37,6 +38,8 @@ __all__ = ["FewColumns"]
 
 #: One row of so many makes the first guess, where that leaves as many times as many as columns.
 SAMPLE, ENOUGH = 8, 20
+#: Rows or columns, whichever are fewer, that are too many to be written out as they are.
+LARGE, LARGE_SPARSE = 2000, 512
 #: The relative gap of the first guess.
 GUESS = 1e-3
 
@@ -59,9 +62,33 @@ class FewColumns:
         n, d = self._problem.rows.shape
         return RowSpace(self._problem) if n < d else row_products(self._problem)
 
+    @property
+    def _is_large(self) -> bool:
+        """Whether the interior point chooses in each step how it solves its equations."""
+        rows, fewer = self._problem.rows, min(self._problem.rows.shape)
+        if is_smooth(self._problem.loss) or self._problem.is_small or self._has_many_rows:
+            return False
+        return fewer > LARGE or (rows.is_sparse and fewer > LARGE_SPARSE)
+
+    @cached_property
+    def _gram(self) -> RowGram:
+        return RowGram(self._problem)
+
+    def _products(self) -> RowProducts:
+        """Return the rows as the engine of one lane sees them."""
+        problem = self._problem
+        if not self._is_large:
+            return self._rows
+        if problem.rows.is_sparse:
+            return KktRows(SparseProducts(problem), self._gram)
+        return KktRows(DenseProducts(problem, problem.blocks, None), self._gram)
+
     def prepare(self) -> None:
         """Make what all lanes share, before several threads ask for it."""
-        _ = self._rows
+        if self._is_large:
+            self._gram.prepare()
+        else:
+            _ = self._rows
 
     def solve(
         self,
@@ -105,7 +132,7 @@ class FewColumns:
     def _run(
         self, lane: Lane, watch: Watch, max_iter: int, start: Floats | None
     ) -> tuple[Judgement, int]:
-        problem, x = self._problem, self._rows
+        problem, x = self._problem, self._products()
         penalised = bool(np.isfinite(lane.strength))
         if start is None and penalised:
             start = self._guess(lane, max_iter)
@@ -141,11 +168,12 @@ class FewColumns:
     def _has_many_rows(self) -> bool:
         """Whether rows are many for their columns, and seen as they are: parts of them help."""
         n, d = self._problem.rows.shape
+        if self._problem.is_small or n < ENOUGH * SAMPLE * d:
+            return False
         x = self._rows
-        plain = isinstance(x, SparseProducts) or (
+        return isinstance(x, SparseProducts) or (
             isinstance(x, DenseProducts) and x.centre is None and not self._problem.rows.is_sparse
         )
-        return not self._problem.is_small and n >= ENOUGH * SAMPLE * d and plain
 
     def _objective(self, lane: Lane) -> Objective:
         """Return what Newton's method minimises; without a penalty c is the weight of a row."""

@@ -26,6 +26,7 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.cholesky import Bordered
 from separable.certified.losses import Insensitive
+from separable.certified.solvers.kkt import KktRows
 from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from separable.certified.losses import Loss
     from separable.certified.row_products import RowProducts
+    from separable.certified.solvers.kkt import Equations
     from separable.certified.watch import Watcher
 
     Floats = NDArray[np.float64]
@@ -213,7 +215,8 @@ def interior_point(
         w, b = w + length * step.w, b + length * step.b
         scores = rows.scores(w, b)
         z = (box.sign * now.a).sum(axis=0)
-        seen = _gap(loss, y, c, scores, z, w, (1 - length) * missing)
+        left = (1 - length) * missing if rows.is_exact else rows.along(z) + fixed.weights - w
+        seen = _gap(loss, y, c, scores, z, w, left)
         if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
@@ -238,10 +241,7 @@ class _System:
         self._rows, self._sign, self._now = rows, box.sign, now
         self._inverse = 1.0 / (now.s / now.a + now.t / now.room)
         curve = self._inverse.sum(axis=0)
-        products, mixed, self.along = rows.products(curve, z)
-        products[np.diag_indices(len(mixed))] += 1.0
-        total = float(curve.sum())
-        self._equations = Bordered(products, mixed, total, fit_intercept=fit_intercept)
+        self._equations, self.along = rows.equations(curve, z, fit_intercept=fit_intercept)
 
     def solve(
         self,
@@ -318,6 +318,7 @@ class _Used:
 
     def __init__(self, x: RowProducts, used: NDArray[np.bool_]) -> None:
         self._x, self._n = x, len(used)
+        self.is_exact = not isinstance(x, KktRows)
         self._all = bool(used.all())
         self.used: NDArray[np.intp] | slice = slice(None) if self._all else np.flatnonzero(used)
 
@@ -335,8 +336,15 @@ class _Used:
     def along(self, r: Floats) -> Floats:
         return self._x.along(self.full(r))
 
-    def products(self, c: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
-        return self._x.products(self.full(c), self.full(r))
+    def equations(self, c: Floats, r: Floats, *, fit_intercept: bool) -> tuple[Equations, Floats]:
+        """Return the equations of a step with curvatures c, and U'r."""
+        if isinstance(self._x, KktRows):
+            made = self._x.equations(self.full(c), fit_intercept=fit_intercept)
+            return made, self.along(r)
+        products, mixed, along = self._x.products(self.full(c), self.full(r))
+        products[np.diag_indices(len(mixed))] += 1.0
+        total = float(c.sum())
+        return Bordered(products, mixed, total, fit_intercept=fit_intercept), along
 
     def rows(self, chosen: NDArray[np.intp]) -> Floats:
         return self._x.rows(chosen if isinstance(self.used, slice) else self.used[chosen])

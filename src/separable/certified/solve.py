@@ -36,10 +36,13 @@ FEW = 512
 NOT_MANY = 2000
 #: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
 SINGLE = 1e-7
-#: The same for losses with corners, for which there is no other engine, counted in columns.
+#: Unknowns of the largest equations that an interior point solves.
 MOST_CORNERS = 4000
-#: Passes after which another engine takes over, if there is one; a slow one waits longer.
-TAKE_OVER, TAKE_OVER_LATE = 60, 600
+#: Passes after which another engine takes over; smooth losses and those with corners.
+TAKE_OVER = 60
+#: Passes in float64 before an interior point: this times the cube of its unknowns over the numbers
+#: of a pass, about a twentieth of its time, and at most so many.
+CHEAP, MOST_CHEAP = 4e-3, 600
 #: Weights with a larger relative gap are no start for another solver: it starts from 0.
 LOST = 0.5
 #: The relative gap asked for by default, with few columns and with many.
@@ -222,32 +225,76 @@ class Solver:
             self._passed,
             lanes,
             tol=self.tol,
-            max_iter=int(min(self._patience, most)),
+            max_iter=min(self._patience, most),
             seed=self.request.seed,
             start=start,
             on_pass=on_pass,
         )
-        engines = ["descent"] * len(lanes)
-        left = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if left and most > self._patience and not end.asked.is_set():
-            parts = [found.lane(k) for k in range(len(lanes))]
-            for k in left:
-                near = parts[k].certificates[0].relative_gap <= LOST
-                first = parts[k].weights[:, 0] if near else None
-                one, steps, engine = self._learn_alone(lanes[k], first, on_pass)
-                passes[k] += steps
-                if one.is_better_than(parts[k]):
-                    engines[k] = engine
-                parts[k] = better(parts[k], one)
-            found = Judgement.side_by_side(parts)
-        return Solved(block, found, passes, engines)
+        engines, parts = ["descent"] * len(lanes), [found.lane(k) for k in range(len(lanes))]
+        self._go_on_in_double(lanes, parts, passes, on_pass, end)
+        for k in self._unfinished(parts, end):
+            near = parts[k].certificates[0].relative_gap <= LOST
+            first = parts[k].weights[:, 0] if near else None
+            one, steps, engine = self._learn_alone(lanes[k], first, on_pass)
+            passes[k] += steps
+            if one.is_better_than(parts[k]):
+                engines[k] = engine
+            parts[k] = better(parts[k], one)
+        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+
+    def _unfinished(self, parts: list[Judgement], end: End) -> list[int]:
+        """Return the lanes that another solver is to finish."""
+        if self.request.max_iter <= self._patience or end.asked.is_set():
+            return []
+        return [k for k, one in enumerate(parts) if not one.certificates[0].converged]
+
+    def _go_on_in_double(
+        self,
+        lanes: list[Lane],
+        parts: list[Judgement],
+        passes: NDArray[np.int64],
+        on_pass: OnPass,
+        end: End,
+    ) -> None:
+        """Go on with passes in float64 while they are cheap beside an interior point.
+
+        In float32, rows that cost much, or are long, hold a relative gap above what is requested.
+        """
+        most = min(self._cheap_passes, self.request.max_iter - self._patience)
+        if is_smooth(self.problem.loss) or most <= 0:
+            return
+        left, width = self._unfinished(parts, end), most_lanes(np.dtype(np.float64))
+        for first in range(0, len(left), width):
+            some = left[first : first + width]
+            start = Judgement.side_by_side([parts[k] for k in some])
+            found, more = descend(
+                self.problem,
+                self._passed_in_double,
+                [lanes[k] for k in some],
+                tol=self.tol,
+                max_iter=most,
+                seed=self.request.seed,
+                start=Start(start.dual, start.intercept),
+                on_pass=on_pass,
+            )
+            passes[some] += more
+            for at, k in enumerate(some):
+                parts[k] = better(parts[k], found.lane(at))
 
     @cached_property
-    def _patience(self) -> float:
-        """Passes after which another engine takes over; infinite if there is none."""
-        if min(self.problem.rows.shape) <= NOT_MANY or is_smooth(self.problem.loss):
-            return TAKE_OVER
-        return TAKE_OVER_LATE if self.problem.rows.n_features <= MOST_CORNERS else math.inf
+    def _passed_in_double(self) -> PassedRows:
+        return PassedRows.of(self.problem, np.dtype(np.float64))
+
+    @cached_property
+    def _cheap_passes(self) -> int:
+        """Passes that cost a small part of the steps of an interior point."""
+        equations = float(min(*self.problem.rows.shape, MOST_CORNERS)) ** 3
+        return int(min(CHEAP * equations / max(1, self.problem.rows.values.size), MOST_CHEAP))
+
+    @property
+    def _patience(self) -> int:
+        """Passes after which another engine takes over."""
+        return TAKE_OVER
 
     def _learn_alone(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
