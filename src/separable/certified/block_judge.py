@@ -155,7 +155,10 @@ def pull_at(problem: Problem, lane: Lane, u: Floats) -> Floats:
 
 
 def see(problem: Problem, lane: Lane, penalty: ConvexPenalty, u: Floats) -> Seen:
-    """Read the rows once for the scores of weights and once for their pull."""
+    """Read the rows once for the scores of weights and once for their pull.
+
+    What is not finite is refused: no solver would end with it.
+    """
     return _seen(problem, lane, u, penalty.value(u))
 
 
@@ -172,6 +175,11 @@ def _seen(problem: Problem, lane: Lane, u: Floats, penalty: float) -> Seen:
     total = loss.total(y, scores, c)
     dual = balanced(loss, y, c, -slope) if problem.fit_intercept else -slope
     pull = problem.along(dual[:, None])[:, 0]
+    if not (np.isfinite(total + penalty) and np.isfinite(pull).all()):
+        raise ValueError(
+            "The objective or its gradient overflowed: X, y or sample_weight and alpha are too "
+            "far from 1 for float64. Use standardize=True, and y in other units."
+        )
     return Seen(u, b, scores, pull, curve, total, total + penalty, dual)
 
 

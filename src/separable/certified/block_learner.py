@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.block_judge import pull_at
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
+from separable.certified.number_range import lost_penalty
+from separable.certified.preparation import PLAIN
 from separable.fitting.threads import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
 
@@ -48,6 +50,7 @@ class BlockLearner(CertifiedEstimator):
 
     alpha: float
 
+    _most_exponent = PLAIN  # the penalty takes the unit: nobody needs its square
     _requirements: ClassVar[dict[str, Requirement]] = {"alpha": ALPHA, **BLOCK_REQUIREMENTS}
 
     # ------------------------------------------------------------------ what a learner says
@@ -84,11 +87,14 @@ class BlockLearner(CertifiedEstimator):
                 lanes = [problem.alpha_lane(alpha, each) for each in lesson.models]
                 solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
                 starts = [one.weights[:, 0] for one, _, _ in solved]
+                whole = Judgement.side_by_side([one.times(alpha) for one, _, _ in solved])
+                is_done = self.standardize or all(one.converged for one in whole.certificates)
                 found[place] = Fitted(
                     problem,
-                    Judgement.side_by_side([one.times(alpha) for one, _, _ in solved]),
+                    whole,
                     np.array([passes for _, passes, _ in solved]),
                     [name for _, _, name in solved],
+                    doubt="" if is_done else lost_penalty(problem, alpha),
                 )
         return [found[place] for place in range(len(alphas))]
 

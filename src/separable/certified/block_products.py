@@ -68,14 +68,20 @@ def _restricted(problem: Problem, columns: NDArray[np.intp]) -> Problem:
 
 def curvatures(problem: Problem, c: Floats) -> Floats:
     """Return the diagonal of Z'CZ, after the best intercept was taken out."""
-    squares = np.zeros(problem.rows.n_features)
-    if problem.rows.is_sparse:
+    rows, scale = problem.rows, problem.columns.scale
+    squares = np.zeros(rows.n_features)
+    if rows.indptr is None or rows.indices is None:
+        unit = 1.0 if scale is None else scale
+        for start, block in problem.blocks():
+            scaled = block * unit  # before it is squared: a scale may be all that keeps it finite
+            squares += np.einsum("i,ij,ij->j", c[start : start + len(block)], scaled, scaled)
+    elif scale is None:
         native.add_squares(problem.core, c, squares)
     else:
-        for start, block in problem.blocks():
-            squares += np.einsum("i,ij,ij->j", c[start : start + len(block)], block, block)
-    if problem.columns.scale is not None:
-        squares *= problem.columns.scale**2
+        cells = rows.values * scale[rows.indices]
+        cells *= cells
+        cells *= np.repeat(c, np.diff(rows.indptr))
+        squares += np.bincount(rows.indices, weights=cells, minlength=rows.n_features)
     total = float(c.sum())
     if problem.fit_intercept and total > 0:
         squares -= problem.along(c[:, None])[:, 0] ** 2 / total

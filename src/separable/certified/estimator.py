@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.dual_lanes import Start
 from separable.certified.judge import Judgement, feasible
 from separable.certified.multinomial_judge import feasible_points
-from separable.certified.preparation import level_target, prepare, without_duplicates
+from separable.certified.number_range import (
+    LARGEST_CELL,
+    check_cells,
+    check_objective,
+    check_target,
+    check_weights,
+)
+from separable.certified.preparation import SQUARED, level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solve import Request
 from separable.certified.solvers.policy import Learns, solver_of
@@ -209,6 +216,8 @@ class CertifiedEstimator(LinearEstimator):
 
     _dual: Floats
 
+    #: The largest exponent of two by which columns are brought to a common scale.
+    _most_exponent: ClassVar[int] = SQUARED
     #: The parameter that says how strong the penalty is.
     _strength: ClassVar[str] = "C"
 
@@ -296,7 +305,12 @@ class CertifiedEstimator(LinearEstimator):
             balance_weights=True,
         )
         rows, target, classes = material.rows, material.target, material.classes
+        if classes is None and len(target):
+            is_squared = self._loss().name == "squared_error"
+            check_target(np.asarray(target, dtype=np.float64), is_squared=is_squared)
         weight, given = counted.weight, Given(rows.n_rows, counted.rows)
+        if weight is not None:
+            check_weights(weight)
         if counted.rows is not None and weight is not None:
             if len(counted.rows) == 0:
                 raise ValueError("Every sample weight is zero, so no row is left to learn from.")
@@ -323,6 +337,7 @@ class CertifiedEstimator(LinearEstimator):
             lesson.weight,
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            most=self._most_exponent,
         )
         made = replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
         return level_target(made)
@@ -340,6 +355,7 @@ class CertifiedEstimator(LinearEstimator):
 
     def _solve(self, solver: Learns, lesson: Lesson, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
+        self._check_range(solver.problem, lanes)
         solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
         order = np.argsort([place for some in solved for place in some.places])
         whole = Judgement.side_by_side([some.judgement for some in solved])
@@ -356,6 +372,14 @@ class CertifiedEstimator(LinearEstimator):
             math.isfinite(lanes[0].strength),
             doubt=next(filter(None, doubts), ""),
         )
+
+    def _check_range(self, problem: Problem, lanes: list[Lane]) -> None:
+        """Refuse a loss that overflows with the C of a lane, but for classes with an l2 penalty."""
+        largest = max((lane.strength for lane in lanes), default=0.0)
+        is_plain = problem.penalty.is_smooth and not problem.is_regression
+        if 0 < largest < math.inf and not is_plain:
+            total = problem.rows.n_rows if problem.weight is None else float(problem.weight.sum())
+            check_objective(problem, largest * total, f"C={largest:g}")
 
     def _check_lane(
         self,
@@ -550,5 +574,6 @@ class CertifiedEstimator(LinearEstimator):
 def read_rows(X: Any) -> Rows:
     """Return X as finite rows without duplicates."""
     rows = as_rows(X, check_values=False)
-    largest_magnitude(rows, X)
+    if largest_magnitude(rows, X) > LARGEST_CELL:
+        check_cells(rows)
     return without_duplicates(rows)

@@ -142,9 +142,7 @@ class GramProblem:
             self.gram, self.cross, q, l1, l2, penalty.positive, *strengths,
             limits.aim, limits.max_iter, limits.callback, u, found, steps,
         )  # fmt: skip
-        weights = np.zeros((n, d))
-        there = self.length > 0
-        weights[:, there] = u[:, there] * (self.target_length / self.length[there])
+        weights = self._raw_weights(u)
         return GramPath(
             weights,
             self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
@@ -152,6 +150,20 @@ class GramProblem:
             np.maximum(steps, 1),
             self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
         )
+
+    def _raw_weights(self, u: Floats) -> Floats:
+        """Return weights of the columns as they came, (K, d)."""
+        weights = np.zeros_like(u)
+        some = np.flatnonzero(u.any(axis=0))
+        with np.errstate(over="ignore"):
+            weights[:, some] = u[:, some] * self.target_length / self.length[some]
+        if not np.isfinite(weights).all():
+            column = int(np.argmin(np.isfinite(weights).all(axis=0)))
+            raise ValueError(
+                f"The weight of column {column} of X is beyond the range of float64: its values "
+                "are too small beside y. Divide the column by its size, or y by its own."
+            )
+        return weights
 
     def _factors(self) -> tuple[Floats, Floats]:
         """Return what alpha is multiplied by in the units of G: for |u| and for u^2."""

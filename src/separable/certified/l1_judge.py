@@ -270,6 +270,7 @@ def _scales(
             square = float(np.divide(z**2, c, out=np.zeros_like(z), where=c > 0).sum())
             if square > 0:
                 best[lane] = max(0.0, float(z @ y) / square)
-    room = np.divide(corner, most, out=np.full(len(lanes), np.inf), where=most > 0)
+    with np.errstate(over="ignore"):
+        room = np.divide(corner, most, out=np.full(len(lanes), np.inf), where=most > 0)
     scales: Floats = np.minimum(best, room * BELOW)
     return scales

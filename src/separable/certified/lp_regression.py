@@ -42,6 +42,8 @@ __all__ = ["LpRegression"]
 
 #: How far a number may be from a power that is no binary fraction.
 NEAR = 1e-12
+#: The smallest cost of a penalty, and the inverse of the largest.
+SMALLEST_PENALTY = 2.0**-1000
 #: Times that an interior point is asked again, from what the rows say.
 REFINED = 3
 
@@ -192,7 +194,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             most = MaxPenalty(float(units[0]))  # the same of all columns
             run: Any = self._accelerated if many else self._bounded
             return partial(run, problem, most)
-        penalty = LpPenalty(power, units ** POWERS[power])
+        penalty = LpPenalty(power, self._strengths(problem, POWERS[power]))
         if self._is_local:
             return lambda lane, start: (
                 *LocalSearch(problem, lane, penalty, **self._how()).solve(start),
@@ -208,6 +210,20 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             return (*descent.solve(lane, start), "descent")
 
         return learn
+
+    def _strengths(self, problem: Problem, power: float) -> Floats:
+        """Return what the penalty of each weight costs in the problem's units."""
+        with np.errstate(over="ignore", under="ignore"):
+            strengths: Floats = self._penalty_units(problem) ** power
+        least, most = strengths.min(initial=1.0), strengths.max(initial=1.0)
+        if not (least >= SMALLEST_PENALTY and most <= 1 / SMALLEST_PENALTY):
+            size = 1.0 / float(self._penalty_units(problem)[0])
+            raise ValueError(
+                f"Columns of X of size {size:.0e} with p={self.p!r} make the penalty of their "
+                "weights less than float64 can hold. Divide the columns by their size, or use "
+                "standardize=True."
+            )
+        return strengths
 
     def _alpha_of(self, problem: Problem, pull: Floats) -> float:
         power, units = power_of(self.p), self._penalty_units(problem)

@@ -12,6 +12,7 @@ from separable.certified.estimator import Fitted, Material
 from separable.certified.l1_solve import patience
 from separable.certified.left_out import left_out
 from separable.certified.losses import SquaredError
+from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.regressor import CertifiedRegressor
@@ -138,8 +139,11 @@ class PenalisedSquares(CertifiedRegressor):
                 fitted.judgement.weights, fitted.judgement.intercept
             )[0][:, 0]
         problem = self._problem(lesson)
+        doubt = "" if self.standardize else lost_penalty(problem, float(self.alpha))
         solved = learn_from_rows(problem, float(self.alpha), request, start)
-        return Fitted(problem, solved.judgement, solved.passes + steps, solved.engines)
+        if solved.judgement.certificates[0].converged:
+            doubt = ""
+        return Fitted(problem, solved.judgement, solved.passes + steps, solved.engines, doubt=doubt)
 
     def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)

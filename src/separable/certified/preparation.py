@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.number_range import check_cells, inverse_scales
 from separable.certified.problem import Columns, Penalty, Problem, dense_blocks
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["column_scales", "level_target", "prepare", "without_duplicates"]
+__all__ = ["PLAIN", "SQUARED", "column_scales", "level_target", "prepare", "without_duplicates"]
 
 #: Values up to 2^RANGE and down to 2^-RANGE are taken as they are; their squares fit a float32.
 RANGE = 40
+#: Exponents of a power of two whose square is a number, or that is one itself.
+SQUARED, PLAIN = 500, 1000
 #: A column whose standard deviation is below this share of its mean is constant.
 CONSTANT = 1e-15
 
@@ -45,22 +48,25 @@ def prepare(
     fit_intercept: bool,
     standardize: bool,
     penalty: Penalty | None = None,
+    most: int = SQUARED,
 ) -> Problem:
     """Return the problem of rows without duplicates.
 
     Dense columns are centred where there is an intercept, which changes nothing but rounding.
+    ``most`` bounds the exponent of the common power of two, whose square is the problem's value.
     """
+    check_cells(rows)
     shift = None
     if fit_intercept and not rows.is_sparse:
         shift = _means(rows, weight)
     value = 1.0
     scale: Floats | None = None
     if standardize:
-        scale = _inverses(column_scales(rows, weight, shift))
+        scale = inverse_scales(column_scales(rows, weight, shift))
     else:
         size = math.frexp(float(_extents(rows, shift).max(initial=0.0)) or 1.0)[1]
         if abs(size) > RANGE:
-            unit = math.ldexp(1.0, -min(max(size, -500), 500))
+            unit = math.ldexp(1.0, -min(max(size, -most), most))
             scale, value = np.full(rows.n_features, unit), unit * unit
     return Problem(
         rows,
@@ -115,10 +121,6 @@ def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None)
         absent = np.maximum(total - np.bincount(rows.indices, weights=mine, minlength=d), 0.0)
         deviation = np.sqrt((squares + absent * mean**2) / total)
     return np.where(deviation > CONSTANT * np.abs(mean), deviation * unit, 0.0)
-
-
-def _inverses(scales: Floats) -> Floats:
-    return np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
 
 
 def _means(rows: Rows, weight: Floats | None) -> Floats:

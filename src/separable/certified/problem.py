@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
+from separable.certified.number_range import check_objective
 from separable.data.core_rows import core_rows
 from separable.fitting.aligned import aligned_zeros
 
@@ -210,8 +211,9 @@ class Problem:
         if not 1.0 / LARGEST <= alpha * total <= LARGEST:
             raise ValueError(
                 f"alpha={alpha:g} times the weight of all rows, {total:g}, is beyond the range of "
-                "numbers. Choose an alpha closer to 1, or y in other units."
+                "numbers. Choose an alpha closer to 1, or X and y in other units."
             )
+        check_objective(self, 1.0 / alpha, f"alpha={alpha:g}")
         return Lane(1.0 / (alpha * total), target, fold)
 
     def targets(self, lane: Lane) -> Floats:

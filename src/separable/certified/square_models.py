@@ -13,6 +13,7 @@ from separable.certified.dual_lanes import Start
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
 from separable.certified.l1_solve import PATIENCE, STEPS
+from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
 from separable.certified.sharing import End
 from separable.certified.solve import TOL_FEW
@@ -240,6 +241,5 @@ def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Colu
     """Return what models from sums tell of columns: nothing, or how they were standardised."""
     if not standardize:
         return Columns()
-    scale = np.zeros_like(gram.penalised)
-    np.divide(1.0, gram.penalised, out=scale, where=gram.penalised > 0)
-    return Columns(gram.mean if gram.fit_intercept and not is_sparse else None, scale)
+    shift = gram.mean if gram.fit_intercept and not is_sparse else None
+    return Columns(shift, inverse_scales(gram.penalised))

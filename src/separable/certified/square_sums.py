@@ -139,8 +139,15 @@ def gram_problem(moments: Moments, *, fit_intercept: bool, standardize: bool) ->
         Penalise weights times the standard deviation of their column.
     """
     sums, d = moments.sums, moments.n_features
-    products, constant = products_about(sums, d, mean=fit_intercept)
+    with np.errstate(over="ignore", invalid="ignore"):
+        products, constant = products_about(sums, d, mean=fit_intercept)
     weight = float(sums.weight[0])
+    if not np.isfinite(products).all():
+        column = int(np.argmin(np.isfinite(np.diagonal(products))))
+        raise ValueError(
+            f"Sums of squares of {'y' if column == d else f'column {column} of X'} about 0 are "
+            "beyond the range of float64. Divide it by its size, or use fit_intercept=True."
+        )
     length = np.sqrt(np.diagonal(products) / weight)
     length[:d][constant] = 0.0
     inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
