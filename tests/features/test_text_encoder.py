@@ -634,3 +634,24 @@ def test_forged_parts_are_refused_or_work(data, options):
     except (ValueError, TypeError):
         return
     assert encoder.encode(FEW).n_rows == len(FEW) if encoder.input == "content" else True
+
+
+@pytest.mark.parametrize(
+    ("option", "values", "others"),
+    [
+        ("smooth_idf", (True, False), {"use_idf": False}),
+        ("alternate_sign", (True, False), {}),
+        ("max_df", (1.0, 2), {"vocabulary": ["cat", "dog", "sat"]}),
+        ("min_df", (1, 3), {"vocabulary": ["cat", "dog", "sat"]}),
+        ("max_features", (None, 1), {"vocabulary": ["cat", "dog", "sat"]}),
+        ("lowercase", (True, False), {"preprocessor": str.upper}),
+        ("strip_accents", (None, "unicode"), {"preprocessor": str.upper}),
+    ],
+)
+def test_options_that_change_nothing_are_a_warning(option, values, others):
+    texts = ["the cat sat on the mat", "a dog sat", "the dog and the Cat", "a caf\xe9"]
+    before, after = (TextEncoder(**{option: value}, **others) for value in values)
+    plain = before.fit_transform(texts)
+    with pytest.warns(UserWarning, match=f"The parameter '{option}' will not be used since"):
+        changed = after.fit_transform(texts)
+    np.testing.assert_array_equal(plain.toarray(), changed.toarray())

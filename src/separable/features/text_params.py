@@ -184,8 +184,36 @@ def terms_of(vocabulary: Any) -> tuple[str, ...] | None:
     return terms
 
 
+def _unused_choices(params: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return options with another value than the default that change nothing, and why."""
+    given = {
+        "smooth_idf": not params["smooth_idf"],
+        "alternate_sign": not params["alternate_sign"],
+        "max_df": params["max_df"] != 1.0 or isinstance(params["max_df"], int),
+        "min_df": params["min_df"] not in (0, 1),
+        "max_features": params["max_features"] is not None,
+        "lowercase": not params["lowercase"],
+        "strip_accents": params["strip_accents"] is not None,
+    }
+    useless = [
+        (params["use_idf"] is False, "'use_idf' is False", ("smooth_idf",)),
+        (params["n_features"] is None, "'n_features' is None", ("alternate_sign",)),
+        (
+            params["vocabulary"] is not None,
+            "'vocabulary' is given",
+            ("max_df", "min_df", "max_features"),
+        ),
+        (
+            params["preprocessor"] is not None,
+            "'preprocessor' is not None",
+            ("lowercase", "strip_accents"),
+        ),
+    ]
+    return [(name, why) for holds, why, names in useless if holds for name in names if given[name]]
+
+
 def warn_unused(params: Mapping[str, Any]) -> None:
-    """Warn of parameters that others make useless, as scikit-learn does."""
+    """Warn of parameters that others make useless, as scikit-learn does, and of some more."""
     word, function = params["analyzer"] == "word", callable(params["analyzer"])
     pattern = params["token_pattern"]
     unused = []
@@ -202,6 +230,7 @@ def warn_unused(params: Mapping[str, Any]) -> None:
             unused.append(("token_pattern", "'analyzer' != 'word'"))
         if params["tokenizer"] is not None:
             unused.append(("tokenizer", "'analyzer' != 'word'"))
+    unused += _unused_choices(params)
     for name, reason in unused:
         warnings.warn(
             f"The parameter {name!r} will not be used since {reason}", UserWarning, stacklevel=4
