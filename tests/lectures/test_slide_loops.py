@@ -308,6 +308,7 @@ def test_evidence_by_the_tie_rule(ties):
             with_ties += found["tied_rows"] > 0
             assert found["training_mistakes"] == 0
             assert (found["bound"] is None) == (found["tied_rows"] > 0)
+            assert not np.signbit(found["margin"])
             assert found["bound"] is None or found["updates"] <= found["bound"]
         else:
             assert found["stopped_by"] == "max_iter"

@@ -96,7 +96,7 @@ def describe_margins(
     if run.pocket_mistakes:
         evidence["pocket_mistakes"] = run.pocket_mistakes
     evidence |= {"margin": None, "radius": None, "gamma": None, "bound": None}
-    smallest = np.array(margins.smallest)
+    smallest = np.array(margins.smallest) + 0.0  # never -0.0
     if not converged or len(smallest) != len(model.weights):
         return evidence
     norm = np.linalg.norm(model.weights, axis=1)

@@ -66,7 +66,9 @@ class Columns(NamedTuple):
     deviation: Floats
 
 
-def warn_of_poor_fit(learner: OnlineEstimator, model: Any, lesson: Lesson, y: NDArray[Any]) -> None:
+def warn_of_poor_fit(
+    learner: OnlineEstimator, model: Any, lesson: Lesson, y: NDArray[Any], stacklevel: int = 3
+) -> None:
     """Warn where data is odd and the model therefore hardly better than a constant.
 
     Parameters
@@ -79,6 +81,8 @@ def warn_of_poor_fit(learner: OnlineEstimator, model: Any, lesson: Lesson, y: ND
         The rows.
     y : ndarray
         Their labels or numbers, as the caller gave them.
+    stacklevel : int, default 3
+        The caller's frame: that of ``fit`` is 2.
     """
     n_rows, n_features = lesson.rows.shape
     present = np.arange(n_rows) if lesson.present is None else lesson.present
@@ -96,7 +100,7 @@ def warn_of_poor_fit(learner: OnlineEstimator, model: Any, lesson: Lesson, y: ND
             warnings.warn(
                 f"{type(learner).__name__} may have learned little: {oddity.words}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
             return
 

@@ -184,7 +184,7 @@ class SGDBase(OnlineEstimator):
         self.n_iter_ = len(run.losses)
         if not run.warning():
             y = answers.target if answers.classes is None else answers.classes[answers.target]
-            warn_of_poor_fit(self, self._model, given, y)
+            warn_of_poor_fit(self, self._model, given, y, stacklevel=4)
         return self
 
     def _ignores_scale(self) -> bool:
