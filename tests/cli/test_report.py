@@ -414,6 +414,16 @@ def test_rows_that_were_learned_from_are_recognized(separable, penguins_model):
     assert "144 rows that the model had not seen" not in page
 
 
+def test_a_few_training_rows_among_new_ones_are_counted(separable, penguins_model):
+    lines = Path(PENGUINS).read_text().splitlines(keepends=True)
+    new = [line.replace(".", ".0", 1) for line in lines[100:150] if "." in line]
+    Path("mixed.csv").write_text("".join([lines[0], *new, *lines[1:8]]))
+    assert separable("report", penguins_model, "mixed.csv", "-o", "r.html").code == 0
+    page = html.unescape(Path("r.html").read_text())
+    assert f"of {len(new) + 7} rows, 7 of them seen in training, get the right class" in page
+    assert f"7 of {len(new) + 7} rows are identical to rows of the training data" in page
+
+
 def test_rows_that_are_new_are_called_so(separable, penguins_model, told):
     lines = Path(PENGUINS).read_text().splitlines(keepends=True)
     new = [line.replace(".", ".0", 1) for line in lines[100:150] if "." in line]

@@ -177,6 +177,8 @@ class Measured:
     is_new : bool or None
         True: the model was not trained on these rows; False: it was, on some or all; None: not
         known.
+    seen : int
+        How many of the rows the model was trained on, as far as that is known.
     """
 
     how: str
@@ -186,6 +188,7 @@ class Measured:
     weight: NDArray[np.float64] | None = None
     caution: str | None = None
     is_new: bool | None = None
+    seen: int = 0
 
 
 @dataclass(frozen=True)

@@ -75,4 +75,4 @@ def seen_in_training(judged: JudgedRows, known: TrainingRows | None) -> dict[str
     if known is None:
         return {"is_new": None, "caution": NOT_RECORDED}
     found = known.find(judged.rows)
-    return {"is_new": found.is_new, "caution": found.text() or None}
+    return {"is_new": found.is_new, "seen": found.seen, "caution": found.text() or None}

@@ -69,8 +69,12 @@ def headline(measured: Measured, target: str) -> Headline:
 def _which_rows(measured: Measured) -> str:
     """Return how many rows a figure is of, and whether the model was trained on them."""
     rows = plural(measured.figures.rows, "row")
-    known = {True: " that the model had not seen", False: ", seen in training,", None: ""}
-    return f"{rows}{known[measured.is_new]}"
+    if measured.is_new is None:
+        return rows
+    if measured.is_new:
+        return f"{rows} that the model had not seen"
+    some = "" if measured.seen == measured.figures.rows else f" {measured.seen} of them"
+    return f"{rows},{some} seen in training,"
 
 
 def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
