@@ -136,6 +136,7 @@ endef
 define build_sanitized
 $(PIP) install --no-build-isolation --no-deps --upgrade --target $(SANITIZED) \
   --config-settings=cmake.define.SEPARABLE_SANITIZE=ON --config-settings=install.strip=false \
+  "--config-settings=cmake.define.SEPARABLE_LEVELS=$$($(levels) | tr ' ' ';')" \
   --config-settings=cmake.build-type=RelWithDebInfo --config-settings=build-dir=build/sanitize .
 endef
 
@@ -152,7 +153,7 @@ for level in $$($(levels)); do \
   LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
   PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
-    $$python -S -m pytest -q -p no:cacheprovider --capture=sys --timeout 900 \
+    $$python -S -m pytest -q -n $(JOBS) -p no:cacheprovider --capture=sys --timeout 900 \
       -m "native and not long" tests || exit 1; \
 done
 endef
