@@ -208,7 +208,8 @@ def regress_all(weight: np.ndarray) -> dict[str, np.ndarray]:
         found[key] = np.append(learner.coef_, learner.intercept_)
         found[key + ", errors"] = np.array(learner.evidence_["mean_squared_error"])
         for loss in ("squared_error", "huber", "epsilon_insensitive"):
-            descent = SGDRegressor(loss, epsilon=0.2, max_iter=4, tol=None)
+            epsilon = {} if loss == "squared_error" else {"epsilon": 0.2}
+            descent = SGDRegressor(loss, **epsilon, max_iter=4, tol=None)
             descent.fit(make_rows(form, dtype), y, sample_weight=weight if weighted else None)
             key = f"SGD, {loss}, {form}, {dtype}, weights {weighted}"
             found[key] = np.append(descent.coef_, descent.intercept_)

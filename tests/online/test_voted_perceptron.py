@@ -110,6 +110,7 @@ def test_one_vote_a_class(dtype, problem):
     np.testing.assert_array_equal(ours.predict(X_test), ours.classes_[found.argmax(axis=1)])
 
 
+@pytest.mark.filterwarnings("ignore:eta0=0.3 .* has no effect")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("form", ["dense", "csr32"])
 @given(st.integers(0, 10**6))
