@@ -12,6 +12,7 @@ from separable.features.text_hashing import TextHashing
 from separable.features.text_params import MOST_STOP_WORDS
 from separable.features.text_plan import TextPlan
 from separable.features.text_vocabulary import TextVocabulary
+from separable.features.token_patterns import refuse_slow_pattern
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +105,7 @@ def _params(tensors: Tensors, values: Values) -> dict[str, Any]:
     params["stop_words"] = [str(word) for word in stop_words] or None
     for name in ("token_pattern", "strip_accents", "analyzer", "dtype"):
         _check(params[name] is None or isinstance(params[name], str), f"{name!r} must be text")
+    refuse_slow_pattern(params["token_pattern"])
     return params
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from separable.data.lazy_texts import is_texts
 from separable.features.encoder import ENCODERS, encoder_class
+from separable.features.token_patterns import allowing_patterns
 from separable.model.atomic import write_atomically
 from separable.model.container import check_seal, container_chunks, open_container
 from separable.model.document import (
@@ -97,12 +98,16 @@ def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = Fa
     write_atomically(path, chunks)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, allow_patterns: bool = False) -> Model:
     """Read a model that ``model.save`` wrote.
 
     Parameters
     ----------
     path : str or path
+    allow_patterns : bool, default False
+        Whether a text encoder may have any regular expression as its ``token_pattern``: only in a
+        file that you trust, for some take exponential time on some texts. Those that take linear
+        time, as the default ones do, are always loaded.
 
     Returns
     -------
@@ -116,7 +121,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     path = Path(path)
     try:
-        return _model_from_bytes(_read(path))
+        with allowing_patterns(allow_patterns):
+            return _model_from_bytes(_read(path))
     except ValueError as error:
         raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from error
 
