@@ -319,3 +319,25 @@ def test_reading_imports_no_pandas():
         "sys.exit(any(name in sys.modules for name in ('pandas', 'scipy', 'sklearn', 'polars')))"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_many_columns_are_looked_at_together(monkeypatch):
+    from separable.data import csv_sniff
+
+    calls = []
+    guess = csv_sniff.guess
+    monkeypatch.setattr(csv_sniff, "guess", lambda *args: calls.append(1) or guess(*args))
+    width = 5000
+    names = [f"v{place}" for place in range(width)]
+    cells = [str(place / 8) for place in range(width)]
+    cells[7], cells[2500], cells[4000] = "word", "", "007"
+    text = "\n".join([",".join(names), *[",".join(cells)] * 3, ""]).encode()
+    data = read(io.BytesIO(text))
+    assert len(calls) < 100
+    found = {column.name: (column.type, column.why) for column in data.report.columns}
+    assert found["v7"] == ("category", "text")
+    assert found["v2500"] == ("number", "no value there")
+    assert found["v4000"] == ("category", "a code: '007' begins with 0")
+    others = [found[name] for name in names if name not in ("v7", "v2500", "v4000")]
+    assert set(others) == {("number", "every value is a number")}
+    assert data.table["v4999"].to_pylist() == [4999 / 8] * 3

@@ -180,13 +180,14 @@ class CsvReader:
 
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
         counts: dict[str, Counter[str | None]] = {}
+        any_nan = self._has_nan(table)
         for name in self.columns:
             column, plan = table.column(name), plans[name]
             if plan.type == "category" or plan.by_text:
                 column, counts[name] = without_missing(column, self.options.missing)
             if plan.by_text and plan.type != "category":
                 column = self._converted(block, name, column, bad)
-            elif plan.type == "number":
+            elif plan.type == "number" and any_nan:
                 column = _nan_as_null(column)
             columns[name] = column
         made = pa.Table.from_arrays(list(columns.values()), names=list(columns))
@@ -197,6 +198,16 @@ class CsvReader:
         if bad.any():
             made = made.filter(mask(~bad))
         return made
+
+    def _has_nan(self, table: pa.Table) -> bool:
+        """Whether a column of numbers has a NaN: one look at all of them."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        numbers = [column for column in table.columns if pa.types.is_floating(column.type)]
+        chunks = [chunk for column in numbers for chunk in column.chunks]
+        together = pa.chunked_array(chunks, pa.float64())
+        return bool(compute.any(compute.is_nan(together)).as_py())
 
     def _converted(self, block: Block, name: str, texts: Any, bad: NDArray[np.bool_]) -> Any:
         """Convert texts to the type of their plan; mark rows where that fails, or refuse them."""

@@ -112,8 +112,9 @@ def require_columns(names: Iterable[str], present: Iterable[str], where: str) ->
         What has them, to begin the message: a file or "the table".
     """
     columns = list(present)
+    known = set(columns)
     for name in names:
-        if name not in columns:
+        if name not in known:
             raise TableError(
                 f"{where} has no column {name!r}{did_you_mean(name, columns)}. "
                 f"Its columns are {list_names(columns)}.{_headerless_hint(columns)}"
