@@ -41,8 +41,8 @@ MOST_CORNERS = 4000
 #: Passes after which another engine takes over; smooth losses and those with corners.
 TAKE_OVER = 60
 #: Passes in float64 before an interior point: this times the cube of its unknowns over the numbers
-#: of a pass, about a twentieth of its time, and at most so many.
-CHEAP, MOST_CHEAP = 4e-3, 600
+#: of a pass, about a fifth of its time, and at most so many.
+CHEAP, MOST_CHEAP = 2e-2, 900
 #: Weights with a larger relative gap are no start for another solver: it starts from 0.
 LOST = 0.5
 #: The relative gap asked for by default, with few columns and with many.
@@ -287,7 +287,7 @@ class Solver:
 
     @cached_property
     def _cheap_passes(self) -> int:
-        """Passes that cost a small part of the steps of an interior point."""
+        """Passes that cost a part of the steps of an interior point."""
         equations = float(min(*self.problem.rows.shape, MOST_CORNERS)) ** 3
         return int(min(CHEAP * equations / max(1, self.problem.rows.values.size), MOST_CHEAP))
 
