@@ -113,5 +113,6 @@ def test_steps_that_lead_nowhere_end():
     weight[5:7] = 1e-12, 1e6
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         found = LinearSVR(tol=0.0).fit(X, y, weight)
-    assert found.certificate_.relative_gap < 1e-12
+    # a row of weight 1e6 whose residual is 1e-17, the rounding of its score
+    assert found.certificate_.relative_gap < 1e-11
     assert found.n_iter_ < 1000

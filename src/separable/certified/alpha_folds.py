@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.alpha_table import falling_alphas
+from separable.certified.duality.published import Published
 from separable.certified.estimator import Fitted
 from separable.certified.fold_lanes import FoldLanes
 from separable.certified.judge import Judgement
@@ -149,6 +150,7 @@ class AlphaFolds:
         )
         problem = Problem(lesson.rows, plain._loss(), lesson.target, columns=columns)
         u, b = columns.seen(models.weights[-1:].T, models.intercept[-1:])
-        nothing = np.empty((0, 1))
-        judgement = Judgement(u, b, nothing, models.certificates[-1:], np.zeros((n, 1)))
-        return Fitted(problem, judgement, models.steps[-1:], models.engines[-1:])
+        nothing, proofs = np.empty((0, 1)), models.certificates[-1:]
+        judgement = Judgement(u, b, nothing, proofs, np.zeros((n, 1)))
+        published = Published(models.weights[-1:].T, models.intercept[-1:], proofs)
+        return Fitted(problem, judgement, published, models.steps[-1:], models.engines[-1:])

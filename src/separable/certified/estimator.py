@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.dual_lanes import Start
+from separable.certified.duality.published import publish
 from separable.certified.judge import Judgement, feasible
 from separable.certified.multinomial_judge import feasible_points
 from separable.certified.number_range import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.duality.published import Published
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
@@ -182,6 +184,8 @@ class Fitted:
     ----------
     problem : Problem
     judgement : Judgement
+    published : Published
+        The numbers of the models and their certificates.
     passes : ndarray, shape (k,)
     engines : list of str
     is_penalised : bool
@@ -194,11 +198,22 @@ class Fitted:
 
     problem: Problem
     judgement: Judgement
+    published: Published
     passes: NDArray[np.int64]
     engines: list[str]
     is_penalised: bool = True
     calibration: Floats | None = None
     doubt: str = ""
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        """Of the published numbers, one a model."""
+        return self.published.certificates
+
+    def reason(self, names: Sequence[str] | None = None) -> str:
+        """Return why it has not converged, where that is known; columns by their names."""
+        rounding = self.published.rounding
+        return self.doubt if rounding is None else rounding.text(names)
 
 
 class CertifiedEstimator(LinearEstimator):
@@ -251,10 +266,10 @@ class CertifiedEstimator(LinearEstimator):
         del problem
         return Lane(strength, target, fold)
 
-    def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
-        """Return what is said of a lane in terms of this learner's objective."""
+    def _as_asked(self, published: Published, strength: float) -> Published:
+        """Return a model with its certificate in terms of this learner's objective."""
         del strength
-        return judgement
+        return published
 
     def _sum_lanes(
         self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
@@ -364,9 +379,11 @@ class CertifiedEstimator(LinearEstimator):
             self._check_lane(solver.problem, *pair, lesson.classes)
             for pair in zip(lanes, parts, strict=True)
         ]
+        whole = Judgement.side_by_side(parts)
         return Fitted(
             solver.problem,
-            Judgement.side_by_side(parts),
+            whole,
+            publish(solver.problem, lanes[: len(lesson.models)], whole),
             np.concatenate([some.passes for some in solved])[order],
             [[engine for some in solved for engine in some.engines][k] for k in order],
             math.isfinite(lanes[0].strength),
@@ -434,16 +451,15 @@ class CertifiedEstimator(LinearEstimator):
         warn: bool = True,
     ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
-        found, columns = fitted.judgement, fitted.problem.columns
-        weights, intercept = columns.raw(found.weights, found.intercept)
-        self._columns = columns if self.standardize else None
-        self._certificates = found.certificates
+        found, published = fitted.judgement, fitted.published
+        self._columns = fitted.problem.columns if self.standardize else None
+        self._certificates = published.certificates
         self._passes = fitted.passes
         unit = fitted.problem.value if fitted.is_penalised else 1.0
         self._dual = lesson.given.spread(found.dual * unit)
         self._model = LinearModel(
-            weights=np.ascontiguousarray(weights.T),
-            intercept=intercept,
+            weights=np.ascontiguousarray(published.weights.T),
+            intercept=published.intercept,
             classes=lesson.classes,
             link=self._link_of(lesson.classes),
             feature_names=self._column_names,
@@ -455,7 +471,7 @@ class CertifiedEstimator(LinearEstimator):
             calibration=fitted.calibration,
         )
         if warn:
-            self._warn_of_gap(found.certificates, fitted.doubt)
+            self._warn_of_gap(published.certificates, fitted.reason(self._column_names))
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         """Return what scores of these classes mean."""
@@ -464,7 +480,7 @@ class CertifiedEstimator(LinearEstimator):
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         """Return the evidence of a fit."""
-        certificates = fitted.judgement.certificates
+        certificates = fitted.certificates
         numbers = {
             name: one_or_list(np.array([getattr(one, name) for one in certificates]))
             for name in ("primal", "dual", "gap", "relative_gap")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from separable.certified.duality.published import Published, publish
 from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.judge import Judgement
 from separable.certified.preparation import prepare
@@ -247,15 +248,16 @@ class FoldLanes:
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
                 judged = solved.judgement.lane(at)
+                published = publish(problem, [lanes[number]], judged, is_final=False)
                 where = f", learned without the rows of fold {run[place]}," if len(test) else ""
                 doubt = self.learner._check_lane(
                     problem, lanes[number], judged, self.material.classes, where
                 )
                 one = Fitted(
                     problem,
+                    self._kept(judged, test, codes[place]),
                     self.learner._as_asked(
-                        self._kept(judged, test, codes[place]),
-                        float(self.strengths[s]),
+                        self._few(published, codes[place]), float(self.strengths[s])
                     ),
                     solved.passes[at : at + 1],
                     solved.engines[at : at + 1],
@@ -277,20 +279,25 @@ class FoldLanes:
         return [1] if not codes else codes[1:] if len(codes) == 2 else codes
 
     def _kept(self, one: Judgement, test: NDArray[np.intp], codes: list[int]) -> Judgement:
-        """Return what is kept of a lane: no dual point, and the scores of the rows held out.
+        """Return what is kept of a lane: the scores of the rows held out, and its intercepts.
 
         Of classes that are learned together, those that the fold has.
         """
         columns = [0] if one.width == 1 else codes
         k = len(columns)
         return Judgement(
-            _lanes_of(one.weights, columns) if self.keep_weights else np.empty((0, k)),
+            np.empty((0, k)),
             one.intercept[columns],
             one.scores[test][:, columns],
             one.certificates,
             np.empty((0, k)),
             k,
         )
+
+    def _few(self, one: Published, columns: list[int]) -> Published:
+        """Return a lane as published, of the classes that a fold has; without weights if unkept."""
+        some = one.take([0] if len(one.intercept) == 1 else columns)
+        return some if self.keep_weights else replace(some, weights=some.weights[:0])
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
         """Return the classes of the rows that a fold trains on; refuse one alone."""
@@ -315,15 +322,11 @@ class FoldLanes:
         return codes
 
 
-def _lanes_of(weights: NDArray[Any], columns: list[int]) -> NDArray[Any]:
-    """Return some columns: a copy, unless there is one that stands by itself in memory."""
-    return np.ascontiguousarray(weights) if weights.shape[1] == 1 else weights[:, columns]
-
-
 def _joined(parts: list[Fitted]) -> Fitted:
     return Fitted(
         parts[0].problem,
         Judgement.side_by_side([part.judgement for part in parts]),
+        Published.side_by_side([part.published for part in parts]),
         np.concatenate([part.passes for part in parts]),
         [engine for part in parts for engine in part.engines],
         doubt=next((part.doubt for part in parts if part.doubt), ""),

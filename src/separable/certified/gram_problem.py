@@ -29,6 +29,8 @@ __all__ = ["GramPath", "GramProblem", "Limits"]
 EPS = float(np.finfo(np.float64).eps)
 #: Less than this of the squares left, and sums have too few digits for what is left.
 LEAST_SHARE = 1e-6
+#: Rows up to which squares bound the values of a column well enough.
+SQUARES_BOUND = 30_000
 #: The share of the gap asked for that rounding of sums may have.
 ROUNDING = 0.1
 
@@ -114,6 +116,16 @@ class GramProblem:
         unit = np.divide(self.length, self.penalised, out=np.zeros_like(along), where=varies)
         largest = float((along * unit).max(initial=0.0))
         return largest * self.target_length / penalty.l1_ratio
+
+    def extent(self, n_rows: int, weight: Floats | None) -> Floats | None:
+        """Return bounds on |x - mean| of each column, from its squares; None: rows are too many.
+
+        One row has at most the squares of all.
+        """
+        if n_rows > SQUARES_BOUND:
+            return None
+        least, total = (1.0, n_rows) if weight is None else (weight.min(), weight.sum())
+        return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
 
     def path(
         self, alphas: Floats, penalty: Penalty, limits: Limits, start: Floats | None = None

@@ -53,7 +53,6 @@ def judge_l1_multinomial(
     -------
     judgement : Judgement
         ``width`` is K. A class without rows in the lane has weights of 0 and the intercept -inf.
-        The intercepts of columns as they came have the sum 0.
     """
     rows = RowClasses.of(problem, lane)
     shares = feasible_of(rows, p, fit_intercept=problem.fit_intercept)
@@ -65,8 +64,6 @@ def judge_l1_multinomial(
     b = np.where(rows.there, 0.0, -np.inf)
     if problem.fit_intercept:
         b = best_intercepts(rows.y, scores, rows.c)
-        # weights of a column may have any sum, so that its shift moves that of the intercepts
-        b -= problem.columns.raw(u, b)[1][rows.there].mean()
         scores[:, rows.there] += b[rows.there]
     certificate = certify(problem, rows, shares, pull, scores, u, tol)
     keep = room(problem, pull)

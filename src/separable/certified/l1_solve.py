@@ -169,7 +169,7 @@ class L1Solver:
 
         ``sweeps`` are those made so far, of ``most``; more are added.
         """
-        last = found.weights
+        last = found.weights.copy()  # not those of the judgement, which may stay the best
         for _ in range(TRIES):
             short = [
                 k

@@ -37,7 +37,7 @@ def columns_alone(problem: Problem, chosen: Places) -> Problem:
     rows, columns = problem.rows, problem.columns
     if len(chosen) == 0:
         none = Rows(np.zeros((rows.n_rows, 1)), 1)
-        return replace(problem, rows=none, columns=Columns())
+        return replace(problem, rows=none, columns=Columns(), extent=None)
     if rows.is_sparse:
         matrix = rows.to_matrix()[:, chosen]
         fewer = Rows(matrix.data, len(chosen), matrix.indices, matrix.indptr)
@@ -45,7 +45,8 @@ def columns_alone(problem: Problem, chosen: Places) -> Problem:
         fewer = Rows(np.ascontiguousarray(rows.values[:, chosen]), len(chosen))
     shift = None if columns.shift is None else columns.shift[chosen]
     scale = None if columns.scale is None else columns.scale[chosen]
-    return replace(problem, rows=fewer, columns=replace(columns, shift=shift, scale=scale))
+    columns = replace(columns, shift=shift, scale=scale)
+    return replace(problem, rows=fewer, columns=columns, extent=None)
 
 
 class Corners:

@@ -205,7 +205,7 @@ def infer(fitted: Fitted, lesson: Lesson) -> Inference | None:
     return Inference(
         spreads,
         float(c.sum()),
-        -np.array([one.primal for one in found.certificates]),
+        -np.array([one.primal for one in fitted.certificates]),
         np.array(list(_null_likelihoods(lesson, c, fit_intercept=problem.fit_intercept))),
     )
 

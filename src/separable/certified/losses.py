@@ -9,7 +9,7 @@ names, for passes and for certificates of many lanes (``dual_loss.hpp``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
+    "CorneredLoss",
     "Hinge",
     "Insensitive",
     "Logistic",
@@ -37,6 +38,10 @@ class Loss(Protocol):
     def name(self) -> str:
         """What the compiled core calls it."""
 
+    @property
+    def curvature(self) -> float | None:
+        """The largest second derivative by the score; None: there is a corner."""
+
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the sum of c times the loss of each row."""
 
@@ -51,6 +56,13 @@ class Loss(Protocol):
 
     def best_intercept(self, y: Floats, s: Floats, c: Floats) -> float:
         """Return the b that minimises the total of s + b."""
+
+
+class CorneredLoss(Loss, Protocol):
+    """A loss of the residual y - s with corners."""
+
+    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
+        """Return what each row adds to the gap, from its residual."""
 
 
 class SmoothLoss(Loss, Protocol):
@@ -77,6 +89,7 @@ class Hinge:
     """max(0, 1 - y s)."""
 
     name: str = "hinge"
+    curvature: ClassVar[float | None] = None
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, 1.0 - y * s))
@@ -86,8 +99,11 @@ class Hinge:
         return float((y * z).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        m, a = y * s, y * z
-        return np.where(m < 1, (c - a) * (1 - m), a * (m - 1))
+        return self.residual_gap(y, y - s, c, z)
+
+    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
+        left, a = y * r, y * z
+        return np.where(left > 0, (c - a) * left, -a * left)
 
     def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
         return y * np.clip(y * z, 0.0, c)
@@ -102,6 +118,7 @@ class SquaredHinge:
     """max(0, 1 - y s)^2."""
 
     name: str = "squared_hinge"
+    curvature: ClassVar[float | None] = 2.0
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, 1.0 - y * s) ** 2)
@@ -149,6 +166,7 @@ class Logistic:
     """log(1 + e^(-y s))."""
 
     name: str = "log_loss"
+    curvature: ClassVar[float | None] = 0.25
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.logaddexp(0.0, -y * s))
@@ -212,6 +230,7 @@ class Insensitive:
 
     epsilon: float = 0.1
     name: str = "epsilon_insensitive"
+    curvature: ClassVar[float | None] = None
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return float(c @ np.maximum(0.0, np.abs(y - s) - self.epsilon))
@@ -221,13 +240,14 @@ class Insensitive:
         return float((y * z - self.epsilon * np.abs(z)).sum())
 
     def gap(self, y: Floats, s: Floats, c: Floats, z: Floats) -> Floats:
-        r = y - s
+        return self.residual_gap(y, y - s, c, z)
+
+    def residual_gap(self, y: Floats, r: Floats, c: Floats, z: Floats) -> Floats:
+        del y
         size, a = np.abs(r), np.abs(z)
-        same = np.where(r * z >= 0, a, -a)  # z along the residual
         over = size - self.epsilon
-        return np.where(
-            over > 0, c * over - (same * size - a * self.epsilon), a * self.epsilon - same * size
-        )
+        against = np.where(r * z < 0, 2.0 * a * size, 0.0)
+        return np.where(over > 0, (c - a) * over, -a * over) + against
 
     def cut(self, y: Floats, c: Floats, z: Floats) -> Floats:
         del y
@@ -244,6 +264,7 @@ class SquaredError:
     """(y - s)^2 / 2."""
 
     name: str = "squared_error"
+    curvature: ClassVar[float | None] = 1.0
 
     def total(self, y: Floats, s: Floats, c: Floats) -> float:
         return 0.5 * float(c @ (y - s) ** 2)

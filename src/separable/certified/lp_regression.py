@@ -272,7 +272,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         told = super()._told(fitted)
-        (proof,) = fitted.judgement.certificates
+        (proof,) = fitted.certificates
         if isinstance(proof, LocalCertificate):
             told.update(dual=None, gap=None, relative_gap=None, left=proof.left, claim=proof.claim)
         return told

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.duality.published import Published
     from separable.certified.estimator import Lesson
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram_problem import GramProblem
-    from separable.certified.judge import Judgement
     from separable.certified.left_out import LeftOut
     from separable.certified.losses import Loss
     from separable.certified.solve import Request
@@ -99,8 +99,8 @@ class PenalisedSquares(CertifiedRegressor):
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
         return problem.alpha_lane(strength, target, fold)
 
-    def _as_asked(self, judgement: Judgement, strength: float) -> Judgement:
-        return judgement.times(strength)
+    def _as_asked(self, published: Published, strength: float) -> Published:
+        return published.times(strength)
 
     def _sum_lanes(
         self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
@@ -135,15 +135,14 @@ class PenalisedSquares(CertifiedRegressor):
             if converged or end.asked.is_set() or steps >= request.max_iter:
                 return fitted
             request = replace(request, max_iter=request.max_iter - steps)
-            start = fitted.problem.columns.raw(
-                fitted.judgement.weights, fitted.judgement.intercept
-            )[0][:, 0]
+            start = fitted.published.weights[:, 0]
         problem = self._problem(lesson)
         doubt = "" if self.standardize else lost_penalty(problem, float(self.alpha))
-        solved = learn_from_rows(problem, float(self.alpha), request, start)
-        if solved.judgement.certificates[0].converged:
+        solved, published = learn_from_rows(problem, float(self.alpha), request, start)
+        if published.certificates[0].converged:
             doubt = ""
-        return Fitted(problem, solved.judgement, solved.passes + steps, solved.engines, doubt=doubt)
+        passes = solved.passes + steps
+        return Fitted(problem, solved.judgement, published, passes, solved.engines, doubt=doubt)
 
     def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
         target = np.asarray(lesson.target, dtype=np.float64)
@@ -152,8 +151,8 @@ class PenalisedSquares(CertifiedRegressor):
         limits = limits_of(request, is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
-        judgement = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
-        return Fitted(problem, judgement, path.steps, ["sums"])
+        judgement, published = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
+        return Fitted(problem, judgement, published, path.steps, ["sums"])
 
     def _problem_of(self, lesson: Lesson, gram: GramProblem) -> Problem:
         """Return the problem to judge by: means and deviations are known from the sums."""
@@ -173,6 +172,7 @@ class PenalisedSquares(CertifiedRegressor):
                 fit_intercept=gram.fit_intercept,
                 columns=columns,
                 penalty=self._penalty(),
+                extent=gram.extent(rows.n_rows, lesson.weight),
             )
         )
 
@@ -184,7 +184,7 @@ class PenalisedSquares(CertifiedRegressor):
         return last if len(last) == lesson.rows.n_features else None
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
-        nonzeros = int(np.count_nonzero(fitted.judgement.weights))
+        nonzeros = int(np.count_nonzero(fitted.published.weights))
         return {**super()._told(fitted), "nonzeros": nonzeros}
 
     def _advice(self, worst: Certificate) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.number_range import check_cells, inverse_scales
-from separable.certified.problem import Columns, Penalty, Problem, dense_blocks
+from separable.certified.problem import Columns, Penalty, Problem, dense_blocks, extents
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
 
@@ -59,12 +59,13 @@ def prepare(
     shift = None
     if fit_intercept and not rows.is_sparse:
         shift = _means(rows, weight)
-    value = 1.0
+    value, extent = 1.0, None
     scale: Floats | None = None
     if standardize:
         scale = inverse_scales(column_scales(rows, weight, shift))
     else:
-        size = math.frexp(float(_extents(rows, shift).max(initial=0.0)) or 1.0)[1]
+        extent = extents(rows, shift)
+        size = math.frexp(float(extent.max(initial=0.0)) or 1.0)[1]
         if abs(size) > RANGE:
             unit = math.ldexp(1.0, -min(max(size, -most), most))
             scale, value = np.full(rows.n_features, unit), unit * unit
@@ -77,6 +78,7 @@ def prepare(
         columns=Columns(shift, scale),
         value=value,
         penalty=Penalty() if penalty is None else penalty,
+        extent=extent,
     )
 
 
@@ -101,7 +103,7 @@ def column_scales(rows: Rows, weight: Floats | None, mean: Floats | None = None)
         mean = _means(rows, weight)
     total = rows.n_rows if weight is None else float(weight.sum())
     # squares neither overflow nor vanish
-    extent = np.maximum(_extents(rows, None), np.finfo(np.float64).tiny)
+    extent = np.maximum(extents(rows, None), np.finfo(np.float64).tiny)
     unit = np.ldexp(1.0, np.frexp(extent)[1])
     mean = mean / unit
     if rows.indptr is None or rows.indices is None:
@@ -138,16 +140,3 @@ def _means(rows: Rows, weight: Floats | None) -> Floats:
     if weight is not None:
         mine = mine * np.repeat(weight, np.diff(rows.indptr))
     return np.bincount(rows.indices, weights=mine, minlength=rows.n_features) / total
-
-
-def _extents(rows: Rows, shift: Floats | None) -> Floats:
-    """Return the largest |x| of each column after a shift; of sparse rows that of all."""
-    if rows.values.size == 0:
-        return np.zeros(rows.n_features)
-    if rows.is_sparse:
-        return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
-    high, low = rows.values.max(axis=0), rows.values.min(axis=0)
-    if shift is not None:
-        high, low = high - shift, low - shift
-    extents: Floats = np.maximum(high, -low).astype(np.float64)
-    return extents

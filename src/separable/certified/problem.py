@@ -12,6 +12,7 @@ costs 1 / sqrt(value) as much. With it, scale is 1 / standard deviation and valu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BLOCK", "TOGETHER", "Columns", "Lane", "Penalty", "Problem", "dense_blocks", "in_lines"]
+__all__ = [
+    "BLOCK",
+    "TOGETHER",
+    "Columns",
+    "Lane",
+    "Penalty",
+    "Problem",
+    "RowSize",
+    "dense_blocks",
+    "extents",
+    "in_lines",
+]
 
 #: Numbers of a block of rows that is read, centred or written out at a time.
 BLOCK = 1 << 16
@@ -152,6 +164,65 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class RowSize:
+    """Bounds on the size of rows, for bounds on rounding.
+
+    Parameters
+    ----------
+    extent : ndarray, shape (d,)
+        No |x - shift| of a column is larger.
+    length, largest : float
+        Of the problem's columns z: no row is longer, no value larger.
+    far : ndarray, shape (d,)
+        No |x| of a column is larger.
+    terms : int
+        Most values of a row.
+    """
+
+    extent: Floats
+    length: float
+    largest: float
+    far: Floats
+    terms: int
+
+    @staticmethod
+    def of(rows: Rows, columns: Columns, extent: Floats) -> RowSize:
+        """Bound rows by the extents of their columns."""
+        scale = np.ones(rows.n_features) if columns.scale is None else columns.scale
+        unit = float(scale.max(initial=0.0))
+        if rows.indptr is not None:
+            terms = int(np.diff(rows.indptr).max(initial=0))
+            largest = float(extent.max(initial=0.0)) * unit
+            length = math.sqrt(terms) * largest
+        else:
+            seen, terms = extent * scale, rows.n_features
+            length, largest = _norm(seen), float(seen.max(initial=0.0))
+        far = extent if columns.shift is None else extent + np.abs(columns.shift)
+        return RowSize(extent, length, largest, far, terms)
+
+
+def _norm(x: Floats) -> float:
+    """Return the length of a vector whose squares may overflow."""
+    most = float(np.abs(x).max(initial=0.0))
+    if not 0 < most < np.inf:
+        return most
+    return most * float(np.linalg.norm(x / most))
+
+
+def extents(rows: Rows, shift: Floats | None) -> Floats:
+    """Return the largest |x| of each column after a shift; of sparse rows that of all."""
+    if rows.values.size == 0:
+        return np.zeros(rows.n_features)
+    if rows.is_sparse:
+        return np.full(rows.n_features, float(max(rows.values.max(), -rows.values.min())))
+    high, low = rows.values.max(axis=0), rows.values.min(axis=0)
+    if shift is not None:
+        high, low = high - shift, low - shift
+    largest: Floats = np.maximum(high, -low).astype(np.float64)
+    return largest
+
+
+@dataclass(frozen=True)
 class Problem:
     """Rows and targets.
 
@@ -171,6 +242,8 @@ class Problem:
     penalty : Penalty
     n_classes : int
         Of lanes that learn all classes together; of no use to others.
+    extent : ndarray, shape (d,), or None
+        No |x - shift| of a column is larger, where that is known.
     """
 
     rows: Rows
@@ -183,11 +256,18 @@ class Problem:
     value: float = 1.0
     penalty: Penalty = field(default_factory=Penalty)
     n_classes: int = 2
+    extent: Floats | None = None
 
     @cached_property
     def core(self) -> native.Rows:
         """The rows as the compiled core takes them."""
         return core_rows(self.rows)
+
+    @cached_property
+    def size(self) -> RowSize:
+        """How large rows are, at most."""
+        extent = extents(self.rows, self.columns.shift) if self.extent is None else self.extent
+        return RowSize.of(self.rows, self.columns, extent)
 
     @property
     def is_small(self) -> bool:

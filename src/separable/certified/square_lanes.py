@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.certified.duality.published import Published
 from separable.certified.estimator import Fitted, Given, Lesson
 from separable.certified.fold_lanes import Learned
 from separable.certified.judge import Judgement
@@ -70,7 +71,10 @@ class FoldModels:
         one, models = slice(place, place + 1), self.models
         u, b = self.problem.columns.seen(models.weights[one].T, models.intercept[one])
         judgement = Judgement(u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1)))
-        fitted = Fitted(self.problem, judgement, models.steps[one], models.engines[one])
+        published = Published(
+            models.weights[one].T, models.intercept[one], models.certificates[one]
+        )
+        fitted = Fitted(self.problem, judgement, published, models.steps[one], models.engines[one])
         return Learned(self.fold, place, fitted, [], [1])
 
 

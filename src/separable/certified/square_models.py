@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.dual_lanes import Start
+from separable.certified.duality.published import publish
 from separable.certified.gram_problem import Limits
 from separable.certified.l1_judge import judge_l1
 from separable.certified.l1_solve import PATIENCE, STEPS
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.duality.published import Published
     from separable.certified.estimator import Fitted
     from separable.certified.gram_problem import GramPath, GramProblem
     from separable.certified.judge import Judgement
@@ -114,14 +116,10 @@ class SquareModels:
     @staticmethod
     def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
         """Return fits of one model each."""
-        raw = [
-            part.problem.columns.raw(part.judgement.weights, part.judgement.intercept)
-            for part in parts
-        ]
         return SquareModels(
-            np.stack([w[:, 0] for w, _ in raw]),
-            np.array([float(b[0]) for _, b in raw]),
-            [part.judgement.certificates[0] for part in parts],
+            np.stack([part.published.weights[:, 0] for part in parts]),
+            np.array([float(part.published.intercept[0]) for part in parts]),
+            [part.certificates[0] for part in parts],
             np.array([part.passes[0] for part in parts]),
             [part.engines[0] for part in parts],
         )
@@ -186,18 +184,17 @@ def _ask_rows(
 ) -> None:
     """Judge models by the rows, and learn those from the rows that are not good enough."""
     for k in doubtful.tolist():
-        judged = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
+        judged, published = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
         left = request.max_iter - int(found.steps[k])
         if not judged.certificates[0].converged and left > 0:
             rest = replace(request, max_iter=left)
-            better = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
+            better, other = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
             if better.judgement.is_better_than(judged):
-                judged = better.judgement
+                published = other
                 found.steps[k] += better.passes[0]
                 found.engines[k] = better.engines[0]
-        w, b = problem.columns.raw(judged.weights, judged.intercept)
-        found.weights[k], found.intercept[k] = w[:, 0], b[0]
-        found.certificates[k] = judged.certificates[0]
+        found.weights[k], found.intercept[k] = published.weights[:, 0], published.intercept[0]
+        found.certificates[k] = published.certificates[0]
 
 
 # ---------------------------------------------------------------------- from the rows
@@ -216,19 +213,27 @@ def alpha_max(problem: Problem) -> float:
     return largest / problem.penalty.l1_ratio * MARGIN
 
 
-def judge_alpha(problem: Problem, alpha: float, weights: Floats, tol: float) -> Judgement:
+def judge_alpha(
+    problem: Problem, alpha: float, weights: Floats, tol: float
+) -> tuple[Judgement, Published]:
     """Certify weights of the columns as they came, from the rows, with the best intercept."""
+    lanes = [problem.alpha_lane(alpha)]
     u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
-    return judge_l1(problem, [problem.alpha_lane(alpha)], None, u, tol).times(alpha)
+    found = judge_l1(problem, lanes, None, u, tol)
+    return found.times(alpha), publish(problem, lanes, found).times(alpha)
 
 
 def learn_from_rows(
     problem: Problem, alpha: float, request: Request, weights: Floats | None
-) -> Solved:
+) -> tuple[Solved, Published]:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
-    start = None if weights is None else start_at(problem, weights)
-    (solved,) = solver_of(problem, request).solve([problem.alpha_lane(alpha)], start)
-    return replace(solved, judgement=solved.judgement.times(alpha))
+    start, lanes = (
+        None if weights is None else start_at(problem, weights),
+        [problem.alpha_lane(alpha)],
+    )
+    (solved,) = solver_of(problem, request).solve(lanes, start)
+    published = publish(problem, lanes, solved.judgement).times(alpha)
+    return replace(solved, judgement=solved.judgement.times(alpha)), published
 
 
 def start_at(problem: Problem, weights: Floats) -> Start:

@@ -332,14 +332,11 @@ def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
     k = table.certificates.shape[2]
     table.passes[fold, place] = fitted.passes.max()
     models = [0] if k == 1 else learned.columns
-    for model, certificate in zip(models, fitted.judgement.certificates, strict=True):
+    for model, certificate in zip(models, fitted.certificates, strict=True):
         table.certificates[fold, place, model] = certificate
     if table.paths is not None:
         rows = [0] if table.paths.shape[2] == 1 else learned.columns
-        weights, b = fitted.problem.columns.raw(
-            fitted.judgement.weights, fitted.judgement.intercept
-        )
-        d = len(weights)
-        table.paths[fold, place, rows, :d] = weights.T
+        d = len(fitted.published.weights)
+        table.paths[fold, place, rows, :d] = fitted.published.weights.T
         if fit_intercept:
-            table.paths[fold, place, rows, d] = b
+            table.paths[fold, place, rows, d] = fitted.published.intercept

@@ -223,20 +223,17 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
             found[one.place] = one
             with notices.of_fold(one.place):
                 learner.C, learner._passes = float(strengths[one.place]), one.fitted.passes
-                learner._warn_of_gap(one.fitted.judgement.certificates, one.fitted.doubt)
+                names = column_names(problem.X)
+                learner._warn_of_gap(one.fitted.certificates, one.fitted.reason(names))
     notices.tell(len(strengths))
     learned = [found[place] for place in range(len(strengths))]
-    raw = [
-        one.fitted.problem.columns.raw(one.fitted.judgement.weights, one.fitted.judgement.intercept)
-        for one in learned
-    ]
     return Path(
         type(learner).__name__,
         "C",
         strengths,
-        _stacked([weights for weights, _ in raw]),
-        np.stack([intercept for _, intercept in raw]),
-        [one.fitted.judgement.certificates for one in learned],
+        _stacked([one.fitted.published.weights for one in learned]),
+        np.stack([one.fitted.published.intercept for one in learned]),
+        [one.fitted.certificates for one in learned],
         np.array([int(one.fitted.passes.max()) for one in learned]),
         learned[0].classes(material),
     )
@@ -299,22 +296,19 @@ def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path
         alphas = np.array(count, dtype=np.float64)
     _check_alphas(alphas, given)
     models = learner._learn_path(lesson, alphas)
-    raw = [
-        one.problem.columns.raw(one.judgement.weights, one.judgement.intercept) for one in models
-    ]
     notices = Notices("fit")
     for place, one in enumerate(models):
         with notices.of_fold(place):
             learner._passes = one.passes
-            learner._warn_of_gap(one.judgement.certificates)
+            learner._warn_of_gap(one.certificates, one.reason(column_names(problem.X)))
     notices.tell(len(alphas))
     return Path(
         type(learner).__name__,
         "alpha",
         alphas,
-        np.stack([weights.T for weights, _ in raw]),
-        np.stack([intercept for _, intercept in raw]),
-        [one.judgement.certificates for one in models],
+        np.stack([one.published.weights.T for one in models]),
+        np.stack([one.published.intercept for one in models]),
+        [one.certificates for one in models],
         np.array([int(one.passes.max()) for one in models]),
         lesson.classes,
     )

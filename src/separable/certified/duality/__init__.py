@@ -1,0 +1,1 @@
+"""Certificates: dual points and the gaps that they prove."""
