@@ -155,7 +155,6 @@ class Incumbents:
         scores = np.where(rows.there, scores, -np.inf)
         if problem.fit_intercept:
             b = best_intercepts(rows.y, scores, rows.c)
-            b -= problem.columns.raw(u, b)[1][rows.there].mean()
             scores = np.where(rows.there, scores + b, -np.inf)
         return _Point(u, b, scores)
 
