@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from separable.data.rows import as_rows
 from separable.model.linear_model import LinearModel
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def test_law_under_cancellation(sparse: bool) -> None:
 
 
 def test_sparse_contributions_share_the_structure_of_the_data() -> None:
-    X = sp.csr_array(np.array([[0, 2.0, 0], [0, 0, 0], [1.0, 0, 3.0]]))
-    parts = LinearModel([[10, 20, 30]], [1], [0, 1], "score").explain(X).contributions()
-    assert parts.indices is X.indices
-    assert parts.indptr is X.indptr
+    rows = as_rows(sp.csr_array(np.array([[0, 2.0, 0], [0, 0, 0], [1.0, 0, 3.0]])))
+    parts = LinearModel([[10, 20, 30]], [1], [0, 1], "score").explain(rows).contributions()
+    assert parts.indices is rows.indices
+    assert parts.indptr is rows.indptr
     assert parts.values.tolist() == [40, 10, 90]
     assert parts.values.dtype == np.float64
 

@@ -33,11 +33,13 @@ def exact_ridge(X, y, alpha, weight=None, fit_intercept=True):
 
 
 def ridge(X, y, alpha, weight=None, fit_intercept=True):
-    """Return w and b by the formula, for problems that are well conditioned."""
+    """Return w and b by least squares over the rows and sqrt(alpha) I below them."""
     c = np.ones(len(y)) if weight is None else weight
     m, t = (c @ X / c.sum(), c @ y / c.sum()) if fit_intercept else (np.zeros(X.shape[1]), 0.0)
     Z = (X - m) * np.sqrt(c)[:, None]
-    w = np.linalg.solve(Z.T @ Z + alpha * np.eye(X.shape[1]), Z.T @ ((y - t) * np.sqrt(c)))
+    below = np.sqrt(alpha) * np.eye(X.shape[1])
+    target = np.concatenate([(y - t) * np.sqrt(c), np.zeros(X.shape[1])])
+    w = np.linalg.lstsq(np.vstack([Z, below]), target, rcond=None)[0]
     return w, t - w @ m
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -81,9 +82,13 @@ class SquaresRegressor(MomentRegressor):
             return self._solve_dependent(design, kept, gram, alpha)
         else:
             factor = factor_from_rows(data, design, kept, alpha)
-            _, sizes, _ = svd(factor.r)
+            directions, sizes, _ = svd(factor.r)
             tiny = max(design.n_rows, len(kept)) * EPS * sizes[0]
             rank, by = int((sizes > tiny).sum()), "householder"
+            # directions beyond the rank come from rounding, and no column explains them
+            unexplained = directions[:, rank:].T @ factor.targets
+            left = factor.residual_squares + np.einsum("ij,ij->j", unexplained, unexplained)
+            factor = replace(factor, residual_squares=left)
             condition = sizes[0] / sizes[-1] if rank == len(kept) else np.inf
         if alpha == 0 and (rank < len(kept) or design.constant.any()):
             self._warn(design, kept, factor, rank)
