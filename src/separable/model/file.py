@@ -3,7 +3,8 @@
 A file is safetensors. Weights, intercept, calibration, classes, names and the arrays and texts of
 encoder and training state are tensors; so are the voters of a ``VotedModel`` and the training rows
 behind them. The rest is one JSON document in the metadata, sealed with a SHA-256 over everything.
-NaN and infinities in it survive. Nothing in a file is ever run.
+NaN and infinities in it survive. Loading runs no code of a file; a token pattern of a text encoder
+is loaded only if it is proved to take linear time.
 """
 
 from __future__ import annotations
