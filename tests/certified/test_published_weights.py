@@ -15,10 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from separable import LinearSVM, LinearSVR, LogisticRegression
+from separable import (
+    GroupLasso,
+    GroupLassoClassifier,
+    LassoCV,
+    LinearSVM,
+    LinearSVR,
+    LogisticRegression,
+)
 from separable.select import path
 from tests.certified.exact_cases import KINDS, SHIFTS, Fit, fit, objective_of
-from tests.reference.exact_objective import fractions
+from tests.reference.exact_objective import Objective, fractions
 
 pytestmark = pytest.mark.native
 
@@ -114,6 +121,33 @@ def test_a_path_too():
         best = objective.primal(w, objective.best_intercept(w))
         assert claimed.primal == pytest.approx(float(primal), rel=1e-6)
         assert claimed.gap >= float(primal - best)
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("kind", ["lasso", "squares", "labels"])
+def test_what_an_intercept_loses_is_in_the_gap(kind, shift):
+    """Of penalties over blocks, and of fits from sums: only the best intercept is compared."""
+    X, y = far(0.0, n=24, d=3)
+    X, number = X + shift, X[:, 0] + y
+    c = [Fraction(1, len(y))] * len(y)
+    rows = [fractions(row) for row in X]
+    none = [Fraction(0)] * X.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if kind == "lasso":
+            model = LassoCV(4, cv=3, tol=1e-10).fit(X, number)
+        elif kind == "squares":
+            model = GroupLasso(0.01, tol=1e-10).fit(X, number)
+        else:
+            model = GroupLassoClassifier(0.01, tol=1e-10).fit(X, y)
+    if kind == "labels":
+        objective = Objective("logistic", rows, [2 * int(v) - 1 for v in y], c, none, none)
+    else:
+        objective = Objective("squared_error", rows, fractions(number), c, none, none)
+    w = fractions(np.ravel(model.coef_))
+    b = Fraction(float(np.ravel(model.intercept_)[0]))
+    lost = objective.primal(w, b) - objective.primal(w, objective.best_intercept(w))
+    assert model.certificate_.gap >= float(lost)
 
 
 @pytest.mark.parametrize("shift", SHIFTS)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.block_judge import pull_at
-from separable.certified.duality.published import Published
+from separable.certified.duality.published import publish
 from separable.certified.estimator import CertifiedEstimator, Fitted
 from separable.certified.judge import Judgement
 from separable.certified.number_range import lost_penalty
@@ -90,11 +90,11 @@ class BlockLearner(CertifiedEstimator):
                 starts = [one.weights[:, 0] for one, _, _ in solved]
                 whole = Judgement.side_by_side([one.times(alpha) for one, _, _ in solved])
                 is_done = self.standardize or all(one.converged for one in whole.certificates)
-                raw = problem.columns.raw(whole.weights, whole.intercept)
+                inside = Judgement.side_by_side([one for one, _, _ in solved])
                 found[place] = Fitted(
                     problem,
                     whole,
-                    Published(*raw, whole.certificates),
+                    publish(problem, lanes, inside, is_blocks=True).times(alpha),
                     np.array([passes for _, passes, _ in solved]),
                     [name for _, _, name in solved],
                     doubt="" if is_done else lost_penalty(problem, alpha),

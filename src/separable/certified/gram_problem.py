@@ -158,7 +158,7 @@ class GramProblem:
         return GramPath(
             weights,
             self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
-            self._certificates(found, limits.tol, strengths[1]),
+            self._certificates(found, limits.tol, strengths[1], self._rounding(u, weights)),
             np.maximum(steps, 1),
             self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
         )
@@ -185,10 +185,26 @@ class GramProblem:
         varies = self.length > 0
         return np.where(varies & (self.target_length > 0), l1, np.inf), np.where(varies, l2, np.inf)
 
-    def _certificates(self, found: Floats, tol: float, curves: Floats) -> list[Certificate]:
+    def _rounding(self, u: Floats, weights: Floats) -> Floats:
+        """Return what rounding may add to the gaps: that of sums, and that of the intercept.
+
+        An intercept that is wrong by e costs e^2 / 2.
+        """
+        lost: Floats = 8.0 * EPS * (1.0 + np.abs(u).sum(axis=1)) ** 2
+        if not self.fit_intercept or self.target_length == 0:
+            return lost
+        size = np.abs(weights) @ np.abs(self.mean) + abs(self.target_mean)
+        moved = EPS * (len(self.mean) + 4) * size / self.target_length
+        lost += 0.5 * moved**2
+        return lost
+
+    def _certificates(
+        self, found: Floats, tol: float, curves: Floats, rounding: Floats
+    ) -> list[Certificate]:
         """Return the certificates of primal and gap of each model, in the units of y^2."""
         primals, gaps = found.T
         unit = self.target_length
+        gaps = np.where(primals > 0, gaps + rounding, gaps)
         scaled = unit * (unit * np.column_stack([primals, primals - gaps, gaps]))
         return [
             Certificate(primal, dual, gap, tol, convexity=curve)

@@ -157,7 +157,12 @@ class Published:
 
 
 def publish(
-    problem: Problem, lanes: Sequence[Lane], found: Judgement, *, is_final: bool = True
+    problem: Problem,
+    lanes: Sequence[Lane],
+    found: Judgement,
+    *,
+    is_final: bool = True,
+    is_blocks: bool = False,
 ) -> Published:
     """Return the float64 numbers of lanes, and certificates that hold for these.
 
@@ -170,11 +175,28 @@ def publish(
     is_final : bool, default True
         Whether these are all models of a fit, and not some of a search: then small problems have
         gaps with all digits, too.
+    is_blocks : bool, default False
+        Whether the penalty is one over blocks of weights, and not that of the problem. Then scores
+        alone are bounded again.
     """
+    if is_blocks:
+        return Published.side_by_side(
+            [_publish_blocks(problem, lane, found.lane(k)) for k, lane in enumerate(lanes)]
+        )
     is_small = is_final and found.scores.size * problem.rows.n_features <= SMALL
     return Published.side_by_side(
         [_publish(problem, lane, found.lane(k), is_small) for k, lane in enumerate(lanes)]
     )
+
+
+def _publish_blocks(problem: Problem, lane: Lane, one: Judgement) -> Published:
+    w, b = problem.columns.raw(one.weights, one.intercept)
+    inside, model = one.certificates[0], _Model.of(problem, lane, one, is_blocks=True)
+    if model is None or inside.is_local:
+        return Published(w, b, [inside])
+    found, _ = model.bounded(w, b)
+    lost = inside.converged and not found.converged
+    return Published(w, b, [found], model.rounding(w) if lost else None)
 
 
 def _columns_of(weights: Floats, columns: Sequence[int]) -> Floats:
@@ -252,9 +274,12 @@ class _Model:
     z: Floats
     used: NDArray[np.bool_]
     residual: Floats | None = None
+    is_blocks: bool = False
 
     @classmethod
-    def of(cls, problem: Problem, lane: Lane, one: Judgement) -> _Model | None:
+    def of(
+        cls, problem: Problem, lane: Lane, one: Judgement, *, is_blocks: bool = False
+    ) -> _Model | None:
         """Take what a judge found; None: it has no gap that could be bounded."""
         inside, unit = one.certificates[0], problem.value
         if not math.isfinite(lane.strength):  # there c is the weight of a row
@@ -264,7 +289,7 @@ class _Model:
         used = np.isfinite(one.intercept)
         return cls(
             problem, lane, one, inside.times(1.0 / unit), unit, problem.costs(lane),
-            one.scores, one.dual, used,
+            one.scores, one.dual, used, is_blocks=is_blocks,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ sizes
@@ -352,7 +377,7 @@ class _Model:
         else:
             away = float(np.max(errors.score))
             away *= math.sqrt(0.5 * self.curvature * float(self.c.sum()))
-        if self.is_penalised:
+        if self.is_penalised and not self.is_blocks:
             corner, curve = corner_and_curve(self.problem)
             if curve > 0:
                 vector = errors.vector + errors.imbalance * size.length
