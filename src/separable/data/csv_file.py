@@ -393,10 +393,10 @@ class CsvReader:
     def _revised(self, block: Block, texts: pa.Table) -> dict[str, Any]:
         """Return other plans for columns that are not as planned."""
         decimal, plans = self.layout.dialect.decimal, {}
-        for name in self.columns:
+        names = [n for n in self.columns if self.layout.plans[n].type != "category"]
+        parsed = [n for n in names if not self.layout.plans[n].by_text]
+        for name in self._unparsable(texts, parsed) or names:
             plan = self.layout.plans[name]
-            if plan.type == "category":
-                continue
             trimmed, _ = without_missing(texts.column(name), self.options.missing)
             if converted(trimmed, plan.arrow, decimal, given=plan.given) is not None or plan.given:
                 plans[name] = replace(plan, by_text=True)
@@ -413,6 +413,24 @@ class CsvReader:
                 why=f"text: line {line} has {_cut(value)}, other values are {_plural(plan.type)}",
             )
         return plans
+
+    def _unparsable(self, texts: pa.Table, names: list[str]) -> list[str]:
+        """Return the columns that the parser cannot read as planned: many are looked at as one."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        numbers = all(self.layout.plans[name].type == "number" for name in names)
+        if numbers and names:
+            chunks = [chunk for name in names for chunk in texts.column(name).chunks]
+            values = pa.chunked_array(chunks, pa.string())
+            missing = compute.is_in(values, value_set=strings(self._null_values))
+            there = compute.utf8_trim_whitespace(values.filter(compute.invert(missing)))
+            if converted(there, pa.float64(), self.layout.dialect.decimal) is not None:
+                return []
+        if len(names) < 2:
+            return names
+        half = len(names) // 2
+        return self._unparsable(texts, names[:half]) + self._unparsable(texts, names[half:])
 
     def _place(self, block: Block, row: int) -> tuple[int, str]:
         """Return the line and the text of a row."""

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from separable.data.compression import BrokenStreamError
 from separable.data.csv_file import Block, CsvReader, RetypeError
-from separable.data.csv_sniff import HEAD_BYTES, PIECE_BYTES, Sample, sniff_csv
+from separable.data.csv_sniff import (
+    HEAD_BYTES,
+    LONG_HEAD_BYTES,
+    PIECE_BYTES,
+    SAMPLE_LINES,
+    Sample,
+    sniff_csv,
+)
 from separable.data.dataset import chosen_columns
 from separable.data.encodings import LONGEST_LINE, Utf8Text, line_of_byte, refuse_nul
 from separable.data.files import TableFiles, cut_off
@@ -99,7 +106,7 @@ class CsvFiles(TableFiles):
         return whole
 
     def _table(self, text: Utf8Text, data: bytes, layout: CsvLayout, own: CsvLayout) -> pa.Table:
-        self._settle(text, layout, sniffed=_told_sample(len(data)))
+        self._settle(text, layout, sniffed=_told_sample(data))
         self._add_source(layout, own, text.name)
         strip = not own.dialect.header, True
         block = Block(text.name, data, own.start, own.start_line + 1, text.mark_bytes, strip)
@@ -137,14 +144,16 @@ class CsvFiles(TableFiles):
             with source.open() as opened:
                 text = Utf8Text(opened, self.options.encoding, ENDS)
                 stream = _Buffered(text)
-                head = stream.peek(HEAD_BYTES)
+                head = _head(stream)
                 if stream.broken is not None and b"\n" not in head:
                     self._rescued_end(stream, text.name, 1)
                 sample = _cut(text.name, head, whole=stream.ended, encoding=text.encoding)
-                others = () if stream.ended else _other_pieces(source, text)
+                others = () if stream.ended else _other_pieces(source, text, head)
                 own = sniff_csv(_with_others(sample, others, text.mark_bytes), self._options)
                 first = first or own
-                told = "the whole file" if stream.ended else _told_pieces(len(head), len(others))
+                told = (
+                    "the whole file" if stream.ended else _told_pieces(head, len(head), len(others))
+                )
                 self._settle(text, first, told)
                 self._add_source(first, own, text.name)
                 reader = self._reader(own, first, retype=False)
@@ -257,31 +266,50 @@ def _with_others(sample: Sample, others: tuple[bytes, ...], mark_bytes: int) -> 
 
 def _sample_of(text: Utf8Text, data: bytes) -> Sample:
     """Return the head of a text, and pieces from its middle and its end."""
-    size = max(HEAD_BYTES, data.find(b"\n") + 1)
-    if len(data) <= size + 2 * PIECE_BYTES:
+    size, piece = _sample_sizes(data)
+    if len(data) <= size + 2 * piece:
         return _with_others(_cut(text.name, data, encoding=text.encoding), (), text.mark_bytes)
     sample = _cut(text.name, data[:size], whole=False, encoding=text.encoding)
     others = tuple(
-        _inner_lines(data[place : place + PIECE_BYTES], at_end=place + PIECE_BYTES == len(data))
-        for place in ((len(data) - PIECE_BYTES) // 2, len(data) - PIECE_BYTES)
+        _inner_lines(data[place : place + piece], at_end=place + piece == len(data))
+        for place in ((len(data) - piece) // 2, len(data) - piece)
     )
     return _with_others(sample, others, text.mark_bytes)
 
 
-def _other_pieces(source: Input, text: Utf8Text) -> tuple[bytes, ...]:
+def _sample_sizes(data: bytes) -> tuple[int, int]:
+    """Return the bytes of the head and of each other piece: some lines, however long they are."""
+    newline = b"\n" if b"\n" in data else b"\r"
+    end = count = 0
+    while count < SAMPLE_LINES and (count < 2 or end < LONG_HEAD_BYTES):
+        place = data.find(newline, end)
+        if place < 0:
+            break
+        end, count = place + 1, count + 1
+    return max(HEAD_BYTES, end), max(PIECE_BYTES, 4 * end // max(count, 1))
+
+
+def _head(stream: _Buffered) -> bytes:
+    """Return the head of a stream, without taking it."""
+    head = stream.peek(HEAD_BYTES)
+    while not stream.ended and len(head) < LONG_HEAD_BYTES:
+        if max(head.count(b"\n"), head.count(b"\r")) >= SAMPLE_LINES:
+            break
+        head = stream.peek(2 * len(head))
+    return head
+
+
+def _other_pieces(source: Input, text: Utf8Text, head: bytes) -> tuple[bytes, ...]:
     """Return pieces from the middle and the end of a file on disk, if it is plain UTF-8."""
-    if (
-        source.path is None
-        or not text.is_plain
-        or (source.size or 0) < HEAD_BYTES + 2 * PIECE_BYTES
-    ):
+    length = _sample_sizes(head)[1]
+    if source.path is None or not text.is_plain or (source.size or 0) < len(head) + 2 * length:
         return ()
     size, pieces = source.size or 0, []
     with source.path.open("rb") as file:
-        for place in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
+        for place in ((size - length) // 2, size - length):
             file.seek(place)
-            piece = file.read(PIECE_BYTES)
-            pieces.append(_inner_lines(piece, at_end=place + PIECE_BYTES == size))
+            piece = file.read(length)
+            pieces.append(_inner_lines(piece, at_end=place + length == size))
     return tuple(pieces)
 
 
@@ -291,14 +319,16 @@ def _inner_lines(piece: bytes, *, at_end: bool) -> bytes:
     return piece[start:] if at_end else piece[start : max(piece.rfind(b"\n") + 1, start)]
 
 
-def _told_sample(size: int) -> str:
-    if size <= HEAD_BYTES + 2 * PIECE_BYTES:
+def _told_sample(data: bytes) -> str:
+    size, piece = _sample_sizes(data)
+    if len(data) <= size + 2 * piece:
         return "the whole file"
-    return _told_pieces(HEAD_BYTES, 2)
+    return _told_pieces(data, size, 2)
 
 
-def _told_pieces(head: int, others: int) -> str:
-    more = f" and {PIECE_BYTES >> 10} KiB each from the middle and the end" if others else ""
+def _told_pieces(data: bytes, head: int, others: int) -> str:
+    piece = _sample_sizes(data)[1] >> 10
+    more = f" and {piece} KiB each from the middle and the end" if others else ""
     return f"the first {head >> 10} KiB{more}"
 
 

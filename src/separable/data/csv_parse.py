@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK_BYTES", "parse", "parse_texts"]
 
-#: How much of a text is parsed at a time.
+#: How much of a text is parsed at a time, at least.
 BLOCK_BYTES = 1 << 20
+
+#: The same for each column: each block makes a chunk of every column, which has a cost of its own.
+_BLOCK_BYTES_OF_COLUMN = 256
 
 _LARGEST_BLOCK = (1 << 31) - 1
 
@@ -83,7 +86,8 @@ def parse(
         return pa.schema(list(types.items())).empty_table(), 0
     call = _Call(data, start, list(names), dialect, types, null_values, skip)
     try:
-        return call.table(BLOCK_BYTES), call.skipped
+        size = max(BLOCK_BYTES, _BLOCK_BYTES_OF_COLUMN * len(names))
+        return call.table(min(size, _LARGEST_BLOCK)), call.skipped
     except pa.ArrowInvalid as error:
         if "straddl" not in str(error):
             raise

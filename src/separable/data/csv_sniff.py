@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEAD_BYTES",
+    "LONG_HEAD_BYTES",
     "PIECE_BYTES",
+    "SAMPLE_LINES",
     "CsvLayout",
     "CsvOptions",
     "Sample",
@@ -46,6 +48,11 @@ __all__ = [
 #: How far the look reads: from the start, and at each of two other places.
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 18
+
+#: Where lines are long the head takes this many, up to about this many bytes; the other pieces,
+#: four times the length of a line.
+SAMPLE_LINES = 32
+LONG_HEAD_BYTES = 1 << 25
 
 #: Longer texts, and texts of more words, are no names of columns.
 _LONGEST_NAME = 80

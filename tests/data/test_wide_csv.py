@@ -1,0 +1,97 @@
+"""CSV files with many columns: long lines, and calls that must not grow with the columns."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import separable.data
+from separable.data import csv_file, csv_files, csv_parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+
+def _wide(rows: int, columns: int) -> tuple[np.ndarray, list[str]]:
+    """Numbers, and a target of words that comes last in each line."""
+    numbers = np.random.default_rng(0).normal(size=(rows, columns)).round(3)
+    return numbers, ["yes" if row % 3 else "no" for row in range(rows)]
+
+
+def _text(numbers: np.ndarray, target: list[str]) -> str:
+    header = [f"c{place}" for place in range(numbers.shape[1])] + ["y"]
+    lines = [[*map(str, row), label] for row, label in zip(numbers.tolist(), target, strict=True)]
+    return "".join(",".join(line) + "\n" for line in [header, *lines])
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
+    """Count the calls of a function in the list that is returned."""
+    calls: list[int] = []
+    before: Callable[..., Any] = getattr(owner, name)
+
+    def counting(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        return before(*given, **named)
+
+    monkeypatch.setattr(owner, name, counting)
+    return calls
+
+
+def test_a_sample_has_rows_however_long_lines_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A head shorter than two lines shows no value: every column would be taken for numbers."""
+    monkeypatch.setattr(csv_files, "HEAD_BYTES", 500)
+    monkeypatch.setattr(csv_files, "PIECE_BYTES", 100)
+    numbers, target = _wide(120, 90)
+    path = tmp_path / "wide.csv"
+    path.write_text(_text(numbers, target))
+    parsed = _counted(monkeypatch, csv_parse._Call, "table")
+
+    dataset = separable.data.read(path, target="y")
+
+    assert len(parsed) == 2  # the sample and the file, once each
+    np.testing.assert_array_equal(np.asarray(dataset.y).tolist(), target)
+    assert dataset.report.found("c89").why == "every value is a number"
+    parts = list(separable.data.scan(path, target="y"))
+    assert [label for part in parts for label in np.asarray(part.y).tolist()] == target
+
+
+def test_one_text_below_the_sample_costs_calls_for_its_column_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(csv_files, "HEAD_BYTES", 500)
+    monkeypatch.setattr(csv_files, "PIECE_BYTES", 100)
+    numbers, target = _wide(120, 300)
+    lines = _text(numbers, target).splitlines()
+    cells = lines[40].split(",")
+    cells[7], cells[9], cells[11] = "word", " 1.5", " NA "
+    lines[40] = ",".join(cells)
+    trimmed = _counted(monkeypatch, csv_file, "without_missing")
+
+    dataset = separable.data.read(io.BytesIO("\n".join(lines).encode()), target="y")
+
+    assert len(trimmed) < 20
+    types = dataset.report.column_types
+    assert [name for name, kind in types.items() if kind != "number"] == ["c7", "y"]
+    assert "line 41 has 'word'" in dataset.report.found("c7").why
+    assert dataset.report.found("c11").missing == {"NA": 1}
+    assert dataset.table["c9"].to_pylist()[39] == 1.5
+    assert dataset.table["c11"].to_pylist()[39] is None
+    assert dataset.table["c299"].to_pylist() == numbers[:, 299].tolist()
+
+
+def test_many_columns_come_in_few_chunks() -> None:
+    """Each block of the parser makes a chunk of every column."""
+    numbers, target = _wide(12, 9000)
+    text = _text(numbers * 1e-9, target).encode()
+    assert len(text) > csv_parse.BLOCK_BYTES
+
+    table = separable.data.read(io.BytesIO(text), target="y").table
+
+    assert max(column.num_chunks for column in table.columns) == 1
