@@ -97,7 +97,9 @@ def floats(column: Any) -> NDArray[np.float64]:
     """Return a column of numbers as float64, NaN where it is null."""
     import pyarrow as pa
 
-    chunks = (c.cast(pa.float64(), safe=False) for c in getattr(column, "chunks", [column]))
+    chunks = getattr(column, "chunks", [column])
+    if not pa.types.is_float64(column.type):
+        chunks = (chunk.cast(pa.float64(), safe=False) for chunk in chunks)
     values = np.concatenate([np.zeros(0), *(flat(chunk, np.float64) for chunk in chunks)])
     if column.null_count:
         values[nulls(column)] = np.nan

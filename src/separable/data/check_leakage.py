@@ -68,10 +68,9 @@ def leakage(look: Look) -> Iterator[Finding]:
         return
     rows = look.sample[target.codes[look.sample] >= 0]
     taken = set()
-    for name in look.names:
-        if _is_recoded(look, name, rows):
-            taken.add(name)
-            yield _recoded(name, target)
+    for name in _recoded_names(look, rows):
+        taken.add(name)
+        yield _recoded(name, target)
     others = [name for name in look.names if name not in taken]
     sums = list(_linear(look, others, rows)) if len(rows) >= FEWEST else []
     taken.update(name for each in sums for name in each.columns)
@@ -83,17 +82,29 @@ def leakage(look: Look) -> Iterator[Finding]:
 # --- the target in other words ---
 
 
-def _is_recoded(look: Look, name: str, rows: NDArray[np.int64]) -> bool:
-    """Whether each value of a column goes with one value of the target, and the reverse."""
+def _recoded_names(look: Look, rows: NDArray[np.int64]) -> list[str]:
+    """Return the columns each of whose values goes with one value of the target, and reverse."""
     target = look.target
     assert target is not None
     y = target.codes[rows]
-    codes, n_values = look.codes(name), len(np.unique(y))
-    if n_values < 2 or int(codes.max()) + 1 < n_values:
-        return False
-    codes = codes[target.codes[look.sample] >= 0]
-    if len(np.unique(codes)) != n_values:
-        return False
+    n_values, known = _n_different(y), target.codes[look.sample] >= 0
+    if n_values < 2:
+        return []
+    return [
+        name
+        for name in look.names
+        if _n_different(look.codes(name)[known]) == n_values
+        and _is_recoded(look, name, rows, y, look.codes(name)[known])
+    ]
+
+
+def _n_different(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
+def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:
+    """Whether a column that has as many values as the target goes with it one to one."""
+    n_values = _n_different(y)
     if 2 * n_values > len(y):  # a number that is different in each row: it must be the same number
         return _is_same_number(look, name, rows)
     return len(np.unique(codes * (int(y.max()) + 1) + y)) == n_values

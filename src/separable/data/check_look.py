@@ -29,6 +29,9 @@ __all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_
 #: So many rows are looked at by checks that take long.
 SAMPLE = 100_000
 
+#: Values of columns that are coded together.
+BLOCK_VALUES = 1 << 16
+
 #: Free text: more than half of the values differ, and they have so many words in the mean.
 WORDS = 3.0
 
@@ -126,7 +129,25 @@ class Look:
         """Return for each sampled row which of the column's values it has; missing is one too."""
         if name not in self._codes:
             self._codes[name] = codes_of(self.typed(name), self.sample)
+            self._code_numbers_after(name)
         return self._codes[name]
+
+    def _code_numbers_after(self, name: str) -> None:
+        """Code the numbers that come next too: one sort for many columns of few rows."""
+        start = self._places.get(name, len(self.names)) + 1
+        near = self.names[start : start + BLOCK_VALUES // max(len(self.sample), 1)]
+        chosen = {
+            each: column.values[self.sample]
+            for each in near
+            if each not in self._codes and isinstance(column := self.typed(each), Numbers)
+        }
+        if chosen:
+            codes = _codes_of_each(np.stack(list(chosen.values())))
+            self._codes.update(zip(chosen, codes, strict=True))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
 
 def target_of(columns: Columns, name: str, task: str | None) -> Target:
@@ -160,6 +181,18 @@ def codes_of(column: TypedColumn, rows: NDArray[np.int64]) -> Codes:
         if isinstance(column, Dates):
             values = values.astype(np.int64)
     codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _codes_of_each(values: NDArray[np.float64]) -> Codes:
+    """Return `codes_of` for each row of a matrix."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=1)
+    lost = np.isnan(ranked)
+    steps = np.zeros(values.shape, np.int64)
+    steps[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]) & ~(lost[:, 1:] & lost[:, :-1])
+    codes = np.empty_like(steps)
+    np.put_along_axis(codes, order, np.cumsum(steps, axis=1), axis=1)
     return codes
 
 

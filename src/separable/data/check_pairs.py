@@ -23,6 +23,9 @@ __all__ = ["duplicate_columns"]
 #: Rows below which two columns may agree by chance.
 FEWEST = 20
 
+#: Values of columns that are compared together.
+BLOCK_VALUES = 1 << 16
+
 
 def duplicate_columns(look: Look) -> Iterator[Finding]:
     """Find columns with the same values, in the same or in other words."""
@@ -43,11 +46,9 @@ def _groups(look: Look) -> list[list[str]]:
     """Return columns that say the same: numbers up to their unit, categories up to their words."""
     numbers: dict[object, list[str]] = {}
     levels: dict[object, list[str]] = {}
+    for name, key in _standards(look):
+        numbers.setdefault(key, []).append(name)
     for name in look.names:
-        column = look.typed(name)
-        values = numbers_in(column)
-        if values is not None and not numbers_rows(name, values):
-            numbers.setdefault(_standard(values[look.sample]), []).append(name)
         levels.setdefault(_pattern(look, name), []).append(name)
     of_numbers = [names for key, names in numbers.items() if key is not None and len(names) > 1]
     known = {name for names in of_numbers for name in names[1:]}
@@ -80,18 +81,32 @@ def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
     return place[codes]
 
 
-def _standard(values: NDArray[np.float64]) -> object:
-    """Return numbers up to shift, scale and sign, rounded to what float64 can tell."""
+def _standards(look: Look) -> Iterator[tuple[str, object]]:
+    """Give each column of numbers with a key that columns alike share."""
+    weights = np.random.default_rng(0).standard_normal(len(look.sample))
+    size = max(1, BLOCK_VALUES // len(look.sample))
+    for start in range(0, len(look.names), size):
+        block = {}
+        for name in look.names[start : start + size]:
+            values = numbers_in(look.typed(name))
+            if values is not None and not numbers_rows(name, values):
+                block[name] = values[look.sample]
+        if block:
+            yield from zip(block, _keys(np.stack(list(block.values())), weights), strict=True)
+
+
+def _keys(values: NDArray[np.float64], weights: NDArray[np.float64]) -> list[object]:
+    """Return rows of numbers up to shift, scale and sign, rounded to what float64 can tell."""
     finite = np.isfinite(values)
-    if finite.sum() < FEWEST:
-        return None
-    centred = np.where(finite, values - values[finite].mean(), 0)
-    scale = float(np.sqrt(np.mean(centred**2)))
-    if not np.isfinite(scale) or scale == 0:
-        return None
-    weights = np.random.default_rng(0).standard_normal(len(values))
-    place = abs(float(weights @ centred)) / scale
-    return (round(place / np.sqrt(len(values)), 7), int(np.count_nonzero(finite)))
+    counts = finite.sum(axis=1)
+    means = np.where(finite, values, 0).sum(axis=1) / np.maximum(counts, 1)
+    centred = np.where(finite, values - means[:, None], 0)
+    scale = np.sqrt(np.mean(centred**2, axis=1))
+    good = (counts >= FEWEST) & np.isfinite(scale) & (scale > 0)
+    places = np.abs((centred * weights).sum(axis=1)) / np.where(good, scale, 1)
+    rounded = np.round(places / np.sqrt(len(weights)), 7).tolist()
+    known = zip(rounded, counts.tolist(), good.tolist(), strict=True)
+    return [(place, count) if fine else None for place, count, fine in known]
 
 
 def _equal(look: Look, first: str, second: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,12 +20,19 @@ __all__ = ["Hashes", "mixed", "row_hashes"]
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
+#: Values that are hashed together: many columns of few rows cost few calls.
+BLOCK_VALUES = 1 << 16
+
 
 def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
     """Return a hash for each row; those of equal rows are equal, within one process."""
     total = np.zeros(n_rows, np.uint64)
-    for column in columns:
-        total = mixed(total ^ _values(column))
+    left, place = iter(columns), 0
+    while block := list(islice(left, max(1, BLOCK_VALUES // max(n_rows, 1)))):
+        places = mixed(np.arange(place, place + len(block), dtype=np.uint64))
+        values = mixed(np.stack([_values(column) for column in block]))
+        total += mixed(values ^ places[:, None]).sum(axis=0, dtype=np.uint64)
+        place += len(block)
     return total
 
 
@@ -33,12 +41,12 @@ def _values(column: TypedColumn) -> Hashes:
     if isinstance(column, Categories):
         levels = np.fromiter(map(hash, (*column.levels, "")), np.int64, len(column.levels) + 1)
         levels[-1] = -1
-        return mixed(levels.view(np.uint64))[column.codes]
+        return levels.view(np.uint64)[column.codes]
     if isinstance(column, Dates):
-        return mixed(column.values.astype(np.int64).view(np.uint64))
+        return column.values.astype(np.int64).view(np.uint64)
     values = column.values + 0.0  # no -0
     values[np.isnan(values)] = np.nan
-    return mixed(values.view(np.uint64))
+    return values.view(np.uint64)
 
 
 def mixed(bits: Hashes) -> Hashes:

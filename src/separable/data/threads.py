@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["in_threads", "n_threads"]
 
+#: Batches of items for each thread: a task of the pool costs more than a small item.
+BATCHES = 64
+
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -44,5 +47,9 @@ def in_threads(threads: int, make: Callable[[Item], Made], items: Iterable[Item]
         return [make(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 
+    items = list(items)
+    size = max(1, len(items) // (threads * BATCHES))
+    batches = [items[start : start + size] for start in range(0, len(items), size)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(make, items))
+        made = pool.map(lambda batch: [make(item) for item in batch], batches)
+        return [each for batch in made for each in batch]

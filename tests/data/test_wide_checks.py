@@ -1,0 +1,86 @@
+"""Checks of tables with many columns: blocks of columns are looked at together."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data import check, check_look, duplicates_between, row_hashes
+from separable.data.columns import as_columns
+from separable.data.threads import in_threads
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
+    """Count the calls of a function in the list that is returned."""
+    calls: list[int] = []
+    before = getattr(owner, name)
+
+    def counting(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        return before(*given, **named)
+
+    monkeypatch.setattr(owner, name, counting)
+    return calls
+
+
+def _wide(columns: int = 2000, rows: int = 40) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    table: dict[str, Any] = {f"c{place}": rng.normal(size=rows) for place in range(columns)}
+    table["y"] = ["yes" if value > 0 else "no" for value in rng.normal(size=rows)]
+    return table
+
+
+def test_many_columns_are_checked_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = _wide()
+    table["c900"] = [3.0 if label == "yes" else -2.0 for label in table["y"]]
+    table["c1500"] = 7 - 2.5 * table["c30"]
+    table["c1600"] = table["c31"].copy()
+    table["c31"][4] = table["c1600"][4] = np.nan
+    coded = _counted(monkeypatch, check_look, "codes_of")
+    mixed = _counted(monkeypatch, row_hashes, "mixed")
+
+    found = check(table, "y")
+
+    pairs = {(each.kind, each.columns) for each in found}
+    assert ("leakage", ("c900",)) in pairs
+    duplicates = {columns for kind, columns in pairs if kind == "duplicate columns"}
+    assert duplicates == {("c30", "c1500"), ("c31", "c1600")}
+    assert len(coded) < 50
+    assert len(mixed) < 50
+
+
+def test_codes_of_many_columns_are_those_of_each() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.integers(-3, 3, size=(500, 30)).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    values[rng.random(values.shape) < 0.1] = -0.0
+    table = {f"c{place}": column for place, column in enumerate(values)}
+    look = check_look.Look(as_columns(table), list(table), None)
+    for name, column in table.items():
+        expected = np.unique(column, return_inverse=True)[1]
+        np.testing.assert_array_equal(look.codes(name), expected)
+
+
+def test_equal_rows_of_many_columns_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same in blocks of any size; values that change places make another row."""
+    train = {name: np.asarray(column) for name, column in _wide(300).items()}
+    test = {name: column[[5, 5, 7, 9]].copy() for name, column in train.items()}
+    test["c3"][1] += 1
+    test["c10"][2], test["c200"][2] = test["c200"][2], test["c10"][2]
+    for size in (1, 1000, 1 << 16):
+        monkeypatch.setattr(row_hashes, "BLOCK_VALUES", size)
+        assert duplicates_between(train, test) == (2, [(5, 0), (9, 3)])
+
+
+def test_many_small_items_are_few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = _counted(monkeypatch, ThreadPoolExecutor, "submit")
+    assert in_threads(2, lambda item: item * item, range(10_001)) == [n * n for n in range(10_001)]
+    assert len(tasks) < 200
+    tasks.clear()
+    assert in_threads(2, str, iter("abc")) == ["a", "b", "c"]
+    assert len(tasks) == 3  # a few large items are shared out one by one
