@@ -205,8 +205,9 @@ def _read(
 
 def _require(asked: ProblemOptions, table: pa.Table, where: str) -> None:
     """Refuse columns that are not there, and columns with two parts to play."""
+    present = table.column_names
     for names in ([asked.target], asked.apart.values(), *asked.columns.values()):
-        require_columns(names, table.column_names, where)
+        require_columns(names, present, where)
     for option, name in asked.apart.items():
         if name == asked.target:
             raise click.UsageError(f"--{option} {name}: it is the target.")

@@ -29,6 +29,7 @@ __all__ = [
     "nulls",
     "number_array",
     "one_chunk",
+    "plain_floats",
     "strings",
     "text_buffers",
 ]
@@ -103,6 +104,18 @@ def floats(column: Any) -> NDArray[np.float64]:
     values = np.concatenate([np.zeros(0), *(flat(chunk, np.float64) for chunk in chunks)])
     if column.null_count:
         values[nulls(column)] = np.nan
+    return values
+
+
+def plain_floats(column: Any) -> NDArray[np.float64] | None:
+    """Return `floats` of one chunk of float64 without nulls, by few calls; None for others."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray) or not pa.types.is_float64(column.type):
+        return None
+    if column.num_chunks != 1 or column.null_count:
+        return None
+    values: NDArray[np.float64] = flat(column.chunk(0), np.float64).copy()
     return values
 
 

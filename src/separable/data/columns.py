@@ -183,9 +183,10 @@ def _columns_from_stream(data: Any) -> Columns:
                 raise
             return _columns_from_dict(data)  # column by column: only one that is needed can fail
     index = _pandas_index_columns(data.schema.metadata or {})
-    names = [name for name in data.column_names if name not in index]
-    _refuse_duplicates(names)
-    return Columns({name: data.column(name) for name in names}, data.num_rows)
+    pairs = zip(data.column_names, data.itercolumns(), strict=True)  # no look-up by name
+    kept = [(name, column) for name, column in pairs if name not in index]
+    _refuse_duplicates([name for name, _ in kept])
+    return Columns(dict(kept), data.num_rows)
 
 
 def _refuse_duplicates(names: list[str]) -> None:

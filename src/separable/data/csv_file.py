@@ -181,8 +181,9 @@ class CsvReader:
         plans, columns, bad = self.layout.plans, {}, np.zeros(table.num_rows, dtype=bool)
         counts: dict[str, Counter[str | None]] = {}
         any_nan = self._has_nan(table)
+        parsed = dict(zip(table.column_names, table.itercolumns(), strict=True))
         for name in self.columns:
-            column, plan = table.column(name), plans[name]
+            column, plan = parsed[name], plans[name]
             if plan.type == "category" or plan.by_text:
                 column, counts[name] = without_missing(column, self.options.missing)
             if plan.by_text and plan.type != "category":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import as_arrow, bits, flat, nulls, one_chunk
+from separable.data.arrow_arrays import as_arrow, bits, flat, nulls, one_chunk, plain_floats
 from separable.data.columns import Categories, Column, Columns, Numbers
 from separable.data.table import CellError
 
@@ -124,6 +124,9 @@ def typed_column(columns: Columns, name: str) -> TypedColumn:
         return columns.typed(name)
     raw = columns.raw(name)
     if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
+        numbers = plain_floats(raw)
+        if numbers is not None:
+            return Numbers(numbers)
         typed = _from_arrow(raw)
     elif isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.dtype.kind in "bM":
         typed = _from_numpy(raw)

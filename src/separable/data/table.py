@@ -95,7 +95,8 @@ def at_place(file: str, line: int, column: int | None = None) -> str:
 
 def missing_counts(table: pa.Table) -> dict[str, int]:
     """Count what was taken as missing in each column; columns without any are left out."""
-    counts = {name: table[name].null_count for name in table.column_names}
+    pairs = zip(table.column_names, table.itercolumns(), strict=True)
+    counts = {name: column.null_count for name, column in pairs}
     return {name: count for name, count in counts.items() if count}
 
 

@@ -52,8 +52,9 @@ class ColumnReport:
     @classmethod
     def of_missing(cls, column: str, missing: NDArray[np.bool_], trained: bool) -> ColumnReport:
         """Return the report of a column in which values may only be missing."""
-        rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist())
-        return cls(column, int(np.count_nonzero(missing)), rows, trained)
+        count = int(np.count_nonzero(missing))
+        rows = tuple(np.flatnonzero(missing)[:EXAMPLES].tolist()) if count else ()
+        return cls(column, count, rows, trained)
 
     def followed_by(self, later: ColumnReport, first_row: int) -> ColumnReport:
         """Return this report and that of later rows, the first of them ``first_row``, as one."""
