@@ -489,9 +489,8 @@ def test_rows_are_answered_as_they_come(separable, binary, monkeypatch):
     stdin = OnePiece(pieces, written)
     monkeypatch.setattr("separable.cli.live_input._is_waiting", lambda stream: False)
     standard_input(monkeypatch, stdin)
-    monkeypatch.setattr(
-        sys, "stdout", type("Stdout", (), {"buffer": Out(), "flush": lambda s: 0})()
-    )
+    methods = {"buffer": Out(), "flush": lambda s: 0, "isatty": lambda s: False}
+    monkeypatch.setattr(sys, "stdout", type("Stdout", (), methods)())
     separable("predict", binary, "-")
     assert [part.count(b"\n") for part in written] == [2, 2]
     assert stdin.seen == [0, 0, 1, 2]  # the first answer is out before the third piece is read
