@@ -414,6 +414,18 @@ def test_rows_that_were_learned_from_are_recognized(separable, penguins_model):
     assert "144 rows that the model had not seen" not in page
 
 
+def test_held_out_rows_with_twins_are_not_called_unseen(separable):
+    rng = np.random.default_rng(0)
+    x = np.round(rng.normal(size=120), 1)  # many equal rows
+    write("d.csv", ["x", "y"], [[value, "yes" if value > 0 else "no"] for value in x])
+    for args in (("train", "d.csv", "--target", "y", "--model", "lda", "--report", "t.html"),
+                 ("report", "d.safetensors", "-o", "m.html")):  # fmt: skip
+        assert separable(*args).code == 0
+        page = html.unescape(Path(args[-1]).read_text())
+        assert "of 30 rows get the right class" in page
+        assert "had not seen" not in page
+
+
 def test_a_few_training_rows_among_new_ones_are_counted(separable, penguins_model):
     lines = Path(PENGUINS).read_text().splitlines(keepends=True)
     new = [line.replace(".", ".0", 1) for line in lines[100:150] if "." in line]

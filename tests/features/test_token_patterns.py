@@ -27,6 +27,8 @@ LINEAR = [
 ]
 SLOW = [
     r"(?:a|aa)+$",  # exponential
+    r"[\w.]+\b",  # quadratic on dots, where no boundary is
+    r"[\w'-]{2,}\b",
     r"(a+)+$",
     r"(?:a*)*b",
     r"(?:\w|\d)+!",

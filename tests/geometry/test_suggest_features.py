@@ -73,6 +73,14 @@ def test_random_labels_are_separable_and_not_learned():
     assert "This is overfitting." in found.reason
 
 
+def test_noise_is_said_to_be_noise():
+    rng = np.random.default_rng(0)
+    found = suggest_features(rng.normal(size=(200, 3)), rng.integers(0, 2, 200))
+    assert found.outcome == "does not help"
+    assert "separates these rows" not in found.reason
+    assert ("with those named" in found.reason) == bool(found.features)
+
+
 @pytest.mark.parametrize("n", [7, 8, 9])
 def test_few_rows_are_too_few_to_tell_and_not_overfitting(n):
     x = np.linspace(-3.1, 2.9, n).reshape(-1, 1)

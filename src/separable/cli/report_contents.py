@@ -62,7 +62,7 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
                 judged.answers,
                 judged.weight,
                 held_out.caution,
-                is_new=True,
+                is_new=held_out.is_new,
             ),
             hard_rows=found,
             hard_rows_about=about,

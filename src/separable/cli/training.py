@@ -60,6 +60,8 @@ class HeldOut:
         The rows, and what the model that did not learn from them answers, if they were kept.
     caution : str or None
         Why the figures may be too good.
+    is_new : bool or None
+        True: no row is identical to one that the model learned from; None: some are.
     own_file : bool, default False
         They are of a file of their own, so that the model was trained once.
     """
@@ -68,6 +70,7 @@ class HeldOut:
     how: str
     judged: JudgedRows | None = None
     caution: str | None = None
+    is_new: bool | None = None
     own_file: bool = False
 
 
@@ -237,7 +240,9 @@ def _test(
     positive = comparison.judge.positive
     figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
     caution = next(iter(shared_rows(problem.take(train_rows), table)), None)
-    return HeldOut(figures, how, judged, caution, own_file=test is not None)
+    known = fitted.model.training_rows
+    is_new = True if known is not None and not known.find(judged.rows).seen else None
+    return HeldOut(figures, how, judged, caution, is_new, own_file=test is not None)
 
 
 def _judged_part(problem: Problem, fitted: _Fitted, rows: Rows, n_train: int) -> JudgedRows:
@@ -332,6 +337,7 @@ def _told(
         None if held_out is None else held_out.how,
         notes,
         warned,
+        is_new=None if held_out is None else held_out.is_new,
     )
     model = replace(model, evidence={**model.evidence, "train": told})
     return Training(

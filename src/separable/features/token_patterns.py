@@ -93,5 +93,8 @@ def _ends_at_once(item: tuple[Any, Any], boundaries: list[str]) -> bool:
 
 
 def _is_word(item: tuple[Any, Any]) -> bool:
+    r"""Whether an item is ``\w`` and nothing else: other classes may end where no boundary is."""
     op, value = item
-    return str(op) == "IN" and [str(each) for each in value[0]] == ["CATEGORY", "CATEGORY_WORD"]
+    if str(op) != "IN" or len(value) != 1:
+        return False
+    return [str(each) for each in value[0]] == ["CATEGORY", "CATEGORY_WORD"]

@@ -280,8 +280,9 @@ def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, gu
     """Return what the numbers say."""
     if not enough:
         first = (
-            "All squares and products together do not separate these rows; with those named, "
-            "fewest are wrong. A higher degree may, but rows that contradict each other never are."
+            "All squares and products together do not separate these rows"
+            f"{'; with those named, fewest are wrong' if n_chosen else ''}. A higher degree may, "
+            "but rows that contradict each other never are."
         )
     elif n_chosen == 0:
         first = "The rows are separable as they are: nothing has to be added."
@@ -301,10 +302,11 @@ def _words(n_chosen: int, enough: bool, errors: _Errors | None, outcome: str, gu
             f"on rows held out is {after:.3g}, {compared}. About {errors.rows_needed()} rows might "
             "be enough."
         )
-    return (
-        f"{first} But on rows held out the error is {after:.3g}, {compared}: what separates these "
-        "rows does not hold for others. This is overfitting."
-    )
+    found = f"{first} But on rows held out the error is {after:.3g}, {compared}:"
+    if not n_chosen:
+        return f"{found} the columns say little of the class of other rows."
+    fits = "separates" if enough else "fits"
+    return f"{found} what {fits} these rows does not hold for others. This is overfitting."
 
 
 def _plain(given: FeatureTable, places: list[int]) -> Any:

@@ -47,6 +47,8 @@ def memory_of(
     how: str | None,
     notes: tuple[str, ...],
     warnings: tuple[str, ...],
+    *,
+    is_new: bool | None = None,
 ) -> dict[str, Any]:
     """Return what a model file is to remember besides its leaderboard and figures.
 
@@ -59,6 +61,8 @@ def memory_of(
     how : str or None
         How rows were held out, in words.
     notes, warnings : tuple of str
+    is_new : bool or None
+        Whether no row held out is identical to one that was learned from.
 
     Returns
     -------
@@ -81,6 +85,7 @@ def memory_of(
         "commands": list(reproduction.commands),
         "seed": reproduction.seed,
         "how": how,
+        "is_new": is_new,
         "notes": list(notes),
         "warnings": list(warnings),
     }
@@ -201,7 +206,8 @@ def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Mea
     how = memory.get("how") or "Rows held out in training"
     caution = "The model has learned from more rows since." if told.get("updates") else None
     figures = Evaluation.from_dict(kept)
-    return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=True)
+    is_new = True if memory.get("is_new") is True else None
+    return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=is_new)
 
 
 def _of_stream(told: dict[str, Any]) -> str:

@@ -600,7 +600,9 @@ class _Model:
         problem, size = self.problem, self.problem.size
         shift = problem.columns.shift
         mean = np.zeros(problem.rows.n_features) if shift is None else shift
-        lost = (np.abs(mean) + size.extent) * np.abs(w).max(axis=1, initial=0.0)
+        weights = np.abs(w).max(axis=1, initial=0.0)
+        usual = np.median(weights)  # a column that hides all others has a tiny weight
+        lost = (np.abs(mean) + size.extent) * np.maximum(weights, usual)
         column = int(np.argmax(lost))
         if problem.is_regression and abs(float(np.mean(problem.target))) > float(lost[column]):
             y = np.asarray(problem.target)
