@@ -6,15 +6,16 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 import separable.data
-from separable.data import csv_file, csv_files, csv_parse
+from separable.data import csv_file, csv_files, csv_parse, csv_sniff
+from separable.data import dataset as dataset_module
+from separable.data.table import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
 
 def _wide(rows: int, columns: int) -> tuple[np.ndarray, list[str]]:
@@ -95,3 +96,22 @@ def test_many_columns_come_in_few_chunks() -> None:
     table = separable.data.read(io.BytesIO(text), target="y").table
 
     assert max(column.num_chunks for column in table.columns) == 1
+
+
+def test_chosen_columns_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `predict` does, which gives the columns of the model and their types."""
+    numbers, target = _wide(3, 400)
+    text = _text(numbers, target).encode()
+    names = [f"c{place}" for place in range(399, -1, -1)]
+    looked = _counted(monkeypatch, dataset_module, "require_columns")
+    present = _counted(monkeypatch, csv_sniff, "_present")
+
+    types = dict.fromkeys(names, "number")
+    table = separable.data.read(io.BytesIO(text), columns=[*names, -1], column_types=types).table
+
+    assert table.column_names == [*names, "y"]
+    assert table["c7"].to_pylist() == numbers[:, 7].tolist()
+    assert len(looked) < 5
+    assert len(present) < 20
+    with pytest.raises(TableError, match="no column 'c400'"):
+        separable.data.read(io.BytesIO(text), columns=["c1", "c400"])

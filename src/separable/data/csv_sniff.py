@@ -417,7 +417,9 @@ def _with_given(
     for place, name in enumerate(names):
         kind = given.get(name)
         if kind is not None:
-            texts = _present(body.column(place), options.missing)
+            texts: Any = strings([])
+            if kind != "number":  # which is held in one way
+                texts = _present(body.column(place), options.missing)
             by_text = kind in ("boolean", "date")
             out[name] = ColumnPlan(kind, arrow_type(kind, texts), "given", True, by_text)
     return out

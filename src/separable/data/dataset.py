@@ -122,7 +122,12 @@ def chosen_columns(
         return list(names), label
     if isinstance(columns, str):
         raise TypeError(f"The 'columns' parameter must be a list of columns. Got {columns!r}.")
-    chosen = list(dict.fromkeys(column_name(column, names, where) for column in columns))
+    known = set(names)
+    found = (
+        each if isinstance(each, str) and each in known else column_name(each, names, where)
+        for each in columns
+    )
+    chosen = list(dict.fromkeys(found))
     more = [label] if label is not None and label not in chosen else []
     return chosen + more, label
 
