@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet as TheirNet
 from sklearn.linear_model import LogisticRegression as TheirLogistic
 from sklearn.linear_model import SGDClassifier
@@ -414,8 +416,11 @@ def test_extreme_data(learner):
     ):
         t = np.tile(y, len(each) // 30)
         learner = clone(learner).set_params(standardize=scaled)
-        found = leave_one_out(learner, each, t, approximate=True)
-        expected = leave_one_out(learner, each, t, approximate=False).decision_scores
+        with warnings.catch_warnings():
+            if each is huge:  # |w|^2 is as small as what rounding of margins costs
+                warnings.filterwarnings("ignore", ".*float64 cannot hold", ConvergenceWarning)
+            found = leave_one_out(learner, each, t, approximate=True)
+            expected = leave_one_out(learner, each, t, approximate=False).decision_scores
         assert np.abs(found.decision_scores - expected).max() < 2e-3 * np.abs(expected).max()
 
 

@@ -125,7 +125,8 @@ class GramProblem:
         if n_rows > SQUARES_BOUND:
             return None
         least, total = (1.0, n_rows) if weight is None else (weight.min(), weight.sum())
-        return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
+        with np.errstate(over="ignore"):
+            return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
 
     def path(
         self, alphas: Floats, penalty: Penalty, limits: Limits, start: Floats | None = None

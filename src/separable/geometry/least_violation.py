@@ -190,7 +190,8 @@ def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Float
         vectors = face.vectors(active)
         size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
         size = np.where(size > 0, size, 1.0)
-        yield lstsq(vectors / size, a[active], cond=FLAT) / size
+        if np.isfinite(size).all() and np.isfinite(a[active]).all():
+            yield lstsq(vectors / size, a[active], cond=FLAT) / size
     for ridge in RIDGES:
         yield _solve(gram, slope, ridge)
 

@@ -117,8 +117,10 @@ def _sparse_parts(
         chosen.append(place)
         unit = left[:, place] / length
         left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
-    basis = parts[:, chosen]
-    factors = lstsq(basis, vectors @ u[only], cond=max(basis.shape) * np.finfo(float).eps)
+    basis, target = parts[:, chosen], vectors @ u[only]
+    if not (np.isfinite(basis).all() and np.isfinite(target).all()):
+        return [order[place] for place in chosen], []
+    factors = lstsq(basis, target, cond=max(basis.shape) * np.finfo(float).eps)
     part = np.abs(factors) * np.abs(parts[:, chosen]).max(axis=0)
     large = np.where(part > ROUNDING * part.max(initial=0.0), factors, 0.0)
     return [order[place] for place in chosen], [large, factors]

@@ -184,9 +184,10 @@ def publish(
             [_publish_blocks(problem, lane, found.lane(k)) for k, lane in enumerate(lanes)]
         )
     is_small = is_final and found.scores.size * problem.rows.n_features <= SMALL
-    return Published.side_by_side(
-        [_publish(problem, lane, found.lane(k), is_small) for k, lane in enumerate(lanes)]
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # a bound that overflows proves nothing
+        return Published.side_by_side(
+            [_publish(problem, lane, found.lane(k), is_small) for k, lane in enumerate(lanes)]
+        )
 
 
 def _publish_blocks(problem: Problem, lane: Lane, one: Judgement) -> Published:
@@ -226,6 +227,8 @@ def _publish(problem: Problem, lane: Lane, one: Judgement, is_small: bool) -> Pu
         other = model.careful(*finer)
         if other.gap < careful.gap:
             (w, b), careful = finer, other
+    if not math.isfinite(careful.gap):  # beyond float64; no objective is below 0
+        careful = replace(inside, dual=0.0, gap=inside.primal)
     lost = inside.converged and not careful.converged
     return Published(w, b, [careful], model.rounding(w) if lost else None)
 
@@ -395,7 +398,8 @@ class _Model:
     def _more(self, error: float | Floats) -> float:
         """Return what errors of scores may add to the gap of rows of a loss with corners."""
         low, here, high = (self._cornered_gap(by) for by in (-error, 0.0, error))
-        return float(np.maximum(np.maximum(low, high) - here, 0.0).sum())
+        more = float(np.maximum(np.maximum(low, high) - here, 0.0).sum())
+        return more if math.isfinite(more) else math.inf
 
     def _cornered_gap(self, moved: float | Floats) -> Floats:
         """Return what each row adds to the gap if residuals move, of a loss with corners."""
