@@ -122,10 +122,10 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(CPP) | $(VENV)/pyvenv.cfg
 levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS)'
 lower_levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS[:-1])'
 
-# The best level has had its turn when this runs. $$share is a part of the tests for each level, all
-# parts together every test.
+# The best level has had its turn when this runs. $$share is a part of the tests for each level: of
+# one lower level half of them, of several every test under one.
 define under_lower_levels
-set -- $$($(lower_levels)); n=$$#; k=0; \
+set -- $$($(lower_levels)); n=$$(($$# > 2 ? $$# : 2)); k=0; \
 for level in "$$@"; do \
   k=$$((k + 1)); share=$$k/$$n; \
   echo "native tests under SEPARABLE_CPU=$$level"; \
