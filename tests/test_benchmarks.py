@@ -15,6 +15,8 @@ import scipy.sparse as sp
 
 from separable import TextEncoder
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
