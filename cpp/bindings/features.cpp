@@ -1,8 +1,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 
@@ -63,11 +63,13 @@ class BoundParts {
    public:
     explicit BoundParts(std::int64_t n_rows) : n_rows_(n_rows) {}
 
-    void add_numbers(Const<double> values, std::int64_t at) {
-        check(length(values) == n_rows_, "one number a row is needed");
-        parts_.emplace_back(NumberPart{values.data(), at});
-        claim(at, 1);
-        numbers_.push_back(std::move(values));
+    void add_numbers(ConstTable<double> columns, std::int64_t at) {
+        check(static_cast<std::int64_t>(columns.shape(1)) == n_rows_, "one number a row is needed");
+        const std::int64_t width = length(columns);
+        claim(at, width);
+        for (std::int64_t j = 0; j < width; ++j)
+            parts_.emplace_back(NumberPart{columns.data() + j * n_rows_, at + j});
+        columns_.push_back(std::move(columns));
     }
 
     void add_one_hot(Const<std::int32_t> codes, Const<std::int32_t> places, std::int64_t at,
@@ -149,6 +151,7 @@ class BoundParts {
     std::int64_t n_rows_, width_ = 0;
     std::vector<std::int64_t> starts_;
     std::vector<Part> parts_;
+    std::vector<ConstTable<double>> columns_;
     std::vector<Const<double>> numbers_;
     std::vector<Const<std::int32_t>> codes_;
     std::vector<Const<std::int64_t>> wholes_;
@@ -209,18 +212,29 @@ void polynomial_rows(const BoundRows& bound, std::int64_t least, std::int64_t hi
         bound.rows);
 }
 
-std::tuple<std::int64_t, double, double, double, double, double> moments_of(Const<double> values) {
+void moments_of(ConstTable<double> columns, Mutable<double, 2> out) {
+    check(length(out) == length(columns) && out.shape(1) == 6, "six numbers a column are needed");
+    const std::size_t n = columns.shape(1);
     nb::gil_scoped_release no_gil;
-    const NumberMoments found = number_moments({values.data(), values.size()});
-    return {found.count, found.least, found.most, found.mean, found.low, found.deviation};
+    for (std::size_t j = 0; j < columns.shape(0); ++j) {
+        const NumberMoments found = number_moments({columns.data() + j * n, n});
+        const double numbers[] = {static_cast<double>(found.count),
+                                  found.least,
+                                  found.most,
+                                  found.mean,
+                                  found.low,
+                                  found.deviation};
+        std::copy(std::begin(numbers), std::end(numbers), out.data() + 6 * j);
+    }
 }
 
 }  // namespace
 
 void bind_features(nb::module_& m) {
-    m.def("number_moments", &moments_of, nb::arg("values"),
-          "Count, least, largest, mean, what it lacks, and deviation of values that are not NaN; "
-          "see features/number_moments.hpp.");
+    m.def("number_moments", &moments_of, nb::arg("columns"), nb::arg("out"),
+          "Write count, least, largest, mean, what it lacks, and deviation of the values of each "
+          "column that are not NaN; a column is a row of the array. See "
+          "features/number_moments.hpp.");
     m.def("factorize_integers", &factorize<std::int64_t>, nb::arg("values"), nb::arg("codes"),
           "Number different values by first appearance; returns the first place of each.");
     m.def("factorize_floats", &factorize<double>, nb::arg("values"), nb::arg("codes"),
@@ -232,8 +246,8 @@ void bind_features(nb::module_& m) {
           nb::arg("valid").none(), nb::arg("first_bit"), nb::arg("codes"));
     nb::class_<BoundParts>(m, "Parts", "Encoded columns, in the order of their places.")
         .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
-        .def("add_numbers", &BoundParts::add_numbers, nb::arg("values"), nb::arg("at"),
-             "One number a row at one place.")
+        .def("add_numbers", &BoundParts::add_numbers, nb::arg("columns"), nb::arg("at"),
+             "Columns of one number a row at consecutive places; a column is a row of the array.")
         .def("add_one_hot", &BoundParts::add_one_hot, nb::arg("codes"), nb::arg("places"),
              nb::arg("at"), nb::arg("width"), "1 at places[code + 1], if that is not -1.")
         .def("add_csr", &BoundParts::add_csr, nb::arg("values"), nb::arg("indices"),

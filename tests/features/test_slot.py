@@ -93,7 +93,7 @@ def test_the_core_refuses_parts_that_do_not_fit():
     int32 = np.int32
     parts = native.Parts(2)
     with pytest.raises(ValueError, match="one number a row"):
-        parts.add_numbers(np.zeros(3), 0)
+        parts.add_numbers(np.zeros((1, 3)), 0)
     with pytest.raises(ValueError, match="a code has no place"):
         parts.add_one_hot(np.array([0, 5], int32), np.array([-1, 0], int32), 0, 1)
     with pytest.raises(ValueError, match="a code has no place"):
@@ -104,9 +104,9 @@ def test_the_core_refuses_parts_that_do_not_fit():
         parts.add_csr(np.ones(1), np.array([3]), np.array([0, 1, 1]), 0, 3)
     with pytest.raises(ValueError, match="indptr descends"):
         parts.add_csr(np.ones(1), np.array([0]), np.array([1, 0, 1]), 0, 3)
-    parts.add_numbers(np.ones(2), 4)
+    parts.add_numbers(np.ones((1, 2)), 4)
     with pytest.raises(ValueError, match="order of their places"):
-        parts.add_numbers(np.ones(2), 4)
+        parts.add_numbers(np.ones((1, 2)), 4)
     with pytest.raises(ValueError, match="count comes before fill"):
         parts.fill(np.zeros(2), np.zeros(2, int32), np.zeros(3, int32))
     parts.count()

@@ -585,9 +585,9 @@ class VwParser:
     def faults(self) -> list:
         """Line, byte, reason and text of the first lines refused."""
 
-def number_moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, float, float, float, float, float]:
+def number_moments(columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
-    Count, least, largest, mean, what it lacks, and deviation of values that are not NaN; see features/number_moments.hpp.
+    Write count, least, largest, mean, what it lacks, and deviation of the values of each column that are not NaN; a column is a row of the array. See features/number_moments.hpp.
     """
 
 def factorize_integers(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
@@ -610,8 +610,10 @@ class Parts:
 
     def __init__(self, n_rows: int) -> None: ...
 
-    def add_numbers(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int) -> None:
-        """One number a row at one place."""
+    def add_numbers(self, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], at: int) -> None:
+        """
+        Columns of one number a row at consecutive places; a column is a row of the array.
+        """
 
     def add_one_hot(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int, width: int) -> None:
         """1 at places[code + 1], if that is not -1."""

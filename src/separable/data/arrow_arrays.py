@@ -13,7 +13,7 @@ import numpy as np
 from separable.data.strings import pack_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
     from numpy.typing import DTypeLike, NDArray
@@ -22,14 +22,15 @@ __all__ = [
     "as_arrow",
     "bits",
     "flat",
+    "float_columns",
     "floats",
     "integers",
+    "is_float_column",
     "is_text",
     "mask",
     "nulls",
     "number_array",
     "one_chunk",
-    "plain_floats",
     "strings",
     "text_buffers",
 ]
@@ -107,16 +108,30 @@ def floats(column: Any) -> NDArray[np.float64]:
     return values
 
 
-def plain_floats(column: Any) -> NDArray[np.float64] | None:
-    """Return `floats` of one chunk of float64 without nulls, by few calls; None for others."""
+def float_columns(columns: Sequence[Any]) -> NDArray[np.float64]:
+    """Return `floats` of columns of float64 of one length as the rows of a matrix, by few calls.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray
+        At least one.
+    """
     import pyarrow as pa
 
-    if not isinstance(column, pa.ChunkedArray) or not pa.types.is_float64(column.type):
-        return None
-    if column.num_chunks != 1 or column.null_count:
-        return None
-    values: NDArray[np.float64] = flat(column.chunk(0), np.float64).copy()
-    return values
+    table: Any = pa.Table.from_arrays(list(columns), names=[""] * len(columns))
+    parts = [
+        np.asarray(batch.to_tensor(null_to_nan=True, row_major=False)).T
+        for batch in table.to_batches()
+        if batch.num_rows
+    ]
+    return parts[0] if len(parts) == 1 else np.hstack([np.zeros((len(columns), 0)), *parts])
+
+
+def is_float_column(column: Any) -> bool:
+    """Whether `float_columns` takes a column."""
+    import pyarrow as pa
+
+    return isinstance(column, pa.ChunkedArray) and column.type.id == pa.lib.Type_DOUBLE
 
 
 def integers(array: Any) -> NDArray[np.int32]:

@@ -414,12 +414,13 @@ def _with_given(
     """Return the plan of each column, those whose type is given after it."""
     out = dict(zip(names, plans, strict=True))
     given = options.column_types or {}
+    numbers = ColumnPlan("number", arrow_type("number", strings([])), "given", True)
     for place, name in enumerate(names):
         kind = given.get(name)
-        if kind is not None:
-            texts: Any = strings([])
-            if kind != "number":  # which is held in one way
-                texts = _present(body.column(place), options.missing)
+        if kind == "number":  # which is held in one way
+            out[name] = numbers
+        elif kind is not None:
+            texts = _present(body.column(place), options.missing)
             by_text = kind in ("boolean", "date")
             out[name] = ColumnPlan(kind, arrow_type(kind, texts), "given", True, by_text)
     return out

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.arrow_arrays import as_arrow, bits, flat, nulls, one_chunk, plain_floats
+from separable.data.arrow_arrays import (
+    as_arrow,
+    bits,
+    flat,
+    float_columns,
+    is_float_column,
+    nulls,
+    one_chunk,
+)
 from separable.data.columns import Categories, Column, Columns, Numbers
 from separable.data.table import CellError
 
@@ -29,6 +37,7 @@ __all__ = [
     "read_boolean",
     "read_date",
     "typed_column",
+    "typed_columns",
 ]
 
 _DATE = re.compile(
@@ -97,14 +106,15 @@ class TypedColumns(Columns):
         self._columns = columns
         self._known: dict[str, TypedColumn] = {}
 
-    def typed(self, name: str) -> TypedColumn:
-        """Return a column by its type, converted if it is asked for the first time."""
-        if name not in self._known:
-            self._known[name] = typed_column(self._columns, name)
-        return self._known[name]
+    def typed(self, names: Sequence[str]) -> list[TypedColumn]:
+        """Return columns by their type, each converted if it is asked for the first time."""
+        new = [name for name in names if name not in self._known]
+        if new:
+            self._known.update(zip(new, typed_columns(self._columns, new), strict=True))
+        return [self._known[name] for name in names]
 
     def __getitem__(self, name: str) -> Column:
-        column = self.typed(name)
+        (column,) = self.typed([name])
         return super().__getitem__(name) if isinstance(column, (Dates, Booleans)) else column
 
 
@@ -120,13 +130,36 @@ def typed_column(columns: Columns, name: str) -> TypedColumn:
     -------
     Numbers, Categories, Dates or Booleans
     """
+    return typed_columns(columns, [name])[0]
+
+
+def typed_columns(columns: Columns, names: Sequence[str]) -> list[TypedColumn]:
+    """Return `typed_column` of each name; columns of float64 are converted together.
+
+    Parameters
+    ----------
+    columns : Columns
+    names : sequence of str
+        All of them are held at once: a long table is taken block by block (`blocks_of`).
+
+    Returns
+    -------
+    list of Numbers, Categories, Dates or Booleans
+    """
     if isinstance(columns, TypedColumns):
-        return columns.typed(name)
-    raw = columns.raw(name)
+        return columns.typed(names)
+    raw = [columns.raw(name) for name in names]
+    are_floats = [hasattr(each, "__arrow_c_stream__") and is_float_column(each) for each in raw]
+    floats = [column for column, is_float in zip(raw, are_floats, strict=True) if is_float]
+    numbers = iter(map(Numbers, float_columns(floats)) if floats else ())
+    return [
+        next(numbers) if is_float else _typed(columns, name, column)
+        for name, column, is_float in zip(names, raw, are_floats, strict=True)
+    ]
+
+
+def _typed(columns: Columns, name: str, raw: Any) -> TypedColumn:
     if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
-        numbers = plain_floats(raw)
-        if numbers is not None:
-            return Numbers(numbers)
         typed = _from_arrow(raw)
     elif isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.dtype.kind in "bM":
         typed = _from_numpy(raw)

@@ -6,6 +6,7 @@ room of their bytes, and hardly any is ever looked at.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any, overload
@@ -167,7 +168,7 @@ class ChainedTexts(LazyTexts):
         return self._starts[-1]
 
     def _at(self, place: int) -> str:
-        which = int(np.searchsorted(self._starts, place, side="right")) - 1
+        which = bisect_right(self._starts, place) - 1
         return self.parts[which][place - self._starts[which]]
 
     def __iter__(self) -> Iterator[str]:

@@ -80,6 +80,11 @@ class BooleanColumn:
         names = (f"{self.name}=True", f"{self.name}=(missing)")
         return names[0 if self.varies else 1 : 2 if self.missing else 1]
 
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return self.varies + self.missing
+
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing."""
         values = booleans_from(self.name, column)

@@ -146,6 +146,11 @@ class CategoryColumn:
             places.update(own | dict.fromkeys(self.rare, len(self.levels)))
         return places
 
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return len(self.levels) + bool(self.rare) + self.missing
+
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing or unseen."""
         categories = categories_of(column)
@@ -163,7 +168,7 @@ class CategoryColumn:
         if self.unseen == "other" and self.rare:
             found = [len(self.levels) if place < 0 else place for place in found]
         places = np.array([self._missing_place, *found], dtype=np.int32)
-        return [OneHotSlot(categories.codes, places, len(self.feature_names))], report
+        return [OneHotSlot(categories.codes, places, self.width)], report
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.

@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from separable.data.columns import Categories, Numbers
-from separable.data.dates import Booleans, Dates, is_date, typed_column
+from separable.data.dates import Booleans, Dates, is_date, typed_column, typed_columns
 from separable.features.boolean_column import BooleanColumn, BooleanState
 from separable.features.category_column import CategoryColumn, CategoryState
 from separable.features.date_column import DateColumn, DateState
-from separable.features.number_column import NumberColumn, NumberState, numbers_of
+from separable.features.number_column import (
+    NumberColumn,
+    NumberState,
+    numbers_of,
+    numbers_of_each,
+)
 from separable.features.text_column import TextColumn, TextState, text_encoder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
 
-__all__ = ["ColumnEncoder", "ColumnState", "Wish", "column_for", "guessed_kind"]
+__all__ = ["ColumnEncoder", "ColumnState", "Wish", "columns_for", "guessed_kind"]
 
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
@@ -29,6 +34,8 @@ State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | Text
 #: A column of texts is free text when more than half of its values are different, there are more
 #: than so many, and they have so many words in the mean; otherwise they are levels or identifiers.
 TEXTS, WORDS = 10, 3.0
+
+_NOTHING = ("unknown", "every value is missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +79,35 @@ class ColumnState:
     @classmethod
     def of(cls, name: str, columns: Columns, wish: Wish) -> ColumnState:
         """Learn from the first rows of a column."""
-        if wish.kind == "drop":
+        return cls.of_each([name], columns, {name: wish})[0]
+
+    @classmethod
+    def of_each(
+        cls, names: Sequence[str], columns: Columns, wishes: Mapping[str, Wish]
+    ) -> list[ColumnState]:
+        """Learn from the first rows of some columns: from numbers together."""
+        named = [name for name in names if wishes[name].kind != "drop"]
+        kinds = [wishes[name].kind or "number" for name in named]
+        taken = dict(zip(named, columns_for(kinds, columns, named), strict=True))
+        numbers = _number_states(
+            {n: c for n, c in taken.items() if wishes[n].kind in (None, "number")}
+        )
+        return [
+            cls._first(name, taken.get(name), wishes[name], numbers.get(name)) for name in names
+        ]
+
+    @classmethod
+    def _first(
+        cls, name: str, column: TypedColumn | None, wish: Wish, number: NumberState | None
+    ) -> ColumnState:
+        if column is None:
             return cls(name, "drop", "asked for", wish, None)
         if wish.kind is not None:
-            column = column_for(wish.kind, columns, name)
-            return cls(name, wish.kind, "asked for", wish, _learn(wish, wish.kind, name, column))
-        column = typed_column(columns, name)
+            state = number or _learn(wish, wish.kind, name, column)
+            return cls(name, wish.kind, "asked for", wish, state)
+        if number is not None:
+            kind, why = ("number", "numbers") if number.count else _NOTHING
+            return cls(name, kind, why, wish, number)
         kind, why, levels = _guessed(column)
         state = levels if kind == "category" else _learn(wish, kind, name, column)
         return cls(name, kind, why, wish, state)
@@ -87,21 +117,30 @@ class ColumnState:
         """Whether `followed_by` changes this state itself: counts of texts are not copied."""
         return isinstance(self.state, TextState)
 
-    def followed_by(self, columns: Columns) -> ColumnState:
-        """Return what is known after more rows."""
-        if self.kind == "drop":
-            return self
+    @staticmethod
+    def each_followed_by(states: Sequence[ColumnState], columns: Columns) -> list[ColumnState]:
+        """Return what is known of some columns after more rows."""
+        known = [state for state in states if state.kind not in ("drop", "unknown")]
+        names = [state.name for state in known]
+        kinds = [state.kind for state in known]
+        taken = dict(zip(names, columns_for(kinds, columns, names), strict=True))
+        numbers = _number_states({s.name: taken[s.name] for s in known if s.kind == "number"})
+        return [s._followed_by(columns, taken.get(s.name), numbers.get(s.name)) for s in states]
+
+    def _followed_by(
+        self, columns: Columns, column: TypedColumn | None, number: NumberState | None
+    ) -> ColumnState:
         if self.kind == "unknown":
             later = ColumnState.of(self.name, columns, self.wish)
             assert isinstance(self.state, NumberState)
             return replace(later, state=_with_missing(later.state, self.state.missing))
-        column = column_for(self.kind, columns, self.name)
+        if column is None:
+            return self
         if isinstance(self.state, TextState):
             self.state.add(column)
             return self
-        return replace(
-            self, state=_merged(self.state, _learn(self.wish, self.kind, self.name, column))
-        )
+        learned = number or _learn(self.wish, self.kind, self.name, column)
+        return replace(self, state=_merged(self.state, learned))
 
     def merge(self, other: ColumnState) -> ColumnState:
         """Return what both know, as if from all rows at once."""
@@ -177,14 +216,14 @@ def _kind_by_type(column: TypedColumn) -> tuple[str, str]:
         return "date", "dates"
     assert isinstance(column, Numbers)
     if np.isnan(column.values).all():
-        return "unknown", "every value is missing"
+        return _NOTHING
     return "number", "numbers"
 
 
 def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
     levels, n_values = state.counts, sum(state.counts.values())
     if not levels:
-        return "unknown", "every value is missing"
+        return _NOTHING
     if is_date(next(iter(levels))) and all(map(is_date, levels)):
         return "date", "texts that are dates"
     words = sum(level.count(" ") + 1 for level in levels) / len(levels)
@@ -193,9 +232,23 @@ def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
     return "category", f"{len(levels)} different texts in {n_values} values"
 
 
-def column_for(kind: str, columns: Columns, name: str) -> TypedColumn:
-    """Return a column in the form that the encoders of a kind take."""
-    return typed_column(columns, name) if kind in ("date", "boolean", "number") else columns[name]
+def columns_for(
+    kinds: Sequence[str], columns: Columns, names: Sequence[str]
+) -> Iterator[TypedColumn]:
+    """Give columns in the form that the encoders of a kind take, one kind for each name."""
+    by_type = [kind in ("date", "boolean", "number") for kind in kinds]
+    typed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
+    for name, is_typed in zip(names, by_type, strict=True):
+        yield next(typed) if is_typed else columns[name]
+
+
+def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:
+    """Learn from those columns that are held as numbers."""
+    numbers = {name: column for name, column in columns.items() if isinstance(column, Numbers)}
+    if not numbers:
+        return {}
+    values = numbers_of_each(list(numbers), list(numbers.values()))
+    return dict(zip(numbers, NumberState.of_each(values), strict=True))
 
 
 def _learn(wish: Wish, kind: str, name: str, column: TypedColumn) -> State:

@@ -61,7 +61,7 @@ class ColumnTable(Sequence[ColumnRow]):
                 continue
             why = states[name].why if name in states else "fitted before"
             encoder = encoders[name]
-            rows.append(ColumnRow(name, encoder.kind, len(encoder.feature_names), why))
+            rows.append(ColumnRow(name, encoder.kind, encoder.width, why))
         return cls(tuple(rows))
 
     @overload

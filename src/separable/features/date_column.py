@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from separable.data.column_blocks import stacked
 from separable.data.dates import dates_from, read_date
 from separable.features.encoding_report import ColumnReport
 from separable.features.number_column import NumberColumn, NumberState
@@ -88,7 +89,7 @@ class DateState:
         """Learn from values."""
         parts = _Parts.of(dates_from(name, column))
         return cls(
-            tuple(NumberState.of(values) for values in parts.numbers),
+            tuple(NumberState.of_each(stacked(parts.numbers))),
             tuple(
                 np.bincount(codes[codes >= 0], minlength=len(values))
                 for codes, values in zip(parts.cycles, CYCLES.values(), strict=True)
@@ -157,6 +158,11 @@ class DateColumn:
         for (part, values), kept in zip(CYCLES.items(), self.cycles, strict=True):
             names += [f"{self.name}{part}={values[place]}" for place in kept]
         return (*names, *((f"{self.name}=(missing)",) if self.missing else ()))
+
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return sum(s > 0 for s in self.scales) + sum(map(len, self.cycles)) + self.missing
 
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing."""

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import native
-from separable.data.columns import Categories
+from separable.data.column_blocks import stacked
+from separable.data.columns import Categories, Numbers
 from separable.data.dates import Dates
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import ColumnReport
-from separable.features.slot import NumberSlot, Slot
+from separable.features.slot import NumberSlot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from separable.data.dates import TypedColumn
 
-__all__ = ["NumberColumn", "NumberState", "numbers_of"]
+__all__ = ["NumberColumn", "NumberState", "encode_numbers", "numbers_of", "numbers_of_each"]
 
 _EXACT = 2**53  # whole numbers up to here are floats exactly
 
@@ -51,10 +54,18 @@ class NumberState:
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
         """Learn from values, NaN where one is missing."""
-        count, least, most, mean, low, deviation = native.number_moments(
-            np.ascontiguousarray(values)
-        )
-        return cls(count, len(values) - count, least, most, mean, deviation, low)
+        return cls.of_each(stacked([values]))[0]
+
+    @classmethod
+    def of_each(cls, columns: NDArray[np.float64]) -> list[NumberState]:
+        """Learn from columns, which are the rows of a matrix."""
+        n_rows = columns.shape[1]
+        moments = np.empty((len(columns), 6))
+        native.number_moments(columns, moments)
+        return [
+            cls(int(count), n_rows - int(count), least, most, mean, deviation, low)
+            for count, least, most, mean, low, deviation in moments.tolist()
+        ]
 
     def merge(self, other: NumberState) -> NumberState:
         """Return what both have learned, as if from all rows at once."""
@@ -125,16 +136,10 @@ class NumberColumn:
         names = (self.name, f"{self.name}=(missing)")
         return names[0 if self.scale else 1 : 2 if self.missing else 1]
 
-    def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
-        """Return the slots of the column's numbers out, and what was missing."""
-        values = numbers_of(self.name, column)
-        missing = np.isnan(values)
-        slots: list[Slot] = []
-        if self.scale:
-            slots.append(NumberSlot(self._standardise(values, missing)))
-        if self.missing:
-            slots.append(NumberSlot(missing.astype(np.float64)))
-        return slots, ColumnReport.of_missing(self.name, missing, self.missing)
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return (self.scale > 0) + self.missing
 
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return place and value of each number of one record that is not 0.
@@ -160,36 +165,102 @@ class NumberColumn:
             return None
         return f"{value * self.scale + self.mean:.6g}"
 
-    def _standardise(
-        self, values: NDArray[np.float64], missing: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            out = (values - self.mean) / self.scale
-        out[missing] = 0.0
-        if not np.isfinite(out).all():
-            row = int(np.flatnonzero(~np.isfinite(out))[0])
-            raise CellError(
-                self.name,
-                row,
-                f"{values[row]:g} is too far from the training values (mean {self.mean:g}, "
-                f"standard deviation {self.scale:g}) to compute with. Correct it.",
-            )
-        return out
+
+def encode_numbers(
+    encoders: Sequence[NumberColumn], columns: Sequence[TypedColumn]
+) -> tuple[NumberSlot, list[ColumnReport]]:
+    """Encode consecutive columns of numbers together.
+
+    Parameters
+    ----------
+    encoders : sequence of NumberColumn
+        At least one.
+    columns : sequence of TypedColumn
+        One for each.
+
+    Returns
+    -------
+    slot : NumberSlot
+        Their numbers out.
+    reports : list of ColumnReport
+        Of the columns in which values are missing.
+    """
+    values = numbers_of_each([each.name for each in encoders], columns)
+    missing = np.isnan(values)
+    counts = np.count_nonzero(missing, axis=1)
+    reports = [
+        ColumnReport.of_missing(encoders[place].name, missing[place], encoders[place].missing)
+        for place in np.flatnonzero(counts).tolist()
+    ]
+    scales = np.array([each.scale for each in encoders])
+    out = _standardised(encoders, values, missing, scales)
+    indicated = np.array([each.missing for each in encoders])
+    varying = scales > 0
+    if varying.all() and not indicated.any():
+        return NumberSlot(out), reports
+    widths = varying.astype(np.int64) + indicated
+    ends = np.cumsum(widths)
+    placed = np.empty((int(ends[-1]), values.shape[1]))
+    placed[(ends - widths)[varying]] = out[varying]
+    placed[(ends - 1)[indicated]] = missing[indicated]
+    return NumberSlot(placed), reports
+
+
+def _standardised(
+    encoders: Sequence[NumberColumn],
+    values: NDArray[np.float64],
+    missing: NDArray[np.bool_],
+    scales: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return (x - mean) / scale, 0 where x is missing; what has no scale is 0."""
+    means = np.array([each.mean for each in encoders])
+    with np.errstate(over="ignore"):
+        out: NDArray[np.float64] = values - means[:, None]
+        out /= np.where(scales > 0, scales, 1.0)[:, None]
+    out[missing] = 0.0
+    out[scales == 0] = 0.0
+    if not np.isfinite(out).all():
+        place, row = np.argwhere(~np.isfinite(out))[0].tolist()
+        far = encoders[place]
+        raise CellError(
+            far.name,
+            row,
+            f"{values[place, row]:g} is too far from the training values (mean {far.mean:g}, "
+            f"standard deviation {far.scale:g}) to compute with. Correct it.",
+        )
+    return out
 
 
 def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
-    if isinstance(column, Dates):
-        raise CellError(name, 0, "a date is not a number. Use the column as a date.")
-    values = _parse(name, column) if isinstance(column, Categories) else column.values
+    values: NDArray[np.float64] = numbers_of_each([name], [column])[0]
+    return values
+
+
+def numbers_of_each(names: Sequence[str], columns: Sequence[TypedColumn]) -> NDArray[np.float64]:
+    """Return `numbers_of` of columns as the rows of a matrix."""
+    pairs = zip(names, columns, strict=True)
+    values = stacked(
+        [c.values if isinstance(c, Numbers) else _as_numbers(name, c) for name, c in pairs]
+    )
     infinite = np.isinf(values)
     if infinite.any():
+        place, row = np.argwhere(infinite)[0].tolist()
         raise CellError(
-            name,
-            int(np.flatnonzero(infinite)[0]),
+            names[place],
+            row,
             "infinity, or a number too large for float64. Correct it, or leave it empty if it is "
             "missing.",
         )
+    return values
+
+
+def _as_numbers(name: str, column: TypedColumn) -> NDArray[np.float64]:
+    if isinstance(column, Dates):
+        raise CellError(name, 0, "a date is not a number. Use the column as a date.")
+    if isinstance(column, Categories):
+        return _parse(name, column)
+    values: NDArray[np.float64] = column.values
     return values
 
 

@@ -1,7 +1,7 @@
 """From encoded columns to rows, dense or CSR: the compiled core lays them side by side.
 
-An encoded column is a list of slots in ascending order of the numbers out that they fill: a number
-in one place of every row (`NumberSlot`), a one in a place that a code chooses (`OneHotSlot`), or
+Encoded columns are slots in ascending order of the numbers out that they fill: a number in each of
+some places of every row (`NumberSlot`), a one in a place that a code chooses (`OneHotSlot`), or
 sparse rows that take a block of places (`BlockSlot`).
 """
 
@@ -28,11 +28,11 @@ DENSE_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class NumberSlot:
-    """One number a row.
+    """One number a row in each of some places.
 
     Parameters
     ----------
-    values : ndarray of float64
+    values : ndarray of float64, of shape (n_rows,) or (n_places, n_rows)
     """
 
     values: NDArray[np.float64]
@@ -40,11 +40,11 @@ class NumberSlot:
     @property
     def width(self) -> int:
         """How many numbers out it fills."""
-        return 1
+        return len(np.atleast_2d(self.values))
 
     def add_to(self, parts: native.Parts, at: int) -> None:
         """Hand the slot to the core, its first number out being ``at``."""
-        parts.add_numbers(np.ascontiguousarray(self.values), at)
+        parts.add_numbers(np.ascontiguousarray(np.atleast_2d(self.values)), at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from copy import copy
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from separable.data.column_blocks import blocks_of
 from separable.data.columns import Columns, as_columns
 from separable.data.dates import TypedColumns
 from separable.data.lazy_texts import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
-from separable.features.column_states import ColumnState, column_for
+from separable.features.column_states import ColumnState, columns_for
 from separable.features.column_table import ColumnTable
 from separable.features.encoding_report import EncodingReport
+from separable.features.number_column import NumberColumn, encode_numbers
 from separable.features.slot import Slot, rows_from_slots
 from separable.features.table_names import names_of_numbers
 from separable.features.table_parts import Parts, options_from_values, tensors_of, values_of
 from separable.features.text_column import TextColumn
 from separable.features.transformer import Transformer
 from separable.features.unseen import UnseenLedger
-from separable.features.wishes import check_options, unseen_policy, wishes_of
+from separable.features.wishes import check_options, unseen_policies, wishes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,16 +186,22 @@ class TableEncoder(Transformer):
             learned: dict[str, ColumnState] = {}
             for last in (False, True):  # columns that may fail come before texts, which are changed
                 chosen = [state for state in states.values() if state.is_changed == last]
-                made = in_threads(threads, lambda s: s.followed_by(columns), chosen)
-                learned |= {state.name: state for state in made}
+                made = in_threads(
+                    threads,
+                    lambda block: ColumnState.each_followed_by(block, columns),
+                    blocks_of(chosen, columns.n_rows),
+                )
+                learned |= {state.name: state for block in made for state in block}
             self._learned({name: learned[name] for name in states})
         else:
             check_options(self.min_count)
             wishes = wishes_of(self, columns.names)
             first = in_threads(
-                threads, lambda name: ColumnState.of(name, columns, wishes[name]), columns.names
+                threads,
+                lambda names: ColumnState.of_each(names, columns, wishes),
+                blocks_of(columns.names, columns.n_rows),
             )
-            self._learned(dict(zip(columns.names, first, strict=True)))
+            self._learned({state.name: state for block in first for state in block})
         return self
 
     def merge(self, other: TableEncoder) -> TableEncoder:
@@ -240,9 +250,9 @@ class TableEncoder(Transformer):
     def _finish(self) -> None:
         encoders: list[ColumnEncoder] = []
         dropped = {}
-        for name, state in self._states.items():
-            policy = unseen_policy(self.unseen, name)
-            fitted = state.finish(scale=bool(self.scale), min_count=self.min_count, unseen=policy)
+        scale, policies = bool(self.scale), unseen_policies(self.unseen, self._states)
+        for (name, state), policy in zip(self._states.items(), policies, strict=True):
+            fitted = state.finish(scale=scale, min_count=self.min_count, unseen=policy)
             if isinstance(fitted, str):
                 dropped[name] = fitted
             else:
@@ -262,7 +272,7 @@ class TableEncoder(Transformer):
         self._dropped = dict(dropped)
         self.feature_names_in_ = np.array(names_in, dtype=object)
         self.n_features_in_ = len(names_in)
-        widths = [len(encoder.feature_names) for encoder in encoders]
+        widths = [encoder.width for encoder in encoders]
         self._starts = tuple(np.cumsum([0, *widths]).tolist())
         self._feature_names: Sequence[str] | None = None
         self._sources = ChainedTexts(
@@ -375,7 +385,7 @@ class TableEncoder(Transformer):
         str or None
         """
         encoders = self._fitted()
-        column = int(np.searchsorted(self._starts, feature, side="right")) - 1
+        column = bisect_right(self._starts, feature) - 1
         return encoders[column].shown(feature - self._starts[column], value)
 
     # --- encoding ---
@@ -412,14 +422,15 @@ class TableEncoder(Transformer):
         _refuse_no_rows(columns)
         _require([encoder.name for encoder in encoders], columns)
         slots: list[Slot] = []
-        reports = []
+        reports: list[ColumnReport] = []
         threads = n_threads(self.n_jobs, "TableEncoder")
-        for encoded, report in in_threads(threads, partial(_encoded, columns), encoders):
+        blocks = blocks_of(encoders, columns.n_rows)
+        for encoded, met in in_threads(threads, partial(_encoded, columns), blocks):
             slots += encoded
+            reports += met
+        for report in reports:
             if report.unseen:
                 self._unseen.add(report.column, report.unseen_counts)
-            if report.missing or report.unseen:
-                reports.append(report)
         rows = rows_from_slots(slots, columns.n_rows, n_threads=threads)
         return rows, EncodingReport(columns.n_rows, tuple(reports))
 
@@ -490,8 +501,28 @@ class TableEncoder(Transformer):
         return encoder
 
 
-def _encoded(columns: Columns, encoder: ColumnEncoder) -> tuple[list[Slot], ColumnReport]:
-    return encoder.encode(column_for(encoder.kind, columns, encoder.name))
+def _encoded(
+    columns: Columns, encoders: Sequence[ColumnEncoder]
+) -> tuple[list[Slot], list[ColumnReport]]:
+    """Encode a block of columns, neighbours that are numbers together."""
+    kinds = [encoder.kind for encoder in encoders]
+    taken = columns_for(kinds, columns, [encoder.name for encoder in encoders])
+    slots: list[Slot] = []
+    reports: list[ColumnReport] = []
+    for are_numbers, run in groupby(
+        zip(encoders, taken, strict=True), lambda pair: isinstance(pair[0], NumberColumn)
+    ):
+        if are_numbers:
+            slot, met = encode_numbers(*zip(*run, strict=True))
+            slots.append(slot)
+            reports += met
+            continue
+        for encoder, column in run:
+            assert not isinstance(encoder, NumberColumn)
+            encoded, report = encoder.encode(column)
+            slots += encoded
+            reports += [report] if report.missing or report.unseen else []
+    return slots, reports
 
 
 def _require(names: Any, columns: Columns) -> None:

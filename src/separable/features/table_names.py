@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from separable.data.lazy_texts import ChainedTexts
@@ -43,15 +44,20 @@ def _surely_differ(columns: Sequence[ColumnEncoder]) -> bool:
     few = [n for column in columns if not isinstance(column, _MANY) for n in column.feature_names]
     starts = [_start(column) for column in many]
     few += [f"{column.name}=" for column in many if isinstance(column, TextColumn)]
-    one_in_another = any(
-        a.startswith(b) for i, a in enumerate(starts) for j, b in enumerate(starts) if i != j
-    )
-    return (
-        len(set(few)) == len(few)
-        and not one_in_another
-        and not any(name.startswith(start) for name in few for start in starts)
-        and all(map(_differ, many))
-    )
+    return len(set(few)) == len(few) and _none_begins(starts, few) and all(map(_differ, many))
+
+
+def _none_begins(starts: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether no start begins another start, nor a name.
+
+    In sorted order whatever begins with a start follows it at once, before anything else.
+    """
+    starts = sorted(starts)
+    if any(after.startswith(start) for start, after in pairwise(starts)):
+        return False
+    before = (bisect_right(starts, name) - 1 for name in names)
+    pairs = zip(names, before, strict=True)
+    return not any(place >= 0 and name.startswith(starts[place]) for name, place in pairs)
 
 
 def _start(column: CategoryColumn | TextColumn) -> str:

@@ -141,6 +141,11 @@ class TextColumn:
         names = PrefixedTexts(f"{self.name}:", self.encoder.feature_names)
         return ChainedTexts([names, (f"{self.name}=(missing)",)]) if self.missing else names
 
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return len(self.encoder.feature_names) + self.missing
+
     def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
         """Return the slots of the column's numbers out, and what was missing."""
         texts, missing = _texts(column)

@@ -10,9 +10,9 @@ from separable.features.category_column import UNSEEN
 from separable.features.column_states import Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-__all__ = ["PARAMETERS", "check_options", "unseen_policy", "wishes_of"]
+__all__ = ["PARAMETERS", "check_options", "unseen_policies", "wishes_of"]
 
 #: The parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
@@ -29,7 +29,7 @@ def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
     names : sequence of str
         The columns there are.
     """
-    wishes = {name: Wish() for name in names}
+    wishes = dict.fromkeys(names, Wish())
     for kind in PARAMETERS:
         given = getattr(encoder, kind)
         if isinstance(given, str):
@@ -49,8 +49,7 @@ def wishes_of(encoder: Any, names: Sequence[str]) -> dict[str, Wish]:
             wishes[name] = Wish(kind, options)
     if isinstance(encoder.unseen, Mapping):
         require_columns(encoder.unseen, names, "The table")
-    for name in names:
-        unseen_policy(encoder.unseen, name)
+    unseen_policies(encoder.unseen, names)
     return wishes
 
 
@@ -64,15 +63,20 @@ def check_options(min_count: Any) -> None:
         )
 
 
-def unseen_policy(unseen: Any, name: str) -> str:
-    """Return what becomes of unseen levels of a column."""
-    policy = unseen.get(name, "zero") if isinstance(unseen, Mapping) else unseen
-    if policy not in UNSEEN:
+def unseen_policies(unseen: Any, names: Collection[str]) -> list[str]:
+    """Return what becomes of unseen levels of each column."""
+    if isinstance(unseen, Mapping):
+        return [_policy(unseen.get(name, "zero")) for name in names]
+    return [_policy(unseen)] * len(names)
+
+
+def _policy(given: Any) -> str:
+    if given not in UNSEEN:
         raise ValueError(
             f"The 'unseen' parameter of TableEncoder must be one of {list_names(UNSEEN)}, or one "
-            f"of them by column. Got {policy!r} instead."
+            f"of them by column. Got {given!r} instead."
         )
-    return str(policy)
+    return str(given)
 
 
 def _check_column_options(kind: str, name: str, options: Any) -> None:
@@ -86,4 +90,4 @@ def _check_column_options(kind: str, name: str, options: Any) -> None:
             f"{kind} {takes}, as a dict."
         )
     check_options(options.get("min_count"))
-    unseen_policy(options.get("unseen", "zero"), name)
+    _policy(options.get("unseen", "zero"))
