@@ -18,20 +18,29 @@ pytestmark = [
 @parametrize_with_checks(
     [
         LogisticRegression(),
-        LogisticRegression(100.0),
-        LogisticRegression(standardize=True, class_weight="balanced"),
         LinearSVM(),
-        LinearSVM(0.1, standardize=True),
         LinearSVM(probability=True, loss="squared_hinge"),
-        LinearSVM(loss="squared_hinge"),
-        LinearSVR(),
-        LinearSVR(epsilon=0.1, fit_intercept=False),
         LinearSVR(standardize=True),
-        Lasso(0.1),
         Lasso(0.01, positive=True, standardize=True),
         ElasticNet(0.1),
-        ElasticNet(0.01, l1_ratio=0.9, fit_intercept=False),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks(
+    [
+        LogisticRegression(100.0),
+        LogisticRegression(standardize=True, class_weight="balanced"),
+        LinearSVM(0.1, standardize=True),
+        LinearSVM(loss="squared_hinge"),
+        LinearSVR(),
+        LinearSVR(epsilon=0.1, fit_intercept=False),
+        Lasso(0.1),
+        ElasticNet(0.01, l1_ratio=0.9, fit_intercept=False),
+    ]
+)
+def test_scikit_learn_checks_of_other_options(estimator, check):
     check(estimator)

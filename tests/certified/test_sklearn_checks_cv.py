@@ -8,18 +8,31 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from separable import ElasticNetCV, LassoCV, LinearSVMCV, LogisticRegressionCV
 
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning"),
+    pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+]
+
+
 @parametrize_with_checks(
     [
-        LogisticRegressionCV(4, cv=3),
         LogisticRegressionCV([0.1, 1.0], cv=2, standardize=True, select="1se"),
-        LinearSVMCV([0.1, 1.0], cv=3),
-        LinearSVMCV([0.1, 1.0], cv=3, loss="squared_hinge", standardize=True),
+        LinearSVMCV([0.1, 1.0], cv=2, loss="squared_hinge", standardize=True),
         LassoCV(5, cv=3),
-        LassoCV([0.1, 0.01], cv=2, standardize=True, select="1se"),
         ElasticNetCV(5, l1_ratio=[0.5, 1.0], cv=3),
     ]
 )
-@pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning")
-@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks(
+    [
+        LogisticRegressionCV(4, cv=3),
+        LinearSVMCV([0.1, 1.0], cv=3),
+        LassoCV([0.1, 0.01], cv=2, standardize=True, select="1se"),
+    ]
+)
+def test_scikit_learn_checks_of_other_options(estimator, check):
     check(estimator)
