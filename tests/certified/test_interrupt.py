@@ -19,6 +19,7 @@ from tests.interrupts import ctrl_c
 
 pytestmark = pytest.mark.native
 
+
 def passes(problem, lanes):
     """Go on for hours, if left alone: the tolerance is never reached, and there is no limit."""
     rows = PassedRows.of(problem, np.dtype(np.float32))

@@ -7,7 +7,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import ElasticNetCV, LassoCV, LinearSVMCV, LogisticRegressionCV
 
-
 pytestmark = [
     pytest.mark.filterwarnings("ignore::separable.fitting.choice.GridEdgeWarning"),
     pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
