@@ -16,6 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.dual_lanes import Start
 from separable.certified.duality.published import publish
 from separable.certified.judge import Judgement, feasible
+from separable.certified.lost_columns import (
+    FAR_FROM_OTHERS,
+    dominated_target,
+    first_remedy,
+    lost_columns,
+)
 from separable.certified.multinomial_judge import feasible_points
 from separable.certified.number_range import (
     LARGEST_CELL,
@@ -41,6 +47,7 @@ from separable.model.parameters import (
     TOLERANCE,
     Requirement,
 )
+from separable.statistics.dominant_values import DominantValueWarning, message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -471,7 +478,21 @@ class CertifiedEstimator(LinearEstimator):
             calibration=fitted.calibration,
         )
         if warn:
-            self._warn_of_gap(published.certificates, fitted.reason(self._column_names))
+            reason = self._warn_of_dominant_values(fitted, lesson)
+            reason = reason or fitted.reason(self._column_names)
+            self._warn_of_gap(published.certificates, reason)
+
+    def _warn_of_dominant_values(self, fitted: Fitted, lesson: Lesson) -> str:
+        """Name values that leave nothing to learn from the others; return advice for slow fits."""
+        found = lost_columns(fitted, lesson)
+        text = message(found, self._name, FAR_FROM_OTHERS) if found else ""
+        is_squared = lesson.classes is None and self._loss().name == "squared_error"
+        target = dominated_target(lesson) if is_squared else []
+        for each in (text, message(target, lambda _: "y") if target else ""):
+            if each:
+                warnings.warn(each, DominantValueWarning, stacklevel=4)
+        converged = all(one.converged for one in fitted.certificates)
+        return "" if converged else first_remedy(found, self._name)
 
     def _link_of(self, classes: NDArray[Any] | None) -> Link:
         """Return what scores of these classes mean."""
