@@ -269,10 +269,14 @@ def test_constant_columns_tell_nothing():
     np.testing.assert_allclose(1 / model.noise_precision_, y.var(ddof=1), rtol=1e-10)
 
 
-def test_squares_of_columns_that_vanish_are_named():
+@pytest.mark.parametrize("size", [1e-160, 1e-200, 1e-300])
+def test_squares_of_columns_or_numbers_that_vanish_are_named(size):
     X, y = problem()
     with pytest.raises(ValueError, match=r"Squares of X .* vanish in float64. Scale X"):
-        BayesianRegression().fit(X * 1e-160, y)
+        BayesianRegression().fit(X * size, y)
+    for rows, numbers in ((X, y), problem(20, 50)):
+        with pytest.raises(ValueError, match=r"Squares of y .* vanish in float64. Scale y"):
+            BayesianRegression().fit(rows, numbers * size)
 
 
 @pytest.mark.parametrize("learned", [np.asarray, csr_array])

@@ -291,6 +291,55 @@ def test_alphas_that_overflow_beside_tiny_columns_are_infinite(cv):
         assert np.isfinite(RidgeCV(cv=cv).fit(X, y).coef_).all()
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("shape", [(40, 4), (25, 30)], ids=["tall", "wide"])
+@pytest.mark.parametrize("exponent", [-1000, -660, -530, -250, 250, 490])
+def test_the_unit_of_y_does_not_change_the_choice(cv, shape, exponent):
+    """Squares of y below 1e-160 are 0 in float64, and every alpha would tie."""
+    X, y = problem(*shape)
+    one, other = RidgeCV(cv=cv).fit(X, y), RidgeCV(cv=cv).fit(X, np.ldexp(y, exponent))
+    assert other.alpha_ == one.alpha_
+    assert one.alpha_ < one.cv_results_["alpha"].max()
+    np.testing.assert_allclose(np.ldexp(other.coef_, -exponent), one.coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        other.cv_results_["mean_score"],
+        np.ldexp(one.cv_results_["mean_score"], 2 * exponent),
+        rtol=1e-6,
+    )
+    if exponent in (-250, 250):  # fourth powers are beyond float64, but their root is not
+        np.testing.assert_allclose(
+            other.cv_results_["standard_error"],
+            np.ldexp(one.cv_results_["standard_error"], 2 * exponent),
+            rtol=1e-6,
+        )
+
+
+def test_a_scorer_of_numbers_whose_squares_vanish_is_refused():
+    X, y = problem(40, 3)
+    with pytest.raises(ValueError, match=r"squares of numbers below .* vanish .* Divide y"):
+        RidgeCV(scoring="r2", cv=3).fit(X, y * 1e-200)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-160, 1e-150, 1e150, 1e200])
+def test_default_alphas_that_float64_does_not_hold_are_warned_of(size):
+    X, y = problem(40, 3)
+    with pytest.warns(GridEdgeWarning, match="does not hold the default alphas.*StandardScaler"):
+        RidgeCV().fit(X * size, y)
+
+
+@pytest.mark.parametrize("learner", [RidgeCV(), RidgeCV(cv=3), Ridge(1e-40), LeastSquares()])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("value", [3.0, 0.1, 1e5])
+def test_constant_columns_tell_nothing_also_where_they_are_many(learner, form, value):
+    """A mean that is rounded must not leave its rounding as something to learn from."""
+    rng = np.random.default_rng(0)
+    X, y = np.full((20, 50), value), rng.normal(size=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = learner.fit(form(X), y).predict(form(X))
+    np.testing.assert_allclose(predicted, y.mean(), rtol=1e-9)
+
+
 def test_ties_go_to_more_regularisation():
     X = np.zeros((6, 2))
     search = RidgeCV([1.0, 100.0, 10.0]).fit(X, np.arange(6.0))

@@ -7,14 +7,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
 from separable.certified.alpha_folds import AlphaFolds
 from separable.certified.alpha_table import AlphaTable
 from separable.certified.penalised_squares import NET_REQUIREMENTS, PenalisedSquares
 from separable.certified.searched import (
-    FOLDS,
     Searched,
     are_paths_kept,
     evidence_of_search,
@@ -25,16 +23,17 @@ from separable.certified.searched import (
 )
 from separable.fitting.answers import answers_of
 from separable.fitting.choice import warn_of_edge
+from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
 from separable.fitting.indexing import take
 from separable.fitting.ineffective import Ineffective
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
-from separable.fitting.splits import CV, read_splits
+from separable.fitting.splits import CV
 from separable.model.parameters import RANDOM_STATE, SHARE, Requirement, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Material
+    from separable.certified.estimator import Lesson, Material
     from separable.certified.square_lanes import FoldModels
     from separable.fitting.scoring import Scorer
     from separable.fitting.splits import Split
@@ -116,7 +115,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         folds = AlphaFolds(self, material, self._splits(material, groups))
         table = self._search(folds, material, X)
         self._remember_columns(X)
-        self._warn_of_table(table)
+        self._warn_of_table(table, lesson)
         self._table = table
         ratio, place = table.chosen
         plain = self._plain(table.strength, table.ratio)
@@ -136,8 +135,9 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
                     f"= {n}. Use {type(self._plain(1.0, 1.0)).__name__} with an alpha, or add rows."
                 )
             seed = check_random_state(self.random_state).randint(0, 2**31 - 1)
-            cv = KFold(min(FOLDS, n), shuffle=True, random_state=seed)
-        return read_splits(cv, self, material.rows.to_matrix(), material.target, groups, n)
+            cv = default_folds(material.target, seed)
+        X, y = material.rows.to_matrix(), material.target
+        return read_folds(cv, self, X, y, groups, n, remedy=GIVE_SPLITTER, stacklevel=3)
 
     def _grid(self, folds: AlphaFolds, ratios: Floats) -> Floats:
         """Return the alphas of each mixture, (R, S), from large to small."""
@@ -199,7 +199,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         scores = score_rows(scorers, plain, answers, X_test, y, weight)
         return one_score(scores)
 
-    def _warn_of_table(self, table: AlphaTable) -> None:
+    def _warn_of_table(self, table: AlphaTable, lesson: Lesson) -> None:
         bad = np.argwhere(~np.isfinite(table.mean))
         if len(bad):
             at = tuple(bad[0])
@@ -210,7 +210,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
             )
         if table.edge is not None and not isinstance(self.alphas, Integral):
             warn_of_edge("alpha", table.strength, table.edge, stacklevel=3)
-        warn_of_short_fits(self, table.known_certificates(), "larger alphas")
+        warn_of_short_fits(self, table.known_certificates(), "larger alphas", lesson)
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
         """Return what a model keeps of the search."""

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.estimator import CertifiedEstimator
+from separable.certified.lost_columns import dominated, first_remedy
 from separable.certified.search_table import SearchTable
 from separable.model.parameters import COUNT
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.certificate import Certificate
+    from separable.certified.estimator import Lesson
 
     Floats = NDArray[np.float64]
 
 __all__ = [
-    "FOLDS",
     "Searched",
     "are_paths_kept",
     "evidence_of_search",
@@ -36,8 +37,6 @@ __all__ = [
     "warn_of_short_fits",
 ]
 
-#: Folds without ``cv``.
-FOLDS = 5
 #: Weights of all folds and strengths are kept up to so many numbers.
 MOST_PATHS = 10_000_000
 
@@ -98,18 +97,22 @@ def one_score(scores: Mapping[str, float]) -> float:
     return next(iter(scores.values()))
 
 
-def warn_of_short_fits(owner: Any, certificates: list[Certificate], milder: str) -> None:
+def warn_of_short_fits(
+    owner: Any, certificates: list[Certificate], milder: str, lesson: Lesson
+) -> None:
     """Warn, for whoever called ``fit``, of models of a search that did not converge."""
     short = [one for one in certificates if not one.converged]
     if not short:
         return
     worst = max(short, key=lambda one: one.relative_gap)
+    advice = first_remedy(dominated(lesson), owner._name) or (
+        f"More passes (max_iter), scaled columns (standardize=True) or {milder} bring them closer."
+    )
     warnings.warn(
         f"{type(owner).__name__} stopped {len(short)} of {len(certificates)} models of its "
         f"search before they converged, the worst with a relative gap of "
         f"{worst.relative_gap:.1e}; {worst.tol:.1e} was asked for. Their scores may be "
-        f"off. More passes (max_iter), scaled columns (standardize=True) or {milder} "
-        "bring them closer.",
+        f"off. {advice}",
         ConvergenceWarning,
         stacklevel=4,
     )

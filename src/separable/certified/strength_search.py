@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedKFold
 
 from separable.certified.classifier import CertifiedClassifier
 from separable.certified.fold_lanes import FoldLanes
 from separable.certified.search_table import SearchTable
 from separable.certified.searched import (
-    FOLDS,
     Searched,
     are_paths_kept,
     evidence_of_search,
@@ -28,16 +25,17 @@ from separable.certified.solvers.policy import solver_of
 from separable.data.rows import column_names
 from separable.fitting.answers import answers_of, spread
 from separable.fitting.choice import warn_of_edge
+from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
 from separable.fitting.indexing import take
 from separable.fitting.scoring import SCORING, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.splits import CV, read_splits
+from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import CertifiedEstimator, Material
+    from separable.certified.estimator import CertifiedEstimator, Lesson, Material
     from separable.certified.fold_lanes import Learned
     from separable.fitting.scoring import Scorer
     from separable.fitting.splits import Split
@@ -167,11 +165,12 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         cv = self.cv
         if cv is None:
             cv = self._folds(material) if groups is None else FOLDS
-        splits = read_splits(cv, self, material.rows.to_matrix(), labels, groups, len(labels))
+        matrix, n = material.rows.to_matrix(), len(labels)
+        splits = read_folds(cv, self, matrix, labels, groups, n, remedy=GIVE_SPLITTER)
         with naming_columns(column_names(X)):
             table = self._search(material, splits, X)
         self._remember_columns(X)
-        self._warn_of_table(table)
+        self._warn_of_table(table, lesson)
         self._table, self._model = table, None
         if self.refit:
             request, C = self._request(), table.strength
@@ -181,10 +180,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         return self
 
     def _folds(self, material: Material) -> Any:
-        """Return five folds with the same share of each class, fewer where one has fewer rows.
-
-        Rows are shuffled: files are often in the order of time or of something else.
-        """
+        """Return the folds without ``cv``; refuse to hold out the only row of a class."""
         there = slice(None) if material.weight is None else material.weight > 0
         counts = np.unique(material.target[there], return_counts=True)[1]
         if len(counts) == 2 and counts.min() < 2:
@@ -192,12 +188,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
                 f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
                 f"a single row. Use {type(self._plain()).__name__} with a C, or add rows."
             )
-        folds = StratifiedKFold(
-            int(np.clip(counts.min(), 2, FOLDS)), shuffle=True, random_state=self._request().seed
-        )
-        with warnings.catch_warnings():  # a class of one row is not learned where it is held out
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            return list(folds.split(np.empty(len(material.target)), material.target))
+        return default_folds(material.target, self._request().seed, int(counts.min()))
 
     def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
         """Learn and score all folds and strengths."""
@@ -258,7 +249,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         found = score_rows(scorers, plain, answers, X_test, material.labels[split.test], weight)
         return one_score(found)
 
-    def _warn_of_table(self, table: Table) -> None:
+    def _warn_of_table(self, table: Table, lesson: Lesson) -> None:
         bad = np.flatnonzero(~np.isfinite(table.mean))
         if len(bad):
             raise ValueError(
@@ -268,7 +259,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         place = table.edge_place
         if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
             warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
-        warn_of_short_fits(self, table.known_certificates(), "smaller Cs")
+        warn_of_short_fits(self, table.known_certificates(), "smaller Cs", lesson)
 
     def _found(self, table: Table) -> dict[str, Any]:
         """Return what a model keeps of the search."""

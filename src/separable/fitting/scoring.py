@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,16 @@ SCORING = Requirement(
     "None, the name of a scorer or a callable",
     lambda v: v is None or isinstance(v, str) or callable(v),
 )
+
+#: scikit-learn's scorers that square numbers, and by which power they grow with the unit of y.
+SQUARING = {
+    "r2": 0,
+    "explained_variance": 0,
+    "neg_root_mean_squared_error": 1,
+    "neg_mean_squared_error": 2,
+}
+#: Sums of squares of numbers from 2^-EXPONENT to 2^EXPONENT stay in the range of float64.
+EXPONENT = 400
 
 
 @dataclass(frozen=True)
@@ -176,9 +187,11 @@ def score_rows(
     more: dict[str, Any] = {} if weight is None else {"sample_weight": weight}
     found: dict[str, float] = {}
     for scorer in scorers:
-        who = Predicted(fitted, answers) if scorer.metric is not None else fitted
         try:
-            value = scorer.call(who, X, y, **more)
+            if scorer.metric is None:
+                value = scorer.call(fitted, X, y, **more)
+            else:
+                value = _score_answers(scorer, fitted, answers, X, y, more)
         except AttributeError as error:
             owner = fitted._estimator if isinstance(fitted, Predicted) else fitted
             told = str(error).replace("Predicted has", f"{type(owner).__name__} has")
@@ -191,3 +204,32 @@ def score_rows(
                 )
             found[str(name)] = float(each)
     return found
+
+
+def _score_answers(
+    scorer: Scorer, fitted: Any, answers: Answers, X: Any, y: Any, more: dict[str, Any]
+) -> Any:
+    """Return a score of answers; squares are those of y in a unit in which they do not vanish."""
+    power = SQUARING.get(str(scorer.metric))
+    exponent = 0 if power is None else _exponent_of(y, answers.predictions)
+    if exponent == 0 or power is None:
+        return scorer.call(Predicted(fitted, answers), X, y, **more)
+    answers = replace(answers, predictions=np.ldexp(answers.predictions, -exponent))
+    scaled = np.ldexp(np.asarray(y, np.float64), -exponent)
+    value = float(scorer.call(Predicted(fitted, answers), X, scaled, **more))
+    with np.errstate(over="ignore", under="ignore"):
+        score = float(np.ldexp(value, power * exponent))
+    if (score == 0) != (value == 0) or math.isinf(score) != math.isinf(value):
+        raise ValueError(
+            f"The score {scorer.name!r} of numbers around {2.0**exponent:.0e} is beyond the range "
+            "of float64. Divide y by its size, or use scoring='r2'."
+        )
+    return score
+
+
+def _exponent_of(y: Any, predictions: Any) -> int:
+    """Return the exponent of the largest number, 0 where squares of such numbers are ordinary."""
+    sizes = [np.abs(each).max(initial=0.0) for each in (np.asarray(y), np.asarray(predictions))]
+    largest = max(float(each) for each in sizes)
+    exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
+    return max(exponent, -1000) if abs(exponent) > EXPONENT else 0

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["BayesianRegression", "EvidenceWarning"]
 
 
+#: Squares that vanish count as this, so that they are refused.
+TINIEST = 5e-324
 #: Precisions of a larger ratio are refused.
 FAR_APART = 1e300
 
@@ -149,11 +151,13 @@ class BayesianRegression(SquaresRegressor):
     def _solve(self, sums: Moments, data: Data | None) -> Solution:
         side = column_side(sums, fit_intercept=bool(self.fit_intercept))
         unit, target_unit = side.unit, float(side.target_unit[0])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
+            values = side.values / unit / unit
+            squares = float(side.target_squares[0] * target_unit * target_unit)
             marginal = Marginal.of(
-                side.values / unit / unit,
+                np.where(side.values > 0, np.maximum(values, TINIEST), 0.0),
                 side.along[:, 0] * target_unit / unit,
-                float(side.target_squares[0] * target_unit * target_unit),
+                max(squares, TINIEST) if side.target_squares[0] > 0 else 0.0,
                 float(side.target_mean[0]),
                 float(side.sums.weight[0]),
                 fit_intercept=bool(self.fit_intercept),
@@ -172,7 +176,7 @@ class BayesianRegression(SquaresRegressor):
         marginal = Marginal.of(
             spectrum.values,
             np.sqrt(spectrum.values) * spectrum.along[:, 0],
-            float(side.targets[:, 0] @ side.targets[:, 0]),
+            max(float(side.targets[:, 0] @ side.targets[:, 0]), TINIEST * side.targets.any()),
             float(side.target_mean[0]),
             float((side.root**2).sum()),
             fit_intercept=bool(self.fit_intercept),

@@ -112,11 +112,11 @@ class ColumnSide:
             return np.ones(len(alphas), bool)
         inverse, high = self.inverses(alphas), EPS * self.values[-1]
         least = self.values[0] + self.penalties(alphas)
-        with np.errstate(over="ignore"):  # what overflows has no digits
-            size = np.einsum("kt,ka->at", self.along**2, inverse**2)
         left = self.target_squares - np.einsum("kt,ka->at", self.along**2, inverse)
         share = self.values @ inverse / self.sums.rows[0]
-        moved = high**2 * size <= WORST**2 * left * least[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no digits
+            size = np.einsum("kt,ka->at", self.along**2, inverse**2)
+            moved = high**2 * size <= WORST**2 * left * least[:, None]
         enough: NDArray[np.bool_] = moved.all(axis=1) & (high * share <= WORST * least)
         return enough
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from separable.fitting.choice import warn_of_edge
+from separable.data.rows import largest_magnitude
+from separable.fitting.choice import GridEdgeWarning, warn_of_edge
+from separable.fitting.folds import GIVE_SPLITTER, read_folds
 from separable.fitting.scoring import SCORING
-from separable.fitting.splits import CV, read_splits
+from separable.fitting.splits import CV
 from separable.model.parameters import BOOL, Requirement
 from separable.moments.column_side import in_one_unit
 from separable.moments.estimator import Solution
@@ -43,6 +46,14 @@ __all__ = ["RidgeCV"]
 
 #: The default grid, in units of the mean squared length of the centred columns.
 STEPS = 10.0 ** (np.arange(-18, 10) / 3)
+#: The smallest alpha of the default grid, and the inverse of the largest.
+SMALLEST_ALPHA = 1e-300
+#: Fourth powers of y between 2^-EXPONENT and 2^EXPONENT stay in the range of float64.
+EXPONENT = 200
+#: The largest power of two by which y is multiplied.
+MOST_EXPONENT = 1000
+#: Squares of smaller numbers lose digits.
+SMALLEST_SQUARED = 1e-145
 
 
 def _is_alphas(value: Any) -> bool:
@@ -181,17 +192,48 @@ class RidgeCV(SquaresRegressor):
         return self._folds.total
 
     def _splits(self, data: Data) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        folds = read_splits(self.cv, self, data.rows.to_matrix(), data.y, None, data.rows.n_rows)
+        X, n = data.rows.to_matrix(), data.rows.n_rows
+        folds = read_folds(self.cv, self, X, data.y, None, n, remedy=GIVE_SPLITTER, stacklevel=4)
         splits = [(fold.train, fold.test) for fold in folds]
         check_splits(data, splits)
         return splits
 
-    def _grid(self, mean_square: float) -> Floats:
+    def _grid(self, mean_square: float, data: Data) -> Floats:
+        """Return the alphas to try; warn where float64 cannot hold those of the default grid."""
         if self.alphas is not None:
             return np.array(self.alphas, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            grid = STEPS * (mean_square or 1.0)
-        return np.unique(np.clip(grid, 1e-300, 1e300))
+        if mean_square == 0 and not 0 < largest_magnitude(data.rows, data.X) < SMALLEST_SQUARED:
+            mean_square = 1.0  # all columns are constant: their squares do not vanish
+        with np.errstate(over="ignore", under="ignore"):
+            grid = STEPS * mean_square
+        kept = np.clip(grid, SMALLEST_ALPHA, 1.0 / SMALLEST_ALPHA)
+        if (kept != grid).any():
+            size = "small" if grid[0] < SMALLEST_ALPHA else "large"
+            warnings.warn(
+                f"The values of X are so {size} that float64 does not hold the default alphas, "
+                "1e-6 to 1e3 times the mean squared length of a column: only those from "
+                f"{kept[0]:.3g} to {kept[-1]:.3g} were tried, and the best may not be among them. "
+                "Scale the columns, for example with sklearn.preprocessing.StandardScaler.",
+                GridEdgeWarning,
+                stacklevel=6,
+            )
+        return np.unique(kept)
+
+    def _target_exponent(self, data: Data) -> int:
+        """Return the power of two that brings y to about 1, where its fourth powers leave float64.
+
+        A scorer sees y as it is, so it is refused numbers whose squares vanish.
+        """
+        size = float(np.abs(data.numbers).max(initial=0.0))
+        if self.scoring is not None and 0 < size < SMALLEST_SQUARED:
+            raise ValueError(
+                f"Input y is at most {size:g} from 0: squares of numbers below "
+                f"{SMALLEST_SQUARED:g} vanish in float64, and scoring={self.scoring!r:.40} may "
+                "compute them. Divide y by its size, or use scoring=None."
+            )
+        exponent = -math.frexp(size)[1]
+        is_far = self.scoring is None and size > 0 and abs(exponent) > EXPONENT
+        return min(exponent, MOST_EXPONENT) if is_far else 0
 
     def _scorer(self) -> Any:
         return None if self.scoring is None else check_scoring(self, scoring=self.scoring)
@@ -204,7 +246,15 @@ class RidgeCV(SquaresRegressor):
             alpha, scores = self._choice
             return self._told_solution(self._solve_squares(sums, None, alpha), alpha, scores)
         folds, self._folds = self._folds, None
-        scores = self._search(sums, data, folds)
+        exponent = self._target_exponent(data)
+        if exponent == 0:
+            scores = self._search(sums, data, folds)
+        else:
+            scaled = _with_scaled_target(data, exponent)
+            if folds is not None:
+                folds = folds_of(scaled, folds.splits, self._new_sums)
+            total = self._new_sums().add_data(scaled) if folds is None else folds.total
+            scores = self._search(total, scaled, folds).of_scaled_target(exponent)
         alpha = self._chosen(scores)
         return self._told_solution(self._solve_squares(sums, data, alpha), alpha, scores)
 
@@ -213,7 +263,7 @@ class RidgeCV(SquaresRegressor):
         whole = in_one_unit(sums.sums, d)
         lengths = np.diagonal(products_about(whole, d, mean=intercept)[0])[:d]
         with np.errstate(over="ignore"):
-            alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]))
+            alphas = self._grid(float(lengths.mean() / whole.scale[0] / whole.scale[0]), data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
             if folds is not None:
@@ -235,9 +285,11 @@ class RidgeCV(SquaresRegressor):
     def _solve_rows(self, data: Data) -> Solution | None:
         if not data.is_wide:
             return None
-        present, intercept = data.present(), bool(self.fit_intercept)
+        exponent, intercept = self._target_exponent(data), bool(self.fit_intercept)
+        scaled = _with_scaled_target(data, exponent)
+        present = scaled.present()
         side = RowSide(present, fit_intercept=intercept)
-        alphas = self._grid(side.squares() / side.rows.n_features)
+        alphas = self._grid(side.squares() / side.rows.n_features, present)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
             if self.cv is None:
@@ -251,13 +303,14 @@ class RidgeCV(SquaresRegressor):
                 )
             else:
                 scores = score_folds_wide(
-                    data,
+                    scaled,
                     self._splits(data),
                     alphas,
                     self._scorer(),
                     self._fit_to,
                     fit_intercept=intercept,
                 )
+        scores = scores.of_scaled_target(exponent)
         alpha = self._chosen(scores)
         solution = self._solve_wide(data, alpha)
         assert solution is not None
@@ -374,3 +427,7 @@ def _refuse_one_row(data: Data) -> None:
             f"RidgeCV needs at least two rows to leave one out, but {data.n_counted} was given "
             "(n_samples = 1), or all others have weight 0. Use Ridge."
         )
+
+
+def _with_scaled_target(data: Data, exponent: int) -> Data:
+    return data if exponent == 0 else replace(data, y=np.ldexp(data.y, exponent))

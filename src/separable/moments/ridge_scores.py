@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,17 +30,35 @@ class Scores:
         that was called once, for all rows left out, has a standard error of NaN.
     folds : ndarray, shape (A, F), or None
         Each fold's.
+    chosen : int or None
+        The place of the best alpha, where it was chosen by scores in other units.
     """
 
     alphas: Floats
     mean: Floats
     standard_error: Floats
     folds: Floats | None = None
+    chosen: int | None = None
 
     @property
     def best(self) -> int:
         """The place of the best alpha; of those that tie, the largest."""
-        return best_place(self.mean, self.alphas)
+        return best_place(self.mean, self.alphas) if self.chosen is None else self.chosen
+
+    def of_scaled_target(self, exponent: int) -> Scores:
+        """Return the squared errors of y from those of y * 2^exponent; the best alpha stays."""
+        if exponent == 0:
+            return self
+        if not np.isfinite(self.mean).all():
+            return self  # refused by name
+        with np.errstate(over="ignore", under="ignore"):
+            return replace(
+                self,
+                mean=np.ldexp(self.mean, -2 * exponent),
+                standard_error=np.ldexp(self.standard_error, -2 * exponent),
+                folds=None if self.folds is None else np.ldexp(self.folds, -2 * exponent),
+                chosen=self.best,
+            )
 
     @property
     def edge(self) -> str | None:

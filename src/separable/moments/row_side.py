@@ -58,12 +58,23 @@ class RowSide:
         share = self.root**2 / (self.root**2).sum()
         self.matrix: Any = rows.to_matrix()
         self.mean = np.zeros(rows.n_features)
+        self.constant = np.zeros(0, np.intp)
         self.target_mean = np.zeros(numbers.shape[1])
         if fit_intercept:
             self.mean = np.asarray(self.matrix.T @ share, dtype=np.float64)
+            self._set_constant_means()
             self.target_mean = share @ numbers
         self.targets: Floats = self.root[:, None] * (numbers - self.target_mean)
         self.direction: Floats = self.root / np.linalg.norm(self.root)
+
+    def _set_constant_means(self) -> None:
+        """Make means of constant columns exact: rounding would be all that centring leaves."""
+        full = np.flatnonzero(self._full)
+        values = self._full_columns(self.rows) if self.rows.is_sparse else self.rows.values
+        if values.size:
+            constant = (values == values[0]).all(axis=0)
+            self.constant = full[constant]
+            self.mean[self.constant] = values[0, constant]
 
     def centred(self) -> Floats:
         """Return U; only for dense rows."""
@@ -111,12 +122,17 @@ class RowSide:
         full = self._full
         if not rows.is_sparse and not self.rows.is_sparse:
             return rows.values - self.mean, rows.values[:, :0]
-        rows = _canonical(rows)
-        place = places_of(np.flatnonzero(full), rows.n_features)
-        u = np.zeros((rows.n_rows, int(full.sum())))
-        native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
+        u = self._full_columns(rows)
         u -= self.mean[full]
-        return u, rows.to_matrix()[:, ~full]
+        return u, _canonical(rows).to_matrix()[:, ~full]
+
+    def _full_columns(self, rows: Rows) -> Floats:
+        """Return the full columns of sparse rows as dense ones."""
+        rows = _canonical(rows)
+        place = places_of(np.flatnonzero(self._full), rows.n_features)
+        u = np.zeros((rows.n_rows, int(self._full.sum())))
+        native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
+        return u
 
     def _products_between(self, a: tuple[Floats, Any], b: tuple[Floats, Any]) -> Floats:
         """Return (x - mean)'(z - mean) of the rows x of one and z of the other."""
@@ -203,6 +219,7 @@ class RowSide:
         scaled = self.root[:, None] * dual
         sums = np.asarray(self.matrix.T @ scaled).T
         weights: Floats = sums - np.multiply.outer(scaled.sum(axis=0), self.mean)
+        weights[:, self.constant] = 0.0
         return weights
 
     def forth(self, weights: Floats) -> Floats:

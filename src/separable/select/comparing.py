@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import clone
 
 from separable.fitting.choice import best_place
+from separable.fitting.folds import read_folds
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scoring import read_scoring
 from separable.select.cross_validation import read_problem
-from separable.select.folds import read_folds
 from separable.select.leaderboard import Leaderboard, Standing
 from separable.select.searching import penalties_of, search
 
@@ -167,7 +167,16 @@ def standings_of(
         _check_one_kind({name: estimator for name, (estimator, _) in candidates.items()})
     first = next(iter(candidates.values()))[0]
     problem, _ = read_problem(first, X, y, sample_weight, score_weight)
-    splits = read_folds(cv, first, problem, groups, shuffle, random_state)
+    splits = read_folds(
+        cv,
+        first,
+        problem.X,
+        problem.y,
+        groups,
+        problem.n_rows,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
     given = {
         "X": problem.X,
         "y": problem.y,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.answers import Answers, ask, join
+from separable.fitting.folds import read_folds
 from separable.fitting.indexing import paired, take
 from separable.fitting.scoring import read_scoring, score_rows
 from separable.fitting.splits import Split
 from separable.fitting.targets import check_sample_weight
 from separable.select.fits import FittedFold, Problem, fits_of
-from separable.select.folds import read_folds
 from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 
@@ -99,7 +99,16 @@ def cross_validate(
     """
     problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
     scorers = read_scoring(scoring, estimator)
-    splits = read_folds(cv, estimator, problem, groups, shuffle, random_state)
+    splits = read_folds(
+        cv,
+        estimator,
+        problem.X,
+        problem.y,
+        groups,
+        problem.n_rows,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
     notices = Notices()
     found = run_folds(problem, splits, notices, scorers, weight)
     notices.tell(len(splits))

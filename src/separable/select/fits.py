@@ -136,7 +136,11 @@ class FromSums(Refits):
     def __init__(self, problem: Problem, splits: Sequence[Split]) -> None:
         super().__init__(problem, splits)
         self._base, self._data = prepared(problem)
-        self._spread = np.var(self._data.y, axis=0) if is_regressor(self._base) else None
+        self._spread: Any = None
+        if is_regressor(self._base):  # squares in a unit in which they neither vanish nor overflow
+            largest = np.abs(self._data.y).max(initial=0.0)
+            self._unit = -np.clip(np.frexp(largest)[1], -1000, 1000)
+            self._spread = np.var(np.ldexp(self._data.y, self._unit), axis=0)
         self._sums = self._sums_to_train()
 
     def fit(self, fold: int) -> FittedFold:
@@ -202,13 +206,15 @@ class FromSums(Refits):
         error = float(10.0 ** -_digits(made.evidence_))
         if self._spread is None:
             return error <= ALLOWED
-        left = np.mean((answers.predictions - self._data.y[test]) ** 2, axis=0)
+        errors = np.ldexp(answers.predictions - self._data.y[test], self._unit)
+        left = np.mean(errors**2, axis=0)
         if not self._spread.all() or (left < EXPLAINED * self._spread).any():
             return False
         model, row = made._weights_only(), self._data.rows.take(test[:1])
         sizes = Rows(np.abs(row.values), row.n_features, row.indices, row.indptr)
         terms = linear_scores(sizes, np.abs(model.weights), np.abs(model.intercept))
-        most = np.maximum(error * np.sqrt(self._spread), EPS * terms[0])
+        terms = np.ldexp(terms[0], self._unit)
+        most = np.maximum(error * np.sqrt(self._spread), EPS * terms)
         return bool((most <= ALLOWED * np.sqrt(left)).all())
 
 

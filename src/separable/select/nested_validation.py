@@ -10,10 +10,10 @@ import numpy as np
 
 from separable.fitting.answers import ask
 from separable.fitting.choice import standard_errors
+from separable.fitting.folds import read_folds
 from separable.fitting.indexing import take
 from separable.fitting.metric_scorer import MetricScorer, metric_scorer
 from separable.fitting.scoring import read_scoring, score_rows
-from separable.fitting.splits import read_splits
 from separable.model.words import lined_up
 from separable.select.comparing import check_one_score, metric_of
 from separable.select.cross_validation import noting, read_problem
@@ -36,6 +36,8 @@ __all__ = ["NestedValidation", "nested_cross_validate"]
 
 #: Where estimators that choose for themselves tell what they chose.
 CHOSEN = ("C_", "alpha_", "l1_ratio_")
+#: What to do about rows in the order of y.
+NESTED_REMEDY = "Give splitters with shuffle=True, such as KFold, as cv and inner_cv"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,7 +207,9 @@ def nested_cross_validate(
     scorer = metric_scorer(scoring, problem.y)
     if isinstance(scorer, MetricScorer):
         scorer.check(estimator)
-    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+    splits = read_folds(
+        cv, estimator, problem.X, problem.y, groups, problem.n_rows, remedy=NESTED_REMEDY
+    )
     work = _Work(problem, scorer, weight, grid, inner_cv, select, groups, n_jobs)
     notices, found = Notices("outer fold"), []
     for k, split in enumerate(splits):
@@ -282,12 +286,22 @@ class _Work:
             None if each is None else np.asarray(each)[train]
             for each in (self.problem.weight, self.groups, self.weight)
         ]
+        X, y = take(self.problem.X, train), take(self.problem.y, train)
+        folds = read_folds(
+            self.inner_cv,
+            self.problem.estimator,
+            X,
+            y,
+            some[1],
+            len(train),
+            remedy=NESTED_REMEDY,
+        )
         return search(
             self.problem.estimator,
             self.grid,
-            take(self.problem.X, train),
-            take(self.problem.y, train),
-            self.inner_cv,
+            X,
+            y,
+            [(split.train, split.test) for split in folds],
             self.scorer,
             select=self.select,
             sample_weight=some[0],

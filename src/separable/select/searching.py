@@ -15,11 +15,11 @@ from sklearn.pipeline import Pipeline
 from separable.certified.fold_lanes import all_rows, has_lanes
 from separable.fitting.answers import Answers, ask
 from separable.fitting.choice import one_error_place, standard_errors
+from separable.fitting.folds import read_folds
 from separable.fitting.indexing import take
 from separable.fitting.scoring import read_scoring
 from separable.select.cross_validation import noting, read_problem, run_folds, score_fold
 from separable.select.fits import FittedFold, FromSums, Lanes, fits_of, refit
-from separable.select.folds import read_folds
 from separable.select.notices import Notices
 from separable.select.search_results import Search, results_table
 
@@ -135,7 +135,16 @@ def search(
     candidates = _candidates(estimator, grid)
     scorers = read_scoring(scoring, estimator)
     several = isinstance(scoring, dict | list | tuple | set)
-    splits = read_folds(cv, estimator, problem, groups, shuffle, random_state)
+    splits = read_folds(
+        cv,
+        estimator,
+        problem.X,
+        problem.y,
+        groups,
+        problem.n_rows,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
     strength = _strength(candidates, select)
     work = _Work(problem, splits, scorers, weight, n_jobs, bool(return_train_score))
     found = work.run(candidates)

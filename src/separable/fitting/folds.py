@@ -1,4 +1,4 @@
-"""Folds of validation, shuffled on request, with a warning where rows are in the order of y."""
+"""Folds of cross-validation: the default ones, and a warning where rows are in the order of y."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.splits import Split
-    from separable.select.fits import Problem
 
     Floats = NDArray[np.float64]
 
-__all__ = ["OrderedRowsWarning", "read_folds"]
+__all__ = ["FOLDS", "GIVE_SPLITTER", "OrderedRowsWarning", "default_folds", "read_folds"]
 
+#: The number of folds without ``cv``.
+FOLDS = 5
 #: Of shuffled rows, means of folds differ so much with at most this probability.
 CHANCE = 1e-6
 #: The share of the variance of y that lies between folds, at least.
@@ -31,25 +32,67 @@ BETWEEN = 0.5
 #: Rows in ascending or descending order of so many values are not so by chance.
 VALUES = 10
 
+#: What to do about ordered rows: of functions with ``shuffle``, and of learners with ``cv`` alone.
+SHUFFLE = "Use shuffle=True"
+GIVE_SPLITTER = "Leave cv at None, or give cv=KFold(5, shuffle=True)"
+
 
 class OrderedRowsWarning(UserWarning):
     """Folds hold out rows in the order of y: what one holds out, the others have never seen."""
 
 
+def default_folds(
+    target: NDArray[Any], seed: int, rarest: int | None = None
+) -> KFold | list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the folds of a learner that chooses by cross-validation, without ``cv``.
+
+    Rows are shuffled: files are often in the order of time or of something else.
+
+    Parameters
+    ----------
+    target : ndarray, shape (n,)
+        Classes, or numbers to predict.
+    seed : int
+        Of the shuffle.
+    rarest : int, optional
+        Rows of the rarest class: folds have the same fraction of each class, and are no more than
+        these rows. None: the target is no class.
+    """
+    if rarest is None:
+        return KFold(min(FOLDS, len(target)), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(int(np.clip(rarest, 2, FOLDS)), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(np.empty(len(target)), target))
+
+
 def read_folds(
-    cv: Any, estimator: Any, problem: Problem, groups: Any, shuffle: bool, random_state: int
+    cv: Any,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    n_rows: int,
+    *,
+    shuffle: bool = False,
+    random_state: int = 0,
+    remedy: str = SHUFFLE,
+    stacklevel: int = 2,
 ) -> list[Split]:
     """Return the folds of ``cv``; a number of them shuffled, or with a warning where y is in order.
 
     Parameters
     ----------
-    cv, estimator, groups
+    cv, estimator, X, y, groups, n_rows
         As `read_splits` has them.
-    problem : Problem
-    shuffle : bool
+    shuffle : bool, default False
         Whether a number of folds is of shuffled rows.
-    random_state : int
+    random_state : int, default 0
         The seed of the shuffle.
+    remedy : str, default `SHUFFLE`
+        What the warning advises.
+    stacklevel : int, default 2
+        Whom the warning is for; 1 is the caller.
     """
     if not isinstance(shuffle, bool | np.bool_):
         raise ParameterError(f"The 'shuffle' parameter must be True or False. Got {shuffle!r:.60}.")
@@ -61,37 +104,44 @@ def read_folds(
         )
     if shuffle:
         kind = StratifiedKFold if is_classifier(estimator) else KFold
-        cv = kind(5 if cv is None else int(cv), shuffle=True, random_state=random_state)
-    splits = read_splits(cv, estimator, problem.X, problem.y, groups, problem.n_rows)
+        cv = kind(FOLDS if cv is None else int(cv), shuffle=True, random_state=random_state)
+    splits = read_splits(cv, estimator, X, y, groups, n_rows)
     if is_number and not shuffle and groups is None and not is_classifier(estimator):
-        _warn_of_order(problem.y, splits)
+        _warn_of_order(y, splits, remedy, stacklevel + 2)
     return splits
 
 
-def _warn_of_order(y: Any, splits: list[Split]) -> None:
+def _warn_of_order(y: Any, splits: list[Split], remedy: str, stacklevel: int) -> None:
     """Warn where the order of rows is that of a target, or folds differ as shuffled ones never."""
     y = np.asarray(y)
     if y.dtype.kind not in "fiu" or len(splits) < 2:
         return
     for target in y.reshape(len(y), -1).T.astype(np.float64):
-        means = np.array([target[split.test].mean() for split in splits])
+        size = float(np.abs(target).max(initial=0.0))
+        if not 0 < size < np.inf:
+            continue
+        unit = target / size  # squares of it neither vanish nor overflow
+        means = np.array([unit[split.test].mean() for split in splits])
         is_sorted = _is_sorted(target)
-        if is_sorted or _differ(target, means, splits):
+        if is_sorted or _differ(unit, means, splits):
             what = "are in the order of y" if is_sorted else "come in blocks that differ in y"
+            low, high = means.min() * size, means.max() * size
             warnings.warn(
-                f"Rows {what}: its mean is {means.min():.4g} in one of {len(splits)} folds and "
-                f"{means.max():.4g} in another, so folds hold out what the others hardly show. Use "
-                "shuffle=True; or, if rows are in the order of time, a splitter such as "
+                f"Rows {what}: its mean is {low:.4g} in one of {len(splits)} folds and "
+                f"{high:.4g} in another, so folds hold out what the others hardly show. "
+                f"{remedy}; or, if rows are in the order of time, a splitter such as "
                 "TimeSeriesSplit.",
                 OrderedRowsWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
             return
 
 
 def _is_sorted(target: Floats) -> bool:
-    steps = np.diff(target)
-    return bool((steps >= 0).all() or (steps <= 0).all()) and len(np.unique(target)) >= VALUES
+    ascending = bool((target[1:] >= target[:-1]).all())
+    return (ascending or bool((target[1:] <= target[:-1]).all())) and len(
+        np.unique(target)
+    ) >= VALUES
 
 
 def _differ(target: Floats, means: Floats, splits: list[Split]) -> bool:

@@ -8,9 +8,24 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from separable import LDA, LeastSquares, Ridge
-from separable.select import compare, cross_validate, search, validation_curve
-from separable.select.folds import OrderedRowsWarning
+from separable import (
+    LDA,
+    ElasticNetCV,
+    LassoCV,
+    LeastSquares,
+    LinearSVMCV,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeCV,
+)
+from separable.fitting.folds import OrderedRowsWarning
+from separable.select import (
+    compare,
+    cross_validate,
+    nested_cross_validate,
+    search,
+    validation_curve,
+)
 
 
 def line(n=100, seed=0):
@@ -47,11 +62,57 @@ def test_rows_in_the_order_of_y_are_warned_of(name, turn):
         CALLS[name](X, y, cv=KFold(5))  # folds that were chosen
 
 
+SEARCHES = [RidgeCV, LassoCV, ElasticNetCV]
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+@pytest.mark.parametrize("unit", [1.0, 1e-100])
+def test_learners_that_search_for_themselves_warn_too(kind, unit):
+    X, y = in_order()
+    with pytest.warns(OrderedRowsWarning, match="Leave cv at None, or give cv=KFold") as caught:
+        kind(cv=5).fit(X, y * unit)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrderedRowsWarning)
+        kind().fit(X, y * unit)  # shuffled, or one row at a time
+        kind(cv=KFold(5, shuffle=True, random_state=0)).fit(X, y)
+        kind(cv=KFold(5)).fit(X, y)  # folds that were chosen
+        kind(cv=5).fit(*line())
+
+
+def test_wide_rows_in_the_order_of_y():
+    X, y = in_order(30)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(30, 60))])
+    with pytest.warns(OrderedRowsWarning):
+        RidgeCV(cv=3).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [LogisticRegressionCV, LinearSVMCV])
+def test_folds_of_classes_are_stratified(kind):
+    X, y = in_order(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrderedRowsWarning)
+        assert kind(Cs=[1.0], cv=3).fit(X, y > 0).best_score_ > -1.0
+        assert kind(Cs=[1.0]).fit(X, (y > 0).astype(float)).best_score_ > -1.0
+
+
+def test_nested_validation_warns_of_both_kinds_of_folds():
+    X, y = in_order(60)
+    shuffled = KFold(3, shuffle=True, random_state=0)
+    for cv in (3, shuffled):
+        with pytest.warns(OrderedRowsWarning, match="as cv and inner_cv"):
+            nested_cross_validate(Ridge(), {"alpha": [1.0, 2.0]}, X, y, cv=cv, inner_cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrderedRowsWarning)
+        nested_cross_validate(Ridge(), {"alpha": [1.0, 2.0]}, X, y, cv=shuffled, inner_cv=shuffled)
+
+
 def test_long_blocks_are_warned_of():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(90, 2)), np.repeat([0.0, 5.0, -3.0], 30) + rng.normal(size=90)
-    with pytest.warns(OrderedRowsWarning, match="in one of 3 folds"):
-        cross_validate(LeastSquares(), X, y, cv=3)
+    for unit in (1.0, 1e-200, 1e200):
+        with pytest.warns(OrderedRowsWarning, match="in one of 3 folds"):
+            cross_validate(LeastSquares(), X, y * unit, cv=3)
 
 
 def test_shuffled_rows_are_never_warned_of():
