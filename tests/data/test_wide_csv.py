@@ -115,3 +115,52 @@ def test_chosen_columns_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -
     assert len(present) < 20
     with pytest.raises(TableError, match="no column 'c400'"):
         separable.data.read(io.BytesIO(text), columns=["c1", "c400"])
+
+
+#: Values of a column, and what the documentation says it is.
+_KINDS = {
+    "word": (["red", "blue", "red", "green"], "category"),
+    "day": (["2024-01-31", "2023-02-28", "2020-02-29", "1999-12-31"], "date"),
+    "day with a gap": (["2024-01-31", "", "2020-02-29", "NA"], "date"),
+    "no such day": (["2024-01-31", "2023-02-30", "2020-02-29", "1999-12-31"], "category"),
+    "moment": (["2024-01-31 10:00", "2023-02-28 11:30", "2020-02-29", "1999-12-31"], "date"),
+    "day, then text": (["2024-01-31", "2023-02-28", "later", "1999-12-31"], "category"),
+    "day and more": (["2024-01-31x", "2024-01-31y", "2024-01-31x", "2024-01-31y"], "category"),
+    "truth": (["true", "false", "true", ""], "boolean"),
+    "truth and more": (["true", "false", "perhaps", "true"], "category"),
+    "number": (["1.5", "-2e3", "inf", "7"], "number"),
+    "number but one": (["1.5", "-2e3", "seven", "7"], "category"),
+    "letters of numbers": (["e", "fad", "nay", "e"], "category"),
+    "code": (["007", "012", "100", "007"], "category"),
+    "gaps": (["", "", "NA", ""], "number"),
+    "gaps and a word": (["", "", "word", ""], "category"),
+}
+
+
+def _written(kinds: list[str], path: Path) -> Path:
+    names = [f"c{j}" for j in range(len(kinds))]
+    rows = zip(*(_KINDS[kind][0] for kind in kinds), strict=True)
+    path.write_text("\n".join([",".join(names), *map(",".join, rows)]) + "\n", "utf-8")
+    return path
+
+
+def test_types_do_not_depend_on_the_columns_beside(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        kinds = rng.choice(list(_KINDS), rng.integers(2, 60)).tolist()
+        found = separable.data.read(_written(["number", *kinds], tmp_path / "x.csv")).report.columns
+        assert [each.type for each in found] == [_KINDS[kind][1] for kind in ["number", *kinds]]
+
+
+def test_calls_do_not_grow_with_columns_of_text_and_dates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _counted(monkeypatch, csv_sniff, "guess")
+    for kind in ("word", "day", "day with a gap", "gaps and a word"):
+        for n_columns in (100, 1000):
+            calls.clear()
+            data = separable.data.read(
+                _written(["number", *[kind] * n_columns], tmp_path / "x.csv")
+            )
+            assert data.report.columns[-1].type == _KINDS[kind][1]
+            assert len(calls) <= 8

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separable.data.arrow_arrays import strings
+import numpy as np
+
+from separable.data.arrow_arrays import bits, mask, strings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from separable.data.table import ColumnType
 
     Texts = pa.ChunkedArray[Any] | pa.Array[Any]
 
-__all__ = ["ColumnPlan", "arrow_type", "converted", "guess"]
+__all__ = ["ColumnPlan", "arrow_type", "converted", "guess", "sure_guesses"]
 
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
@@ -24,6 +29,9 @@ MORE_FALSE = ("f", "F", "no", "No", "NO", "n", "N", "0")
 
 #: Float64 tells whole numbers of so many digits apart.
 EXACT_DIGITS = 15
+
+#: What no number has in it, in any of the ways that Arrow reads one.
+_NO_NUMBER = r"[^0-9.,+\-eExXpPaAbBcCdDfFiInNtTyY()\s]"
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _ZONE = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
@@ -81,6 +89,57 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
     if moment is not None:
         return ColumnPlan("date", moment, "every value is an ISO date")
     return ColumnPlan("category", _held(there), "text")
+
+
+def sure_guesses(
+    columns: Sequence[pa.ChunkedArray[Any]],
+    texts: pa.ChunkedArray[Any],
+    there: NDArray[np.bool_],
+) -> list[ColumnPlan | None]:
+    """Say what columns are that a look at all values together settles; None for others.
+
+    A column is text if it holds a value that no number can be, one that is no word for true or
+    false, and one that does not begin as a date; it is dates if every value is one without a time.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray of string
+        Trimmed, of one length.
+    texts : pyarrow.ChunkedArray of string
+        Their values, column after column.
+    there : ndarray of bool, of shape (n_columns, n_rows)
+        Where a value is not missing.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    def matrix(found: Any) -> NDArray[np.bool_]:
+        return bits(found.combine_chunks(), 1).reshape(there.shape) & there
+
+    no_number = matrix(compute.match_substring_regex(texts, _NO_NUMBER))
+    no_word = there & ~matrix(compute.is_in(texts, value_set=strings(TRUE + FALSE)))
+    no_date = there & ~matrix(compute.match_substring_regex(texts, f"^{_DAY}"))
+    are_texts = no_number.any(axis=1) & no_word.any(axis=1) & no_date.any(axis=1)
+    days = matrix(compute.match_substring_regex(texts, f"^{_DAY}$"))
+    are_dates = there.any(axis=1) & (days == there).all(axis=1)
+    if are_dates.any() and not _are_days(columns, are_dates, there):
+        are_dates[:] = False
+    plans: list[ColumnPlan | None] = [None] * len(columns)
+    for place in np.flatnonzero(are_texts).tolist():
+        held = _held(columns[place].filter(mask(there[place])))
+        plans[place] = ColumnPlan("category", held, "text")
+    for place in np.flatnonzero(are_dates).tolist():
+        plans[place] = ColumnPlan("date", pa.date32(), "every value is an ISO date")
+    return plans
+
+
+def _are_days(columns: Any, chosen: NDArray[np.bool_], there: NDArray[np.bool_]) -> bool:
+    """Whether all values of some columns, written as days, are days of the calendar."""
+    import pyarrow as pa
+
+    chunks = [chunk for place in np.flatnonzero(chosen) for chunk in columns[place].chunks]
+    values = pa.chunked_array(chunks, pa.string()).filter(mask(there[chosen].reshape(-1)))
+    return converted(values, pa.date32()) is not None
 
 
 def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:
@@ -202,6 +261,6 @@ def _held(texts: Texts) -> pa.DataType:
     """Return how to hold text: by its levels, where values come again."""
     import pyarrow as pa
 
-    if 2 * len(texts.unique()) > len(texts) > 100:
+    if len(texts) > 100 and 2 * len(texts.unique()) > len(texts):
         return pa.string()
     return pa.dictionary(pa.int32(), pa.string())

@@ -10,6 +10,7 @@ installed, and predicting must not.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,6 @@ from separable.data.records import Records
 from separable.data.table import NotANumberError, TableError, at_place
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
@@ -182,9 +182,14 @@ class CsvReader:
         counts: dict[str, Counter[str | None]] = {}
         any_nan = self._has_nan(table)
         parsed = dict(zip(table.column_names, table.itercolumns(), strict=True))
+        texts = {n for n in self.columns if plans[n].type == "category" or plans[n].by_text}
+        as_they_are = all_present([parsed[name] for name in texts], self.options.missing)
         for name in self.columns:
             column, plan = parsed[name], plans[name]
-            if plan.type == "category" or plan.by_text:
+            if name in texts and as_they_are:
+                counts[name] = Counter()
+                column = _with_one_dictionary(column)
+            elif name in texts:
                 column, counts[name] = without_missing(column, self.options.missing)
             if plan.by_text and plan.type != "category":
                 column = self._converted(block, name, column, bad)
@@ -244,8 +249,6 @@ class CsvReader:
         known: Mapping[str, Any],
     ) -> dict[str, Counter[str | None]]:
         """Count what stood where numbers are missing: the parser does not say, so look again."""
-        from collections import Counter
-
         markers = set(self.options.missing)
         names = [n for n in self.columns if n not in known and table.column(n).null_count]
         if not names:
@@ -474,6 +477,30 @@ def _where(block: Block, records: Records, line: int, place: int) -> str:
     return at_place(block.name, *at)
 
 
+def all_present(columns: Sequence[Any], markers: tuple[str, ...]) -> bool:
+    """Whether no text of some columns is a marker or has spaces around it: one look at all.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray of string, or of a dictionary of strings
+    markers : tuple of str
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    chunks = [getattr(chunk, "dictionary", chunk) for each in columns for chunk in each.chunks]
+    together = pa.chunked_array(chunks, pa.string())
+    if compute.any(compute.is_in(together, value_set=strings(markers))).as_py():
+        return False
+    return compute.utf8_trim_whitespace(together).equals(together)
+
+
+def _with_one_dictionary(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column
+
+
 def without_missing(texts: Any, markers: tuple[str, ...]) -> tuple[Any, Counter[str | None]]:
     """Return texts, trimmed, with null for each marker; and how often each marker was there.
 
@@ -500,7 +527,7 @@ def _levels_without_missing(column: Any, markers: tuple[str, ...]) -> tuple[Any,
     import pyarrow as pa
     from pyarrow import compute
 
-    column = column.unify_dictionaries()
+    column = _with_one_dictionary(column)
     if not column.num_chunks:
         return column, _counted(column)
     levels = column.chunk(0).dictionary
@@ -531,8 +558,6 @@ def _nan_as_null(column: Any) -> Any:
 
 
 def _counted(texts: Any) -> Counter[str | None]:
-    from collections import Counter
-
     return Counter(
         {pair["values"].as_py(): pair["counts"].as_py() for pair in texts.value_counts()}
     )

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from separable.data.arrow_arrays import bits, strings
-from separable.data.column_guess import ColumnPlan, arrow_type, guess
+from separable.data.column_blocks import blocks_of
+from separable.data.column_guess import ColumnPlan, arrow_type, guess, sure_guesses
 from separable.data.dialect import (
     Dialect,
     delimiter_name,
@@ -25,6 +26,7 @@ from separable.data.encodings import bytes_not_text, marked_as_text, refuse_inva
 from separable.data.missing import MISSING
 from separable.data.records import Records
 from separable.data.table import TableError, at_place, is_number, list_names
+from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -285,11 +287,12 @@ def _together(columns: Sequence[Any]) -> Any:
     """Return columns of text one behind the other: one call for all costs little more than one."""
     import pyarrow as pa
 
-    return pa.chunked_array([chunk for each in columns for chunk in each.chunks], pa.string())
+    chunks = [chunk for each in columns for chunk in getattr(each, "chunks", [each])]
+    return pa.chunked_array(chunks, pa.string())
 
 
 def _guesses(columns: Sequence[Any], decimal: str, missing: tuple[str, ...]) -> list[ColumnPlan]:
-    """Say what columns of the same length are; many that are numbers by a few calls."""
+    """Say what columns of the same length are; many that are alike by a few calls."""
     size = _GUESSED_TOGETHER
     blocks = [columns[start : start + size] for start in range(0, len(columns), size)]
     return [plan for block in blocks for plan in _block_guesses(block, decimal, missing)]
@@ -307,16 +310,19 @@ def _block_guesses(
         compute.is_null(texts), compute.is_in(texts, value_set=strings(missing))
     ).combine_chunks()
     plan = guess(texts.filter(compute.invert(gone)), decimal)
+    there = ~bits(gone, 1).reshape(len(columns), -1)
     if plan.type == "number":  # as each value is one, each column is
-        there = ~bits(gone, 1).astype(bool).reshape(len(columns), -1)
         empty = replace(plan, why="no value there")
         kept: list[bool] = np.any(there, axis=1).tolist()
         return [plan if each else empty for each in kept]
-    half = len(columns) // 2
-    return [
-        *_block_guesses(columns[:half], decimal, missing),
-        *_block_guesses(columns[half:], decimal, missing),
-    ]
+    plans = sure_guesses(columns, texts, there)
+    left = [place for place, plan in enumerate(plans) if plan is None]
+    half = len(left) // 2 if len(left) == len(columns) else len(left)
+    for places in filter(None, (left[:half], left[half:])):
+        found = _block_guesses([columns[place] for place in places], decimal, missing)
+        for place, plan in zip(places, found, strict=True):
+            plans[place] = plan
+    return [plan for plan in plans if plan is not None]
 
 
 def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:
@@ -356,8 +362,8 @@ def _has_header(
     words = _NAME_WORDS if len(cells) > 1 else 3
     if any(len(cell) > _LONGEST_NAME or cell.count(" ") >= words for cell in cells):
         return False
-    votes = [_recurs(cell, body.column(place)) for place, cell in enumerate(cells)]
-    return votes.count(True) <= votes.count(False)
+    recur, fail = _recurring(cells, body)
+    return recur <= fail
 
 
 def _looks_like(cell: str, plan: ColumnPlan) -> bool:
@@ -367,14 +373,21 @@ def _looks_like(cell: str, plan: ColumnPlan) -> bool:
     return guess(strings([cell])).type == plan.type
 
 
-def _recurs(cell: str, column: Any) -> bool | None:
-    """Whether a first cell comes again below, where most values do; None where few do."""
-    distinct = column.unique()
-    if 2 * len(distinct) > len(column):
-        return None
-    from pyarrow import compute
-
-    return bool(compute.any(compute.is_in(strings([cell]), value_set=distinct)).as_py())
+def _recurring(cells: list[str], body: pa.Table) -> tuple[int, int]:
+    """Count first cells that come again below, and those that do not, where most values do."""
+    recur = fail = 0
+    for block in blocks_of(range(len(cells)), body.num_rows + 1):
+        firsts = [strings([cells[place]]) for place in block]
+        columns = [body.column(place) for place in block]
+        codes = text_codes(_together([*firsts, *columns]).combine_chunks())[0]
+        first, values = codes[: len(block)], codes[len(block) :].reshape(len(block), -1)
+        ranked = np.sort(values, axis=1)
+        distinct = 1 + np.count_nonzero(ranked[:, 1:] != ranked[:, :-1], axis=1)
+        most = 2 * distinct <= values.shape[1]
+        again = (values == first[:, None]).any(axis=1)
+        recur += int(np.count_nonzero(most & again))
+        fail += int(np.count_nonzero(most & ~again))
+    return recur, fail
 
 
 def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]:
