@@ -9,6 +9,7 @@ import numpy as np
 from separable.cli.learners import Facts
 from separable.cli.output import naming_file
 from separable.cli.talk import step
+from separable.data.columns import as_columns
 from separable.features.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Encoded:
         encoder = TableEncoder(scale=not counts, n_jobs=asked.threads)
         encoder.set_params(**{kind: names or None for kind, names in asked.columns.items()})
         with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
-            table = problem.take(self.chosen)
-            rows = encoder.fit(table).encode(table)
+            columns = as_columns(problem.take(self.chosen))
+            rows = encoder.fit(columns).encode(columns)
         return encoder, rows
 
 

@@ -232,8 +232,7 @@ def _test(
         judged, table = _judged_file(problem, fitted, test)
         how = f"Tested on {len(judged.truth)} rows of {data_name(test)}"
     elif len(test_rows):
-        judged = _judged_part(problem, fitted, test_rows, len(train_rows))
-        table = problem.take(test_rows)
+        judged, table = _judged_part(problem, fitted, test_rows, len(train_rows))
         how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
     else:
         return None
@@ -245,8 +244,10 @@ def _test(
     return HeldOut(figures, how, judged, caution, is_new, own_file=test is not None)
 
 
-def _judged_part(problem: Problem, fitted: _Fitted, rows: Rows, n_train: int) -> JudgedRows:
-    """Ask for rows of the same file."""
+def _judged_part(
+    problem: Problem, fitted: _Fitted, rows: Rows, n_train: int
+) -> tuple[JudgedRows, pa.Table]:
+    """Ask for rows of the same file, and return their table too."""
     table = problem.take(rows)
     try:
         with naming_file(problem.data, problem.target.rows[rows]):
@@ -254,7 +255,8 @@ def _judged_part(problem: Problem, fitted: _Fitted, rows: Rows, n_train: int) ->
     except TableError as error:
         raise _due_to_hold_out(error, n_train, len(problem)) from None
     values, places = problem.target.values[rows], problem.target.rows[rows]
-    return _judged(fitted, encoded, values, places, problem.weight_of(rows), table)
+    judged = _judged(fitted, encoded, values, places, problem.weight_of(rows), table)
+    return judged, table
 
 
 def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRows, pa.Table]:

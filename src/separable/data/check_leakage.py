@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,14 +93,21 @@ def _recoded_names(look: Look, rows: NDArray[np.int64]) -> list[str]:
         return []
     return [
         name
-        for name in look.names
-        if _n_different(look.codes(name)[known]) == n_values
-        and _is_recoded(look, name, rows, y, look.codes(name)[known])
+        for names, codes in look.code_blocks()
+        for name in compress(names, (_n_different_each(codes[:, known]) == n_values).tolist())
+        if _is_recoded(look, name, rows, y, look.codes(name)[known])
     ]
 
 
 def _n_different(codes: Codes) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
+
+
+def _n_different_each(codes: Codes) -> NDArray[np.int64]:
+    """Return `_n_different` for each row of a matrix."""
+    ranked = np.sort(codes, axis=1)
+    steps = ranked[:, 1:] != ranked[:, :-1]
+    return np.asarray(1 + steps.sum(axis=1), np.int64)
 
 
 def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from separable.data.class_limits import most_classes
+from separable.data.column_blocks import blocks_of, stacked
 from separable.data.columns import Categories, Numbers
-from separable.data.dates import Booleans, Dates, typed_column
+from separable.data.dates import Booleans, Dates, typed_column, typed_columns
 from separable.data.row_hashes import row_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,14 +25,12 @@ if TYPE_CHECKING:
     from separable.data.row_hashes import Hashes
 
     Codes = NDArray[np.int64]
+    Values = NDArray[np.float64]
 
 __all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_in", "target_of"]
 
 #: So many rows are looked at by checks that take long.
 SAMPLE = 100_000
-
-#: Values of columns that are coded together.
-BLOCK_VALUES = 1 << 16
 
 #: Free text: more than half of the values differ, and they have so many words in the mean.
 WORDS = 3.0
@@ -64,6 +64,14 @@ class Target:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
 
+@dataclass(frozen=True, slots=True)
+class NumberBlock:
+    """Columns of numbers as the rows of a matrix, NaN where a value is missing."""
+
+    names: tuple[str, ...]
+    values: Values
+
+
 class Look:
     """A table and what is known of it.
 
@@ -90,7 +98,6 @@ class Look:
         self.names, self.target, self.asked, self.split = names, target, asked, split
         self.n_rows = columns.n_rows
         self._columns = columns
-        self._typed: dict[str, TypedColumn] = {}
         self._codes: dict[str, Codes] = {}
 
     @cached_property
@@ -112,11 +119,38 @@ class Look:
         """A hash of each row's features."""
         return row_hashes((self.typed(name) for name in self.names), self.n_rows)
 
+    @cached_property
+    def _typed(self) -> dict[str, TypedColumn]:
+        blocks = blocks_of(self.names, self.n_rows)
+        pairs = (zip(each, typed_columns(self._columns, each), strict=True) for each in blocks)
+        return dict(chain.from_iterable(pairs))
+
     def typed(self, name: str) -> TypedColumn:
-        """Return a column by its type, converted once."""
-        if name not in self._typed:
-            self._typed[name] = typed_column(self._columns, name)
+        """Return a column to learn from by its type, converted once."""
         return self._typed[name]
+
+    @cached_property
+    def numbers(self) -> list[NumberBlock]:
+        """The columns of numbers to learn from, in blocks."""
+        found = dict(self.of_type(Numbers))
+        return [
+            NumberBlock(tuple(block), stacked([found[name].values for name in block]))
+            for block in blocks_of(list(found), self.n_rows)
+        ]
+
+    def numbers_where(
+        self, test: Callable[[Values], NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, Values]]:
+        """Give the columns of numbers that pass a test of a block, one column a row of it."""
+        for block in self.numbers:
+            for place in np.flatnonzero(test(block.values)).tolist():
+                yield block.names[place], block.values[place]
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """The columns of numbers that are all whole, with none missing."""
+        pairs = self.numbers_where(lambda values: (values == np.floor(values)).all(axis=1))
+        return frozenset(name for name, _ in pairs)
 
     def of_type(self, *kinds: type) -> Iterator[tuple[str, Any]]:
         """Give the columns to learn from that are of some types."""
@@ -128,26 +162,22 @@ class Look:
     def codes(self, name: str) -> Codes:
         """Return for each sampled row which of the column's values it has; missing is one too."""
         if name not in self._codes:
-            self._codes[name] = codes_of(self.typed(name), self.sample)
-            self._code_numbers_after(name)
+            block = self._block_of.get(name)
+            if block is None:
+                self._codes[name] = codes_of(self.typed(name), self.sample)
+            else:  # one sort for many columns of few rows
+                codes = _codes_of_each(block.values[:, self.sample])
+                self._codes.update(zip(block.names, codes, strict=True))
         return self._codes[name]
 
-    def _code_numbers_after(self, name: str) -> None:
-        """Code the numbers that come next too: one sort for many columns of few rows."""
-        start = self._places.get(name, len(self.names)) + 1
-        near = self.names[start : start + BLOCK_VALUES // max(len(self.sample), 1)]
-        chosen = {
-            each: column.values[self.sample]
-            for each in near
-            if each not in self._codes and isinstance(column := self.typed(each), Numbers)
-        }
-        if chosen:
-            codes = _codes_of_each(np.stack(list(chosen.values())))
-            self._codes.update(zip(chosen, codes, strict=True))
-
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+    def _block_of(self) -> dict[str, NumberBlock]:
+        return {name: block for block in self.numbers for name in block.names}
+
+    def code_blocks(self) -> Iterator[tuple[Sequence[str], Codes]]:
+        """Give the columns to learn from in blocks, with `codes` of each as a row of a matrix."""
+        for names in blocks_of(self.names, len(self.sample)):
+            yield names, np.stack([self.codes(name) for name in names])
 
 
 def target_of(columns: Columns, name: str, task: str | None) -> Target:

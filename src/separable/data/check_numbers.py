@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.data.check_look import first_rows
-from separable.data.columns import Numbers
 from separable.data.findings import Finding, quoted
 
 if TYPE_CHECKING:
@@ -42,21 +41,30 @@ MEASURED = 20
 
 def missing_as_numbers(look: Look) -> Iterator[Finding]:
     """Find -999, 9999 and the like at the end of a range, again and again."""
-    for name, column in look.of_type(Numbers):
-        values = column.values[np.isfinite(column.values)]
+    for name, whole in look.numbers_where(_ends_in_stand_in):
+        values = whole[np.isfinite(whole)]
         if len(values) < 2:
             continue
         for value, is_low in ((values.min(), True), (values.max(), False)):
             found = _stand_in(values, float(value), is_low)
             if found:
-                where = column.values == value
-                rows = first_rows(where)
+                rows = first_rows(whole == value)
                 yield Finding(
                     "missing as a number", "warning", (name,), rows,
                     f"{quoted(name)} is {value:g} in {found} rows (first in data row "
                     f"{rows[0] + 1}), far from its other values: it may stand for a missing one, "
                     "and would be taken as a number. If so, leave it empty in the file.",
                 )  # fmt: skip
+
+
+def _ends_in_stand_in(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have a stand-in as their least or largest finite value."""
+    finite = np.isfinite(columns)
+    ends = (
+        np.where(finite, columns, np.inf).min(axis=1, initial=np.inf),
+        np.where(finite, columns, -np.inf).max(axis=1, initial=-np.inf),
+    )
+    return np.asarray(np.isin(np.abs(ends), list(STAND_INS)).any(axis=0))
 
 
 def _stand_in(values: Values, value: float, is_low: bool) -> int:
@@ -74,13 +82,13 @@ def _stand_in(values: Values, value: float, is_low: bool) -> int:
 
 def missing_as_zero(look: Look) -> Iterator[Finding]:
     """Find zeros that lie apart from measurements that are all well above 0."""
-    for name, column in look.of_type(Numbers):
-        values = column.values[np.isfinite(column.values)]
+    for name, whole in look.numbers_where(lambda each: (each == 0).sum(axis=1) >= FEWEST):
+        values = whole[np.isfinite(whole)]
         zeros = int(np.count_nonzero(values == 0))
         if not FEWEST <= zeros <= 0.6 * len(values) or values.min() < 0:
             continue
         if _zero_is_apart(values):
-            rows = first_rows(column.values == 0)
+            rows = first_rows(whole == 0)
             yield Finding(
                 "missing as zero", "warning", (name,), rows,
                 f"{quoted(name)} is 0 in {zeros} rows (first in data row {rows[0] + 1}) and "
@@ -102,11 +110,9 @@ def _zero_is_apart(values: Values) -> bool:
 
 def outliers(look: Look) -> Iterator[Finding]:
     """Find single values that make up most of the variance of a column."""
-    for name, column in look.of_type(Numbers):
-        values = column.values
+    enough = look.numbers_where(lambda each: np.isfinite(each).sum(axis=1) >= FEWEST_ROWS)
+    for name, values in enough:
         finite = np.isfinite(values)
-        if np.count_nonzero(finite) < FEWEST_ROWS:
-            continue
         away = np.where(finite, np.abs(values - np.median(values[finite])), 0)
         row = int(away.argmax())
         top, away[row] = float(away[row]), 0
@@ -124,10 +130,16 @@ def outliers(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _within_dates(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have no value outside those of dates written as numbers."""
+    outside = (columns < 19000101) | (columns > 21001231)
+    return np.asarray(~outside.any(axis=1))
+
+
 def dates_as_numbers(look: Look) -> Iterator[Finding]:
     """Find numbers such as 20240131."""
-    for name, column in look.of_type(Numbers):
-        values = column.values[~np.isnan(column.values)]
+    for name, whole in look.numbers_where(_within_dates):
+        values = whole[~np.isnan(whole)]
         if len(values) < MEASURED or values.min() < 19000101 or values.max() > 21001231:
             continue
         days, months = values % 100, values // 100 % 100

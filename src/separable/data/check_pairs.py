@@ -9,6 +9,7 @@ import numpy as np
 from separable.data.check_look import numbers_in
 from separable.data.check_single import numbers_rows
 from separable.data.columns import Categories
+from separable.data.dates import Booleans, Dates
 from separable.data.findings import Finding, listed, quoted
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ __all__ = ["duplicate_columns"]
 
 #: Rows below which two columns may agree by chance.
 FEWEST = 20
-
-#: Values of columns that are compared together.
-BLOCK_VALUES = 1 << 16
 
 
 def duplicate_columns(look: Look) -> Iterator[Finding]:
@@ -46,10 +44,13 @@ def _groups(look: Look) -> list[list[str]]:
     """Return columns that say the same: numbers up to their unit, categories up to their words."""
     numbers: dict[object, list[str]] = {}
     levels: dict[object, list[str]] = {}
-    for name, key in _standards(look):
-        numbers.setdefault(key, []).append(name)
+    standards = dict(_standards(look))
     for name in look.names:
-        levels.setdefault(_pattern(look, name), []).append(name)
+        if name in standards:
+            numbers.setdefault(standards[name], []).append(name)
+    for names, codes in look.code_blocks():
+        for name, key in zip(names, _patterns(codes), strict=True):
+            levels.setdefault(key, []).append(name)
     of_numbers = [names for key, names in numbers.items() if key is not None and len(names) > 1]
     known = {name for names in of_numbers for name in names[1:]}
     groups = [_with_category(look, names, known) for key, names in levels.items() if key]
@@ -63,13 +64,13 @@ def _with_category(look: Look, names: list[str], known: set[str]) -> list[str]:
     return [*categories, *others] if categories else []
 
 
-def _pattern(look: Look, name: str) -> int | None:
+def _patterns(codes: NDArray[np.int64]) -> list[int | None]:
     """Return what columns with the same levels in other words share; None where they are ids."""
-    codes = look.codes(name)
-    levels = int(codes.max()) + 1
-    if levels < 2 or 2 * levels > len(codes):
-        return None
-    return hash(_by_appearance(codes, levels).tobytes())
+    counts: list[int] = (codes.max(axis=1) + 1).tolist()
+    return [
+        hash(_by_appearance(each, levels).tobytes()) if 2 <= levels <= len(each) / 2 else None
+        for each, levels in zip(codes, counts, strict=True)
+    ]
 
 
 def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
@@ -84,15 +85,17 @@ def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
 def _standards(look: Look) -> Iterator[tuple[str, object]]:
     """Give each column of numbers with a key that columns alike share."""
     weights = np.random.default_rng(0).standard_normal(len(look.sample))
-    size = max(1, BLOCK_VALUES // len(look.sample))
-    for start in range(0, len(look.names), size):
-        block = {}
-        for name in look.names[start : start + size]:
-            values = numbers_in(look.typed(name))
-            if values is not None and not numbers_rows(name, values):
-                block[name] = values[look.sample]
-        if block:
-            yield from zip(block, _keys(np.stack(list(block.values())), weights), strict=True)
+    others = [(name, numbers_in(column)) for name, column in look.of_type(Booleans, Dates)]
+    blocks = [
+        *((block.names, block.values) for block in look.numbers),
+        *(((name,), values[None]) for name, values in others if values is not None),
+    ]
+    suspects = look.whole.union(name for name, _ in others)
+    for names, values in blocks:
+        keys = _keys(values[:, look.sample], weights)
+        for name, key, one in zip(names, keys, values, strict=True):
+            if not (name in suspects and numbers_rows(name, one)):
+                yield name, key
 
 
 def _keys(values: NDArray[np.float64], weights: NDArray[np.float64]) -> list[object]:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.data.check_look import is_free_text
+from separable.data.column_blocks import blocks_of
 from separable.data.columns import Categories, as_columns
-from separable.data.dates import typed_column
+from separable.data.dates import typed_columns
 from separable.data.findings import Finding, quoted
 from separable.data.in_memory import table_or_rows
 from separable.data.row_hashes import mixed, row_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from separable.data.check_look import Look, Target
+    from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
     from separable.data.row_hashes import Hashes
 
@@ -61,7 +63,8 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
     shared = [name for name in ours.names if name in theirs]
     if not shared:
         return 0, []
-    pairs = [_alike(typed_column(ours, name), typed_column(theirs, name)) for name in shared]
+    both = zip(_all_typed(ours, shared), _all_typed(theirs, shared), strict=True)
+    pairs = [_alike(*pair) for pair in both]
     known = row_hashes((pair[0] for pair in pairs), ours.n_rows)
     asked = row_hashes((pair[1] for pair in pairs), theirs.n_rows)
     values, first = np.unique(known, return_index=True)
@@ -71,6 +74,11 @@ def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]
     rows = np.flatnonzero(values[places] == asked)
     examples = [(int(first[places[row]]), int(row)) for row in rows[:EXAMPLES]]
     return len(rows), examples
+
+
+def _all_typed(table: Columns, names: Sequence[str]) -> list[TypedColumn]:
+    blocks = blocks_of(names, table.n_rows)
+    return [column for block in blocks for column in typed_columns(table, block)]
 
 
 def duplicate_rows(look: Look) -> Iterator[Finding]:

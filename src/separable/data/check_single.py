@@ -10,6 +10,7 @@ import numpy as np
 from separable.data.check_look import first_rows, is_free_text, is_there
 from separable.data.check_texts import are_dates, are_mostly_numbers
 from separable.data.columns import Categories, Numbers
+from separable.data.dates import Booleans, Dates
 from separable.data.findings import Finding, listed, quoted
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ NEARLY_EMPTY = 0.02
 #: From so many rows and this share of different values on, texts are identifiers.
 FEWEST, DIFFERENT = 50, 0.95
 
+NOT_NUMBERS = (Categories, Booleans, Dates)
+
 #: Words in a name by which its numbers are codes: no number is more or less than another.
 CODE_WORDS = {"zip", "zipcode", "postcode", "postal", "plz", "code", "id", "uid", "phone", "fips"}
 ID_WORDS = {"id", "uid", "uuid", "guid", "key", "index", "rowid", "rownames", "rowname", "number"}
@@ -55,7 +58,7 @@ def words_of(name: str) -> set[str]:
 def empty_columns(look: Look) -> Iterator[Finding]:
     """Find columns with hardly a value."""
     limit = NEARLY_EMPTY * look.n_rows
-    counts = {name: int(is_there(look.typed(name)).sum()) for name in look.names}
+    counts = _counts(look)
     empty = tuple(name for name, count in counts.items() if not count)
     if empty and look.n_rows:
         yield Finding(
@@ -74,9 +77,26 @@ def empty_columns(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _counts(look: Look) -> dict[str, int]:
+    """Return how many values each column has, in the order of the columns."""
+    found: dict[str, int] = {}
+    for block in look.numbers:
+        counts = look.n_rows - np.isnan(block.values).sum(axis=1)
+        found.update(zip(block.names, counts.tolist(), strict=True))
+    return {
+        name: found[name] if name in found else int(is_there(look.typed(name)).sum())
+        for name in look.names
+    }
+
+
 def constant_columns(look: Look) -> Iterator[Finding]:
     """Find columns with one value and nothing missing; nothing can be learned from them."""
-    names = tuple(name for name in look.names if look.n_rows > 1 and _is_constant(look, name))
+    if look.n_rows < 2:
+        return
+    same = look.numbers_where(lambda values: (values == values[:, :1]).all(axis=1))
+    numbers = {name for name, _ in same}
+    others = {name for name, _ in look.of_type(*NOT_NUMBERS) if _is_constant(look, name)}
+    names = tuple(name for name in look.names if name in numbers or name in others)
     if names:
         yield Finding(
             "constant", "note", names, (),
@@ -97,7 +117,7 @@ def identifiers(look: Look) -> Iterator[Finding]:
         return
     for name, column in look.of_type(Numbers, Categories):
         if isinstance(column, Numbers):
-            if numbers_rows(name, column.values):
+            if name in look.whole and numbers_rows(name, column.values):
                 yield Finding(
                     "identifier", "warning", (name,), (),
                     f"{quoted(name)} numbers the rows: it means nothing for a new one, and where "

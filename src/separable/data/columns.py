@@ -183,14 +183,17 @@ def _columns_from_stream(data: Any) -> Columns:
                 raise
             return _columns_from_dict(data)  # column by column: only one that is needed can fail
     index = _pandas_index_columns(data.schema.metadata or {})
-    pairs = zip(data.column_names, data.itercolumns(), strict=True)  # no look-up by name
-    kept = [(name, column) for name, column in pairs if name not in index]
-    _refuse_duplicates([name for name, _ in kept])
-    return Columns(dict(kept), data.num_rows)
+    if index:
+        data = data.drop_columns([name for name in index if name in data.column_names])
+    names = data.column_names
+    _refuse_duplicates(names)
+    return Columns(dict(zip(names, data.itercolumns(), strict=True)), data.num_rows)
 
 
 def _refuse_duplicates(names: list[str]) -> None:
     """Refuse names, all written as text, that do not tell columns apart."""
+    if len(set(names)) == len(names):
+        return
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TableError(

@@ -20,6 +20,9 @@ BLOCK_BYTES = 1 << 20
 #: The same for each column: each block makes a chunk of every column, which has a cost of its own.
 _BLOCK_BYTES_OF_COLUMN = 256
 
+#: A column of fewer bytes is not worth a task of its own for a thread.
+_BYTES_FOR_THREADS = 1024
+
 _LARGEST_BLOCK = (1 << 31) - 1
 
 
@@ -122,7 +125,11 @@ class _Call:
         quotes = dialect.quoting and self.data.find(b'"', self.start) >= 0
         return csv.read_csv(
             pa.BufferReader(pa.py_buffer(self.data).slice(self.start)),  # type: ignore[arg-type]
-            read_options=csv.ReadOptions(column_names=places, block_size=block_bytes),
+            read_options=csv.ReadOptions(
+                column_names=places,
+                block_size=block_bytes,
+                use_threads=len(self.data) > _BYTES_FOR_THREADS * len(places),
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=dialect.delimiter,
                 quote_char='"' if dialect.quoting else False,

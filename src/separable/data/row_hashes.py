@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separable.data.columns import Categories
-from separable.data.dates import Dates
+from separable.data.column_blocks import blocks_of, stacked
+from separable.data.columns import Categories, Numbers
+from separable.data.dates import Booleans, Dates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from separable.data.dates import TypedColumn
 
@@ -20,33 +20,35 @@ __all__ = ["Hashes", "mixed", "row_hashes"]
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
-#: Values that are hashed together: many columns of few rows cost few calls.
-BLOCK_VALUES = 1 << 16
-
 
 def row_hashes(columns: Iterable[TypedColumn], n_rows: int) -> Hashes:
     """Return a hash for each row; those of equal rows are equal, within one process."""
     total = np.zeros(n_rows, np.uint64)
-    left, place = iter(columns), 0
-    while block := list(islice(left, max(1, BLOCK_VALUES // max(n_rows, 1)))):
+    place = 0
+    for block in blocks_of(list(columns), n_rows):
         places = mixed(np.arange(place, place + len(block), dtype=np.uint64))
-        values = mixed(np.stack([_values(column) for column in block]))
+        values = mixed(_values(block))
         total += mixed(values ^ places[:, None]).sum(axis=0, dtype=np.uint64)
         place += len(block)
     return total
 
 
-def _values(column: TypedColumn) -> Hashes:
-    """Return 64 bits for each value; missing ones are alike."""
+def _values(columns: Sequence[TypedColumn]) -> Hashes:
+    """Return 64 bits for each value of some columns, one a row; missing ones are alike."""
+    plain = [column.values for column in columns if isinstance(column, Numbers | Booleans)]
+    if len(plain) == len(columns):
+        values = stacked(plain) + 0.0  # no -0
+        values[np.isnan(values)] = np.nan
+        return values.view(np.uint64)
+    if len(columns) > 1:
+        return np.concatenate([_values([column]) for column in columns])
+    (column,) = columns
     if isinstance(column, Categories):
         levels = np.fromiter(map(hash, (*column.levels, "")), np.int64, len(column.levels) + 1)
         levels[-1] = -1
-        return levels.view(np.uint64)[column.codes]
-    if isinstance(column, Dates):
-        return column.values.astype(np.int64).view(np.uint64)
-    values = column.values + 0.0  # no -0
-    values[np.isnan(values)] = np.nan
-    return values.view(np.uint64)
+        return levels.view(np.uint64)[column.codes][None]
+    assert isinstance(column, Dates)
+    return column.values.astype(np.int64).view(np.uint64)[None]
 
 
 def mixed(bits: Hashes) -> Hashes:
