@@ -14,6 +14,9 @@ STUB := src/separable/_core/_native.pyi
 SANITIZED := build/sanitize-site
 LOWEST := .venv-lowest
 
+# Each process would compile the package and rewrite the assertions of the tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-lowest lint format bench pictures sanitize system stub clean
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import GroupLasso, GroupLassoClassifier, LpRegression
+from tests.sklearn_checks import parametrize_with_checks
 
 pytestmark = [
     pytest.mark.native,

@@ -55,21 +55,21 @@ def vw_text() -> bytes:
 
 
 TABLES = {
-    "csv": csv_text(),
-    "tsv": csv_text("\t"),
-    "jsonl": jsonl_text(),
-    "parquet": parquet_bytes(),
-    "csv.gz": gzip.compress(csv_text()),
-    "csv.bz2": bz2.compress(csv_text()),
-    "jsonl.xz": lzma.compress(jsonl_text()),
-    "csv.zst": pa.compress(csv_text(), codec="zstd", asbytes=True),
-    "parquet.gz": gzip.compress(parquet_bytes()),
+    "csv": csv_text,
+    "tsv": lambda: csv_text("\t"),
+    "jsonl": jsonl_text,
+    "parquet": parquet_bytes,
+    "csv.gz": lambda: gzip.compress(csv_text()),
+    "csv.bz2": lambda: bz2.compress(csv_text()),
+    "jsonl.xz": lambda: lzma.compress(jsonl_text()),
+    "csv.zst": lambda: pa.compress(csv_text(), codec="zstd", asbytes=True),
+    "parquet.gz": lambda: gzip.compress(parquet_bytes()),
 }
 SPARSE = {
-    "svm": svmlight_text(),
-    "vw": vw_text(),
-    "svm.gz": gzip.compress(svmlight_text()),
-    "vw.xz": lzma.compress(vw_text()),
+    "svm": svmlight_text,
+    "vw": vw_text,
+    "svm.gz": lambda: gzip.compress(svmlight_text()),
+    "vw.xz": lambda: lzma.compress(vw_text()),
 }
 
 
@@ -121,11 +121,12 @@ def check_rows(X, y) -> None:
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_tables_of_pipes(tmp_path, kind):
-    with fifo(tmp_path, TABLES[kind]) as path:
+    content = TABLES[kind]()
+    with fifo(tmp_path, content) as path:
         check_table(read(path).table)
-    with descriptor(TABLES[kind]) as path:
+    with descriptor(content) as path:
         check_table(read(path).table)
-    with fifo(tmp_path, TABLES[kind], "chunks") as path:
+    with fifo(tmp_path, content, "chunks") as path:
         chunks = [chunk.table for chunk in scan(path, chunk_bytes=1 << 15)]
     check_table(pa.concat_tables(chunks))
 
@@ -133,11 +134,12 @@ def test_tables_of_pipes(tmp_path, kind):
 @pytest.mark.native
 @pytest.mark.parametrize("kind", SPARSE)
 def test_sparse_text_of_pipes(tmp_path, kind):
-    with fifo(tmp_path, SPARSE[kind]) as path:
+    content = SPARSE[kind]()
+    with fifo(tmp_path, content) as path:
         check_rows(*read(path))
-    with descriptor(SPARSE[kind]) as path:
+    with descriptor(content) as path:
         check_rows(*read(path))
-    with fifo(tmp_path, SPARSE[kind], "chunks") as path:
+    with fifo(tmp_path, content, "chunks") as path:
         chunks = list(scan(path, chunk_bytes=1 << 15))
     X = np.concatenate([chunk.X.toarray() for chunk in chunks])
     assert X.tolist() == [[i + 1, i % 7 + 0.5] for i in range(N)]
@@ -161,8 +163,8 @@ def test_a_pipe_that_writes_slowly(tmp_path):
 
 
 def test_several_pipes_and_a_file(tmp_path):
-    (tmp_path / "one.csv").write_bytes(TABLES["csv"])
-    text = TABLES["csv"]
+    text = csv_text()
+    (tmp_path / "one.csv").write_bytes(text)
     with fifo(tmp_path, text, "two") as two, fifo(tmp_path, text, "three") as three:
         table = read([tmp_path / "one.csv", two, three]).table
     assert table["a"].to_pylist() == 3 * list(range(N))

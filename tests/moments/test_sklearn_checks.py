@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import (
     LDA,
@@ -18,6 +17,7 @@ from separable import (
     RidgeCV,
 )
 from separable.moments.rank_warning import RankWarning
+from tests.sklearn_checks import parametrize_with_checks
 
 #: The check has negative values, although the learner says that it takes none.
 NEGATIVE = {"check_decision_proba_consistency": "this check has negative values"}

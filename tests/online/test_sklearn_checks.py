@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separable import (
     AveragedPerceptron,
@@ -14,6 +13,7 @@ from separable import (
     VotedPerceptron,
     WidrowHoff,
 )
+from tests.sklearn_checks import parametrize_with_checks
 
 ORDER = "an online learner depends on the order of rows, and this check shuffles them"
 EXPECTED = {
