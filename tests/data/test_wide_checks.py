@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from separable.data import check, check_look, column_blocks, duplicates_between, row_hashes
+from separable.data import (
+    check,
+    check_leakage,
+    check_look,
+    check_numbers,
+    check_pairs,
+    check_single,
+    column_blocks,
+    duplicates_between,
+    row_hashes,
+)
 from separable.data import columns as columns_module
 from separable.data.columns import as_columns
 from separable.data.dates import typed_column
@@ -105,3 +115,60 @@ def test_many_small_items_are_few_tasks(monkeypatch: pytest.MonkeyPatch) -> None
     tasks.clear()
     assert in_threads(2, str, iter("abc")) == ["a", "b", "c"]
     assert len(tasks) == 3  # a few large items are shared out one by one
+
+
+def _with_faults(columns: int, rows: int = 120) -> dict[str, Any]:
+    """A wide table with one fault of each kind, and nothing else to find."""
+    rng = np.random.default_rng(4)
+    table: dict[str, Any] = {f"c{place}": rng.normal(5, 1, rows) for place in range(columns)}
+    table["c3"] = np.full(rows, 2.5)
+    table["c11"] = np.full(rows, np.nan)
+    table["c17"] = np.where(np.arange(rows) == 70, 1.5, np.nan)
+    table["c23"] = np.where(np.arange(rows) % 9 == 4, -999.0, table["c23"])
+    table["c29"] = np.where(np.arange(rows) % 7 == 2, 0.0, table["c29"] + 20)
+    table["c31"] = np.arange(rows) + 40.0
+    table["c37"] = 20240100.0 + rng.integers(1, 29, rows)
+    table["c41"][9] = 1e6
+    table["y"] = rng.choice(["yes", "no"], rows).tolist()
+    return table
+
+
+def test_faults_of_single_columns_are_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = {
+        ("constant", "c3"),
+        ("empty", "c11"),
+        ("nearly empty", "c17"),
+        ("missing as a number", "c23"),
+        ("missing as zero", "c29"),
+        ("identifier", "c31"),
+        ("date as a number", "c37"),
+        ("outlier", "c41"),
+    }
+    looked = [
+        _counted(monkeypatch, check_numbers, "_stand_in"),
+        _counted(monkeypatch, check_numbers, "_zero_is_apart"),
+        _counted(monkeypatch, check_single, "numbers_rows"),
+        _counted(monkeypatch, check_pairs, "numbers_rows"),
+        _counted(monkeypatch, check_pairs, "_by_appearance"),
+        _counted(monkeypatch, check_leakage, "_is_recoded"),
+    ]
+    for columns in (60, 600):
+        for calls in looked:
+            calls.clear()
+        found = check(_with_faults(columns), "y")
+        kinds = {(each.kind, name) for each in found for name in each.columns if name != "y"}
+        assert {pair for pair in kinds if pair[0] != "leakage"} == expected
+        assert all(len(calls) <= 10 for calls in looked)
+
+
+def test_blocks_do_not_change_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = _with_faults(50)
+    table["c45"] = 3 - 2 * table["c44"]
+    table["b"] = [label == "yes" for label in table["y"]]
+    table["k"] = ["red" if label == "yes" else "blue" for label in table["y"]]
+    told = []
+    for size in (1, 500, 1 << 16):
+        monkeypatch.setattr(column_blocks, "BLOCK_VALUES", size)
+        told.append(check(table, "y").to_dict())
+    assert told[0] == told[1] == told[2]
+    assert {"leakage", "duplicate columns"} <= {each["kind"] for each in told[0]["findings"]}

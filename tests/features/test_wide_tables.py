@@ -11,9 +11,11 @@ import pytest
 
 from separable import TableEncoder
 from separable.data import column_blocks
+from separable.data.columns import as_columns
 from separable.data.lazy_texts import ChainedTexts
 from separable.data.table import CellError
 from separable.features import number_column, table_names
+from separable.features.column_states import guessed_kinds
 from separable.features.slot import NumberSlot
 
 
@@ -203,3 +205,15 @@ def test_names_that_begin_with_others_are_found():
         assert table_names._none_begins(starts, names) == expected
         seen.add(expected)
     assert seen == {True, False}
+
+
+@pytest.mark.native
+def test_kinds_are_guessed_in_blocks_as_fit_takes_them(monkeypatch):
+    table = pa.table(_mixed())
+    fitted = {row.column: (row.type, row.why) for row in TableEncoder().fit(table).columns_}
+    guessed = guessed_kinds(table.column_names, as_columns(table))
+    assert {n: ("drop" if t == "dropped" else t, why) for n, (t, why) in fitted.items()} == guessed
+    counted = _Counted(number_column, monkeypatch, "number_moments")
+    wide = pa.table(_numbers(3000))
+    guessed_kinds(wide.column_names, as_columns(wide))
+    assert counted.calls == 1

@@ -15,9 +15,8 @@ from separable.cli.tables import table_of
 from separable.cli.talk import step
 from separable.data.checking import check
 from separable.data.columns import as_columns
-from separable.data.dates import TypedColumns
 from separable.data.table import missing_counts, require_columns
-from separable.features.column_states import guessed_kind
+from separable.features.column_states import guessed_kinds
 from separable.model.words import shown
 
 if TYPE_CHECKING:
@@ -89,11 +88,12 @@ def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> l
     known = {name: (option, "asked for") for option, name in apart.items()}
     for kind in (*TYPES, "drop"):
         known |= {name: (kind, "asked for") for name in asked[kind] if name not in known}
-    columns = TypedColumns(as_columns(table))
+    names = table.column_names
+    known |= guessed_kinds([name for name in names if name not in known], as_columns(table))
     missing = missing_counts(table)
     found = []
-    for name in table.column_names:
-        kind, why = known.get(name) or guessed_kind(name, columns)
+    for name in names:
+        kind, why = known[name]
         found.append({"name": name, "type": kind, "why": why, "missing": missing.get(name, 0)})
     return found
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
+from separable.data.column_blocks import blocks_of
 from separable.data.columns import Categories, Numbers
-from separable.data.dates import Booleans, Dates, is_date, typed_column, typed_columns
+from separable.data.dates import Booleans, Dates, is_date, typed_columns
 from separable.features.boolean_column import BooleanColumn, BooleanState
 from separable.features.category_column import CategoryColumn, CategoryState
 from separable.features.date_column import DateColumn, DateState
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
 
-__all__ = ["ColumnEncoder", "ColumnState", "Wish", "columns_for", "guessed_kind"]
+__all__ = ["ColumnEncoder", "ColumnState", "Wish", "columns_for", "guessed_kinds"]
 
 ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
 State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
@@ -106,8 +105,7 @@ class ColumnState:
             state = number or _learn(wish, wish.kind, name, column)
             return cls(name, wish.kind, "asked for", wish, state)
         if number is not None:
-            kind, why = ("number", "numbers") if number.count else _NOTHING
-            return cls(name, kind, why, wish, number)
+            return cls(name, *_kind_of(number), wish, number)
         kind, why, levels = _guessed(column)
         state = levels if kind == "category" else _learn(wish, kind, name, column)
         return cls(name, kind, why, wish, state)
@@ -175,30 +173,42 @@ class ColumnState:
         return self.state.finish(self.name)
 
 
-def guessed_kind(name: str, columns: Columns) -> tuple[str, str]:
-    """Return what a column is taken for and why, as learning it would, without learning texts.
+def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str, str]]:
+    """Return what columns are taken for and why, as learning would, without learning texts.
 
     Parameters
     ----------
-    name : str
+    names : sequence of str
     columns : Columns
 
     Returns
     -------
-    kind : str
-        ``"drop"`` for a column that there is nothing to learn from.
-    why : str
+    dict of str to (str, str)
+        The kind, ``"drop"`` for a column that there is nothing to learn from, and why.
     """
-    column = typed_column(columns, name)
-    kind, why, levels = _guessed(column)
+    found = {}
+    for block in blocks_of(names, columns.n_rows):
+        typed = dict(zip(block, typed_columns(columns, block), strict=True))
+        numbers = _number_states(typed)
+        for name, column in typed.items():
+            found[name] = _guessed_kind(name, column, numbers.get(name))
+    return found
+
+
+def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:
+    kind, why, levels = _guessed(column) if number is None else (*_kind_of(number), None)
     if kind in ("number", "unknown", "category"):
-        state = levels or NumberState.of(numbers_of(name, column))
+        state = number or levels or NumberState.of(numbers_of(name, column))
         finished = ColumnState(name, kind, why, Wish(), state).finish(
             scale=True, min_count=None, unseen="zero"
         )
         if isinstance(finished, str):
             return "drop", finished
     return kind, why
+
+
+def _kind_of(numbers: NumberState) -> tuple[str, str]:
+    return ("number", "numbers") if numbers.count else _NOTHING
 
 
 def _guessed(column: TypedColumn) -> tuple[str, str, CategoryState | None]:
@@ -215,9 +225,7 @@ def _kind_by_type(column: TypedColumn) -> tuple[str, str]:
     if isinstance(column, Dates):
         return "date", "dates"
     assert isinstance(column, Numbers)
-    if np.isnan(column.values).all():
-        return _NOTHING
-    return "number", "numbers"
+    return _kind_of(NumberState.of(column.values))
 
 
 def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
