@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check -qq
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
-STUB := src/separable/_core/_native.pyi
+CORE := src/separable/_core
 SANITIZED := build/sanitize-site
 LOWEST := .venv-lowest
 
@@ -18,13 +18,17 @@ LOWEST := .venv-lowest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest lint format bench pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast test-all test-lowest lint format bench pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/installed $(VENV)/extra-report ## train, test and explain a first model on the penguins
 	@$(BIN)/separable demo
+
+dev: $(VENV)/extra-build ## build the core for this CPU only, which is quicker
+	@$(PIP) install --no-build-isolation --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
+	@touch $(VENV)/installed
 
 test: $(VENV)/extra-test ## the tests, without the long ones; the native ones under a lower CPU level, too
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long"
@@ -75,8 +79,9 @@ system: ## Debian packages that tests can use (as root)
 	      || echo "system: apt-get could not install $$package, which is skipped"; fi; \
 	done
 
-stub: $(VENV)/installed ## write the type stub of the compiled core again
-	@$(PY) -m nanobind.stubgen -q -o $(STUB) \
+stub: $(VENV)/installed ## write the type stubs of the compiled core again
+	@$(PY) -m nanobind.stubgen -q -o $(CORE)/portable.pyi -m separable._core.portable
+	@$(PY) -m nanobind.stubgen -q -o $(CORE)/_native.pyi \
 	  -m separable._core.$$($(PY) -c 'from separable._core import LEVEL; print(LEVEL)')
 
 clean: ## remove everything that make made
@@ -90,6 +95,12 @@ clean: ## remove everything that make made
 requirements = $(PY) -c 'import pathlib, tomllib; \
   extras = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["optional-dependencies"]; \
   print(*extras.get("$(1)", []), sep="\n")'
+
+define install_extra
+$(call requirements,$(1)) > $(VENV)/requirements-$(1).txt && \
+$(PIP) install -r $(VENV)/requirements-$(1).txt && \
+touch $(VENV)/extra-$(1)
+endef
 
 # The lowest versions that pyproject.toml allows, of what the package and its tests need, one a line.
 lowest = $(PY) -c 'import pathlib, tomllib; \
@@ -109,14 +120,13 @@ endef
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/extra-%: pyproject.toml | $(VENV)/installed
-	@$(call requirements,$*) > $(VENV)/requirements-$*.txt
-	@$(PIP) install -r $(VENV)/requirements-$*.txt
-	@touch $@
+$(VENV)/extra-build: pyproject.toml | $(VENV)/pyvenv.cfg
+	@$(call install_extra,build)
 
-$(VENV)/installed: pyproject.toml CMakeLists.txt $(CPP) | $(VENV)/pyvenv.cfg
-	@$(call requirements,build) > $(VENV)/requirements-build.txt
-	@$(PIP) install -r $(VENV)/requirements-build.txt
+$(VENV)/extra-%: pyproject.toml | $(VENV)/installed
+	@$(call install_extra,$*)
+
+$(VENV)/installed: CMakeLists.txt $(CPP) $(VENV)/extra-build
 	@$(PIP) install --no-build-isolation -e .
 	@touch $@
 

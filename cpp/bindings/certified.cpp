@@ -124,6 +124,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
         using T = typename Lane::T;
         const auto x = make_products<Lane>(rows.rows);
         Heartbeat heartbeat(poll_signals, x->n_values, x->n_rows);
+        PassOrder order(rows.n_rows, seed, pass);
         double* of_lanes = by_lane.data();
         const DualState<Lane> state{static_cast<T*>(w.data()),
                                     static_cast<T*>(a.data()),
@@ -140,7 +141,7 @@ std::pair<Numbers, Numbers> run_pass(const LaneTargets& targets, const BoundRows
             DualDescent<Lane, std::decay_t<decltype(loss)>> descent(
                 *x, loss, targets.rows(), targets.plan(), span_of(squared_norm), span_of(rho), done,
                 state);
-            DualPass told = descent.pass(PassOrder(rows.n_rows, seed, pass), heartbeat);
+            DualPass told = descent.pass(std::move(order), heartbeat);
             return std::pair(std::move(told.loss), std::move(told.gap));
         });
     });

@@ -57,14 +57,11 @@ std::tuple<Counts, Counts, Numbers, Numbers, Numbers, Counts> descend_path(
     PathWeights path;
     {
         nb::gil_scoped_release no_gil;
-        std::visit(
-            [&](const auto& x) {
-                CoordinatePath descent(x, *losses, numbers_of(l1), numbers_of(l2), positive,
-                                       fit_intercept, PathAim{tol, max_sweeps}, ask, poll_signals);
-                descent.start(numbers_of(start), intercept);
-                descent.run(numbers_of(strengths), path);
-            },
-            columns.rows);
+        const Columns x(columns.rows);
+        CoordinatePath descent(x, *losses, numbers_of(l1), numbers_of(l2), positive, fit_intercept,
+                               PathAim{tol, max_sweeps}, ask, poll_signals);
+        descent.start(numbers_of(start), intercept);
+        descent.run(numbers_of(strengths), path);
     }
     return {owned(std::move(path.start)),  owned(std::move(path.column)),
             owned(std::move(path.weight)), owned(std::move(path.intercept)),
@@ -124,15 +121,12 @@ std::tuple<std::int64_t, double> minimise_softmax_model(
             (*told)();
         };
     nb::gil_scoped_release no_gil;
-    return std::visit(
-        [&](const auto& x) -> std::tuple<std::int64_t, double> {
-            SoftmaxModel model(x, rows, some, fit_intercept, {weights.data(), weights.size()},
-                               changing, {scores.data(), scores.size()}, poll_signals);
-            const ModelCost cost = minimise(model, aim, {max_sweeps, work}, tell);
-            std::copy(model.offset().begin(), model.offset().end(), intercepts.data());
-            return {cost.sweeps, cost.work};
-        },
-        columns.rows);
+    const Columns x(columns.rows);
+    SoftmaxModel model(x, rows, some, fit_intercept, {weights.data(), weights.size()}, changing,
+                       {scores.data(), scores.size()}, poll_signals);
+    const ModelCost cost = minimise(model, aim, {max_sweeps, work}, tell);
+    std::copy(model.offset().begin(), model.offset().end(), intercepts.data());
+    return {cost.sweeps, cost.work};
 }
 
 }  // namespace

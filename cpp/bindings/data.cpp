@@ -2,10 +2,12 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "rows.hpp"
 #include "separable/data/row_hash.hpp"
@@ -16,8 +18,8 @@ namespace {
 
 // Row starts ascend within the values; columns are within 0 ... n_features - 1.
 template <class Index>
-void check_csr(const Index* index, const Index* start, std::int64_t n_rows, std::int64_t n_values,
-               std::int64_t n_features) {
+void check_csr(const Index* index, const std::int64_t* start, std::int64_t n_rows,
+               std::int64_t n_values, std::int64_t n_features) {
     if (start[0] < 0 || start[n_rows] > n_values)
         throw std::invalid_argument("indptr points outside the values");
     for (std::int64_t i = 0; i < n_rows; ++i)
@@ -31,45 +33,62 @@ void check_csr(const Index* index, const Index* start, std::int64_t n_rows, std:
         throw std::invalid_argument("a column is outside 0 ... " + std::to_string(n_features - 1));
 }
 
-template <class Value, class Index>
-Csr<Value, Index> make_csr(const ConstArray& values, const ConstArray& indices,
-                           const ConstArray& indptr, std::int64_t n_features) {
+// The caller's array if it has the type of the kernels, else a copy that `converted` keeps.
+template <class To>
+const To* with_type(const ConstArray& array, std::vector<To>& converted) {
+    if (array.dtype() == nb::dtype<To>()) return static_cast<const To*>(array.data());
+    const auto copy = [&]<class From>(const From* from) {
+        converted.assign(from, from + array.size());
+        return converted.data();
+    };
+    if (array.dtype() == nb::dtype<std::int32_t>())
+        return copy(static_cast<const std::int32_t*>(array.data()));
+    if (array.dtype() == nb::dtype<std::int64_t>())
+        return copy(static_cast<const std::int64_t*>(array.data()));
+    throw std::invalid_argument("indices must be int32 or int64");
+}
+
+template <class Value>
+Csr<Value> make_csr(const ConstArray& values, std::int64_t n_features, const ConstArray& indices,
+                    const ConstArray& indptr, ConvertedIndices& converted) {
     if (values.ndim() != 1 || indices.ndim() != 1 || indptr.ndim() != 1 || indptr.size() < 1 ||
         indices.size() != values.size())
         throw std::invalid_argument("values, indices and indptr do not fit together");
+    if (indices.dtype() != indptr.dtype())
+        throw std::invalid_argument("indices and indptr must have the same dtype");
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (n_features > most)
+        throw std::invalid_argument("there are " + std::to_string(n_features) +
+                                    " columns; at most " + std::to_string(most) + " are supported");
     const auto n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
-    const auto* index = static_cast<const Index*>(indices.data());
-    const auto* start = static_cast<const Index*>(indptr.data());
-    check_csr(index, start, n_rows, static_cast<std::int64_t>(values.size()), n_features);
+    const auto n_values = static_cast<std::int64_t>(values.size());
+    const std::int64_t* start = with_type<std::int64_t>(indptr, converted.indptr);
+    if (indices.dtype() == nb::dtype<std::int64_t>())  // before an index loses its upper half
+        check_csr(static_cast<const std::int64_t*>(indices.data()), start, n_rows, n_values,
+                  n_features);
+    const std::int32_t* index = with_type<std::int32_t>(indices, converted.indices);
+    check_csr(index, start, n_rows, n_values, n_features);
     return {static_cast<const Value*>(values.data()), index, start, n_rows, n_features};
 }
 
 template <class Value>
 AnyRows make_rows(const ConstArray& values, std::int64_t n_features,
-                  const std::optional<ConstArray>& indices,
-                  const std::optional<ConstArray>& indptr) {
-    if (!indices || !indptr) {
-        if (values.ndim() != 2 || static_cast<std::int64_t>(values.shape(1)) != n_features)
-            throw std::invalid_argument("dense values must have shape (rows, n_features)");
-        return Dense<Value>{static_cast<const Value*>(values.data()),
-                            static_cast<std::int64_t>(values.shape(0)), n_features};
-    }
-    if (indices->dtype() != indptr->dtype())
-        throw std::invalid_argument("indices and indptr must have the same dtype");
-    if (indices->dtype() == nb::dtype<std::int32_t>())
-        return make_csr<Value, std::int32_t>(values, *indices, *indptr, n_features);
-    if (indices->dtype() == nb::dtype<std::int64_t>())
-        return make_csr<Value, std::int64_t>(values, *indices, *indptr, n_features);
-    throw std::invalid_argument("indices must be int32 or int64");
+                  const std::optional<ConstArray>& indices, const std::optional<ConstArray>& indptr,
+                  ConvertedIndices& converted) {
+    if (indices && indptr) return make_csr<Value>(values, n_features, *indices, *indptr, converted);
+    if (values.ndim() != 2 || static_cast<std::int64_t>(values.shape(1)) != n_features)
+        throw std::invalid_argument("dense values must have shape (rows, n_features)");
+    return Dense<Value>{static_cast<const Value*>(values.data()),
+                        static_cast<std::int64_t>(values.shape(0)), n_features};
 }
 
 AnyRows make_any_rows(const ConstArray& values, std::int64_t n_features,
                       const std::optional<ConstArray>& indices,
-                      const std::optional<ConstArray>& indptr) {
+                      const std::optional<ConstArray>& indptr, ConvertedIndices& converted) {
     if (values.dtype() == nb::dtype<float>())
-        return make_rows<float>(values, n_features, indices, indptr);
+        return make_rows<float>(values, n_features, indices, indptr, converted);
     if (values.dtype() == nb::dtype<double>())
-        return make_rows<double>(values, n_features, indices, indptr);
+        return make_rows<double>(values, n_features, indices, indptr, converted);
     throw std::invalid_argument("values must be float32 or float64");
 }
 
@@ -135,11 +154,15 @@ void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
             using Value = decltype(from.row(0).value(0));
             Value* x = writable<Value>(out, size);
             if constexpr (requires { from.index_; }) {
-                using Index = std::remove_cvref_t<decltype(*from.index_)>;
-                Index* j = writable<Index>(indices, size);
-                Index* start = writable<Index>(indptr, rows.size() + 1);
-                nb::gil_scoped_release no_gil;
-                from.copy_rows(rows, x, j, start);
+                const auto copy = [&]<class Index>() {
+                    Index* j = writable<Index>(indices, size);
+                    Index* start = writable<Index>(indptr, rows.size() + 1);
+                    nb::gil_scoped_release no_gil;
+                    from.copy_rows(rows, x, j, start);
+                };
+                indices && indices->dtype() == nb::dtype<std::int64_t>()
+                    ? copy.template operator()<std::int64_t>()
+                    : copy.template operator()<std::int32_t>();
             } else {
                 nb::gil_scoped_release no_gil;
                 from.copy_rows(rows, x);
@@ -152,18 +175,12 @@ void copy_rows(const BoundRows& bound, const Chosen& order, MutableArray values,
 
 BoundRows::BoundRows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
                      std::optional<ConstArray> indptr)
-    : rows(make_any_rows(values, n_features, indices, indptr)),
+    : rows(make_any_rows(values, n_features, indices, indptr, converted_)),
       n_rows(std::visit([](const auto& r) { return r.n_rows; }, rows)),
       n_features(n_features),
       values_(std::move(values)),
       indices_(std::move(indices)),
       indptr_(std::move(indptr)) {}
-
-const std::vector<bool>& BoundRows::repeats() const {
-    if (!repeats_)
-        repeats_ = std::visit([](const auto& each) { return rows_that_repeat(each); }, rows);
-    return *repeats_;
-}
 
 void bind_data(nb::module_& m) {
     nb::class_<BoundRows>(m, "Rows", "Rows of data, dense or CSR, checked once.")

@@ -14,35 +14,35 @@ namespace nb = nanobind;
 
 using ConstArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
+// Copies of a caller's index arrays that do not have the types of Csr.
+struct ConvertedIndices {
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> indptr;
+};
+
+// `portable` has the Python class; the extensions of the CPU levels take its objects.
 struct BoundRows {
     BoundRows(ConstArray values, std::int64_t n_features, std::optional<ConstArray> indices,
               std::optional<ConstArray> indptr);
 
+   private:
+    ConvertedIndices converted_;
+
+   public:
     separable::AnyRows rows;
     std::int64_t n_rows;
     std::int64_t n_features;
 
     // The rows that have a column twice, empty if none has; found out once.
-    const std::vector<bool>& repeats() const;
+    const std::vector<bool>& repeats() const {
+        if (!repeats_)
+            repeats_ = std::visit(
+                [](const auto& each) { return separable::rows_that_repeat(each); }, rows);
+        return *repeats_;
+    }
 
    private:
     mutable std::optional<std::vector<bool>> repeats_;
     ConstArray values_;
     std::optional<ConstArray> indices_, indptr_;
 };
-
-void bind_data(nb::module_& m);
-void bind_online(nb::module_& m);
-void bind_descent(nb::module_& m);
-void bind_voted(nb::module_& m);
-void bind_moments(nb::module_& m);
-void bind_certified(nb::module_& m);
-void bind_coordinates(nb::module_& m);
-void bind_gram(nb::module_& m);
-void bind_groups(nb::module_& m);
-void bind_multinomial(nb::module_& m);
-void bind_text(nb::module_& m);
-void bind_text_hashing(nb::module_& m);
-void bind_parsers(nb::module_& m);
-void bind_features(nb::module_& m);
-void bind_objects(nb::module_& m);

@@ -19,16 +19,6 @@ namespace {
 constexpr std::int64_t kProducts = std::int64_t(1) << 26;  // between two looks for Ctrl-C
 constexpr std::int64_t kLeastRows = 64;
 
-template <class Value>
-Dense<Value> part_of(const Dense<Value>& rows, std::int64_t first, std::int64_t n) {
-    return {rows.values_ + first * rows.n_features, n, rows.n_features};
-}
-
-template <class Value, class Index>
-Csr<Value, Index> part_of(const Csr<Value, Index>& rows, std::int64_t first, std::int64_t n) {
-    return {rows.values_, rows.index_, rows.start_ + first, n, rows.n_features};
-}
-
 std::int64_t write_scores(const BoundRows& bound, ConstTable<double> weights,
                           Const<double> intercept, Mutable<double, 2> out) {
     const auto K = static_cast<std::int64_t>(weights.shape(0));
@@ -49,7 +39,7 @@ std::int64_t write_scores(const BoundRows& bound, ConstTable<double> weights,
                 static_cast<std::int64_t>(std::min(1.0, share) * static_cast<double>(rows.n_rows)));
             for (std::int64_t first = 0; first < rows.n_rows; first += step) {
                 if (first > 0) poll_signals();
-                const auto part = part_of(rows, first, std::min(step, rows.n_rows - first));
+                const auto part = some_rows(rows, first, std::min(step, rows.n_rows - first));
                 const std::int64_t bad = linear_scores(part, of, out.data() + first * K);
                 if (bad >= 0) return first + bad;
             }

@@ -30,7 +30,7 @@ from separable import (
     VotedPerceptron,
     WidrowHoff,
 )
-from separable._core import native
+from separable._core import native, portable
 from separable.data.rows import as_rows
 from separable.model.probability import sigmoid, softplus
 from separable.model.scores import linear_scores
@@ -225,7 +225,7 @@ def sum_all(weight: np.ndarray) -> dict[str, np.ndarray]:
     found = {}
     for form, dtype, weighted in itertools.product(FORMATS, LARGE, (False, True)):
         rows = as_rows(make_rows(form, dtype))
-        core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+        core = portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
         w = weight if weighted else None
         total = np.bincount(group, w, 3).astype(float)
         made = {

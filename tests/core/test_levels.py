@@ -26,7 +26,7 @@ KNOWN = ("baseline", "avx2", "avx512", "generic")
 #: Imports the core on a machine that pretends to have other levels, and prints the one picked.
 PRETEND = """
 import sys, types
-sys.modules["separable._core._cpu"] = types.SimpleNamespace(supported_levels=lambda: {levels!r})
+sys.modules["separable._core.portable"] = types.SimpleNamespace(usable_levels=lambda: {levels!r})
 from separable._core import LEVEL
 print(LEVEL)
 """

@@ -1,4 +1,4 @@
-"""The committed type stub says what the compiled core has."""
+"""The committed type stubs say what the compiled core has."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from separable import _core
 
 pytestmark = pytest.mark.native
 
-STUB = Path(_core.__file__).with_name("_native.pyi")
+FOLDER = Path(_core.__file__).parent
 
 
-def test_stub_is_that_of_the_built_module(tmp_path):
+@pytest.mark.parametrize(
+    ("module", "stub"),
+    [
+        (f"separable._core.{_core.LEVEL}", "_native.pyi"),
+        ("separable._core.portable", "portable.pyi"),
+    ],
+)
+def test_stub_is_that_of_the_built_module(module, stub, tmp_path):
     made = tmp_path / "made.pyi"
-    module = f"separable._core.{_core.LEVEL}"
     subprocess.run(
         [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", module, "-o", str(made)],
         check=True,
         env={**os.environ, "SEPARABLE_CPU": _core.LEVEL},
     )
-    assert made.read_text() == STUB.read_text(), "the bindings changed: run `make stub`"
+    written = (FOLDER / stub).read_text()
+    assert made.read_text() == written, "the bindings changed: run `make stub`"
 
 
 def test_stub_names_no_level():
-    text = STUB.read_text()
+    text = (FOLDER / "_native.pyi").read_text()
     assert not [level for level in _core.LEVELS if level in text]

@@ -16,7 +16,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from separable import LogisticRegression, PolynomialEncoder
-from separable._core import native
+from separable._core import portable
 
 pytestmark = pytest.mark.native
 
@@ -103,13 +103,13 @@ def test_refusals():
         PolynomialEncoder((3, 3), interaction_only=True).fit([[1.0, 2.0]])
     with pytest.raises(ValueError, match="too large for float64"):
         PolynomialEncoder().fit_transform([[1e200]])
-    rows = native.Rows(np.ones((1, 2)), 2)
+    rows = portable.Rows(np.ones((1, 2)), 2)
     with pytest.raises(ValueError, match="row starts do not fit"):
-        native.polynomial_rows(rows, 1, 2, True, False, np.array([0, 4]), np.zeros(4), None)
+        portable.polynomial_rows(rows, 1, 2, True, False, np.array([0, 4]), np.zeros(4), None)
     with pytest.raises(ValueError, match="too many products"):
-        native.polynomial_counts(10**6, 1, 60, True, False, np.array([1]), np.zeros(1, np.int64))
+        portable.polynomial_counts(10**6, 1, 60, True, False, np.array([1]), np.zeros(1, np.int64))
     with pytest.raises(ValueError, match="too many columns"):
-        native.polynomial_counts(2, 1, 2, True, False, np.array([3]), np.zeros(1, np.int64))
+        portable.polynomial_counts(2, 1, 2, True, False, np.array([3]), np.zeros(1, np.int64))
 
 
 with warnings.catch_warnings():

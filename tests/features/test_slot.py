@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separable._core import native
+from separable._core import portable
 from separable.data.rows import Rows
 from separable.features.slot import BlockSlot, NumberSlot, OneHotSlot, rows_from_slots
 
@@ -91,7 +91,7 @@ def test_rows_are_dense_up_to_64_numbers_out():
 
 def test_the_core_refuses_parts_that_do_not_fit():
     int32 = np.int32
-    parts = native.Parts(2)
+    parts = portable.Parts(2)
     with pytest.raises(ValueError, match="one number a row"):
         parts.add_numbers(np.zeros((1, 3)), 0)
     with pytest.raises(ValueError, match="a code has no place"):

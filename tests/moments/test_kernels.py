@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.rows import as_rows
 
 pytestmark = pytest.mark.native
@@ -24,8 +24,8 @@ def core(form="dense", matrix=X):
     rows = as_rows(FORMS[form](matrix))
     if form == "csr64":
         indices, indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-        return native.Rows(rows.values, rows.n_features, indices, indptr)
-    return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+        return portable.Rows(rows.values, rows.n_features, indices, indptr)
+    return portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
 
 
 def rows_of(g):
@@ -79,7 +79,7 @@ def test_group_sums_see_signs_fractions_and_what_is_no_number(form, dtype, value
     rows[4, 2] = value
     made = as_rows(FORMS[form](np.ones((N, D), dtype)))
     made.values.reshape(-1)[4 * D + 2] = value  # stored, though it may be 0
-    held = native.Rows(made.values, D, made.indices, made.indptr)
+    held = portable.Rows(made.values, D, made.indices, made.indptr)
     finite, negative, whole = native.group_sums(held, 0, N, None, None, 0.5, np.zeros((1, D)))
     assert (finite, whole) == (seen[0], seen[2])
     assert np.isnan(value) or negative == seen[1]
@@ -165,7 +165,7 @@ def test_dense_blocks_stop_before_what_needs_a_closer_look(value, added):
     rows[added:, 2] = value
     offset, scatter = np.zeros((1, D + 1)), np.eye(D + 1)
     assert dense_blocks(
-        rows=native.Rows(rows, D, None, None), weight=None, total=5.0, offset=offset,
+        rows=portable.Rows(rows, D, None, None), weight=None, total=5.0, offset=offset,
         scatter=scatter,
     ) == (added, 5.0 + added)  # fmt: skip
     assert np.isfinite(offset).all()

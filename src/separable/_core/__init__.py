@@ -1,7 +1,8 @@
-"""The compiled core: one extension for each CPU level, the best one picked at import.
+"""The compiled core.
 
-``SEPARABLE_CPU=baseline|avx2|avx512`` forces a level. ``native`` is the extension in use and
-``LEVEL`` its name.
+``portable`` is the extension with rows, parsers, text and features, compiled once. ``native`` has
+the kernels: there is one extension for each CPU level, and the best one is picked at import.
+``LEVEL`` is its name; ``SEPARABLE_CPU=baseline|avx2|avx512`` forces one.
 """
 
 from __future__ import annotations
@@ -10,18 +11,23 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from separable._core._cpu import supported_levels
+from separable._core import portable
 
 if TYPE_CHECKING:
     import separable._core._native as native
 
-__all__ = ["LEVEL", "LEVELS", "native"]
+__all__ = ["LEVEL", "LEVELS", "native", "portable"]
 
-#: The levels this machine can run, slowest first.
-LEVELS: tuple[str, ...] = supported_levels()
+#: The levels that were built and that this machine can run, slowest first.
+LEVELS: tuple[str, ...] = tuple(portable.usable_levels())
 
 
 def _pick_level() -> str:
+    if not LEVELS:
+        raise ImportError(
+            "The kernels of this installation were built for another CPU. Install separable-ml "
+            "again on this machine."
+        )
     forced = os.environ.get("SEPARABLE_CPU")
     if not forced:
         return LEVELS[-1]

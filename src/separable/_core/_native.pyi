@@ -1,39 +1,15 @@
-"""The compiled core of separable."""
+"""The kernels of separable for one CPU level."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
 
+import separable._core.portable
 
-class Rows:
-    """Rows of data, dense or CSR, checked once."""
 
-    def __init__(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], n_features: int, indices: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu', writable=False)] | None = None) -> None: ...
-
-    def copy_rows(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], values: Annotated[NDArray, dict(order='C', device='cpu')], indices: Annotated[NDArray, dict(order='C', device='cpu')] | None = None, indptr: Annotated[NDArray, dict(order='C', device='cpu')] | None = None) -> None:
-        """Write the given rows, in that order, into arrays of the right size."""
-
-    def largest_squared_norm(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None = None) -> float:
-        """max |x|^2 over the chosen rows, or all."""
-
-    def squared_norms(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
-        """|x|^2 of each row, in which no column stands twice."""
-
-    def hashes(self, out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]) -> None:
-        """A 64-bit hash of each row, in which no column stands twice."""
-
-    def has_repeats(self) -> bool:
-        """Whether a row has a column more than once."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_features(self) -> int: ...
-
-def linear_scores(rows: Rows, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+def linear_scores(rows: separable._core.portable.Rows, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     Write X W' + b in a fixed order of sums; return a row that overflows, or -1.
     """
@@ -149,7 +125,7 @@ class WidrowHoffRun:
     def largest_norm(self) -> float:
         """The largest |x|^2 so far, kept with a safety factor."""
 
-def widrow_hoff(rows: Rows, weights: OnlineWeights, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, eta: float, fit_intercept: bool, shuffle: bool, seed: int, max_epochs: int, tol: float, most_error: float, before: SquaredErrors, safety: float = 0.0, largest_norm: float = 0.0) -> WidrowHoffRun:
+def widrow_hoff(rows: separable._core.portable.Rows, weights: OnlineWeights, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, eta: float, fit_intercept: bool, shuffle: bool, seed: int, max_epochs: int, tol: float, most_error: float, before: SquaredErrors, safety: float = 0.0, largest_norm: float = 0.0) -> WidrowHoffRun:
     """Run the Widrow-Hoff rule."""
 
 class Margins:
@@ -167,16 +143,16 @@ class Margins:
     def tied_rows(self) -> int:
         """Rows where some margin is 0."""
 
-def margins(rows: Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_class: int, n_models: int, argmax: bool, tie_target: int = 0) -> Margins:
+def margins(rows: separable._core.portable.Rows, weights: OnlineWeights, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_class: int, n_models: int, argmax: bool, tie_target: int = 0) -> Margins:
     """Measure the margins of weights on rows."""
 
-def perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int) -> OnlineRun:
+def perceptron(rows: separable._core.portable.Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int) -> OnlineRun:
     """Run the one-vs-rest perceptron on one block of lanes."""
 
-def batch_perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int, eps: float) -> OnlineRun:
+def batch_perceptron(rows: separable._core.portable.Rows, weights: OnlineWeights, plan: OnlinePlan, block: int, first_class: int, n_lanes: int, eps: float) -> OnlineRun:
     """Run the batch perceptron on one block of lanes."""
 
-def argmax_perceptron(rows: Rows, weights: OnlineWeights, plan: OnlinePlan, met: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> OnlineRun:
+def argmax_perceptron(rows: separable._core.portable.Rows, weights: OnlineWeights, plan: OnlinePlan, met: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> OnlineRun:
     """Run the multi-class perceptron on all classes."""
 
 def losses() -> list[tuple[str, bool, bool]]:
@@ -267,29 +243,29 @@ class DescentRun:
     def overflow_row(self) -> int:
         """The row whose score was not finite, or -1."""
 
-def sgd(rows: Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
+def sgd(rows: separable._core.portable.Rows, weights: OnlineWeights, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')] | None, plan: DescentPlan, progress: DescentProgress | None, clock: SgdClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with one step size for all weights, on one block of lanes."""
 
-def adaptive_sgd(rows: Rows, arrays: AdaptiveArrays, plan: DescentPlan, progress: DescentProgress | None, clock: AdaptiveClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
+def adaptive_sgd(rows: separable._core.portable.Rows, arrays: AdaptiveArrays, plan: DescentPlan, progress: DescentProgress | None, clock: AdaptiveClock, block: int, first_class: int, n_lanes: int) -> DescentRun:
     """Descend with a step for each weight, on one block of lanes."""
 
 class Voters:
     """Mistaken rows and, model after model, the steps along them."""
 
-    def __init__(self, mistaken: Rows, *, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], base_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fit_intercept: bool) -> None: ...
+    def __init__(self, mistaken: separable._core.portable.Rows, *, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], base_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fit_intercept: bool) -> None: ...
 
-    def vote(self, rows: Rows, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    def vote(self, rows: separable._core.portable.Rows, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
         """
         Replace the scores of base weights by votes; return a row that overflows, or -1.
         """
 
-def fold_steps(mistaken: Rows, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def fold_steps(mistaken: separable._core.portable.Rows, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add steps along rows to weights, one after the other."""
 
-def centre_rows(rows: Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], largest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], column: int) -> None:
+def centre_rows(rows: separable._core.portable.Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], largest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], column: int) -> None:
     """Centre a block of dense rows by group; see moments/centre.hpp."""
 
-def add_dense_blocks(rows: Rows, targets: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, n_rows: int, step: int, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], scatter: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[int, float]:
+def add_dense_blocks(rows: separable._core.portable.Rows, targets: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, n_rows: int, step: int, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], scatter: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[int, float]:
     """
     Add blocks of dense rows to sums about their mean; see moments/dense_sums.hpp. Returns the rows that were added and the weight after them.
     """
@@ -299,28 +275,28 @@ def fuses_products() -> bool:
     Whether the CPU level adds products in one instruction, so that sums of them are fast.
     """
 
-def group_sums(rows: Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threshold: float | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[bool, bool, bool]:
+def group_sums(rows: separable._core.portable.Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threshold: float | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[bool, bool, bool]:
     """
     Add a block's sums by group; above a threshold, counts. Returns whether all values are finite, whether one has a minus sign, and whether all are whole numbers below 2^50 (2^21 in float32).
     """
 
-def column_squares(rows: Rows, first: int, n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], filled: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], largest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def column_squares(rows: separable._core.portable.Rows, first: int, n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], filled: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], largest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
     Add a block's squares and the weight of the rows that have each column, and raise the largest |x|.
     """
 
-def squares_about(rows: Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gaps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def squares_about(rows: separable._core.portable.Rows, first: int, n_rows: int, group: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gaps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Add a block's squares about means of the groups; write sums of what is left of them.
     """
 
-def spread_columns(rows: Rows, first: int, n_rows: int, place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def spread_columns(rows: separable._core.portable.Rows, first: int, n_rows: int, place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Add chosen columns of a block to dense rows."""
 
-def add_products(rows: Rows, first: int, n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cross: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def add_products(rows: separable._core.portable.Rows, first: int, n_rows: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cross: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Add a block's products of sparse columns; see sparse_sums.hpp."""
 
-def residual_sums(rows: Rows, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w_low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, b_low: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], residuals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple[float, float]:
+def residual_sums(rows: separable._core.portable.Rows, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w_low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, b_low: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], residuals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple[float, float]:
     """
     Residuals of least squares in twice the digits; see moments/residual.hpp. Returns their sum and the sum of their squares.
     """
@@ -330,26 +306,26 @@ class LaneTargets:
 
     def __init__(self, loss: str, eps: float, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, number: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, class_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-def dual_pass(targets: LaneTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], t: Annotated[NDArray, dict(order='C', device='cpu')] | None, by_row: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
+def dual_pass(targets: LaneTargets, rows: separable._core.portable.Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray, dict(order='C', device='cpu')], a: Annotated[NDArray, dict(order='C', device='cpu')], t: Annotated[NDArray, dict(order='C', device='cpu')] | None, by_row: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
     """
     A pass of dual coordinate descent; see certified/dual_descent.hpp. by_row has a bit for each lane in which a row sleeps, and in which it added much to the gap; by_lane are multipliers, sums, reach, the loss of rows asleep and much of a gap. Returns the loss and the gap that the pass saw, by lane.
     """
 
-def add_rows(rows: Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def add_rows(rows: separable._core.portable.Rows, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Add the rows, each times its numbers r; see certified/row_products.hpp.
     """
 
 @overload
-def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def score_rows(rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Score the rows with the weights of many models; see certified/row_products.hpp.
     """
 
 @overload
-def score_rows(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+def score_rows(rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
-def largest_scores(rows: Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, is_signed: bool) -> list[float]:
+def largest_scores(rows: separable._core.portable.Rows, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, is_signed: bool) -> list[float]:
     """
     The largest score of any row, in size or with its sign, by model; see certified/row_products.hpp.
     """
@@ -371,20 +347,20 @@ def row_terms(targets: LaneTargets, z: Annotated[NDArray[numpy.float64], dict(sh
     The best intercepts, and sums of losses, dual values and gaps, by lane; see certified/row_terms.hpp.
     """
 
-def add_outer(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def add_outer(rows: separable._core.portable.Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Add the outer products of rows, each pair of columns once, in either triangle; see certified/row_products.hpp.
     """
 
-def add_curved(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def add_curved(rows: separable._core.portable.Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """
     Score rows and add them up by curvature times score; see certified/row_products.hpp.
     """
 
-def add_squares(rows: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def add_squares(rows: separable._core.portable.Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """Add weighted squares by column; see certified/row_products.hpp."""
 
-def descend_path(columns: Rows, loss: str, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, fit_intercept: bool, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, tol: float, max_sweeps: int, told: Callable | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+def descend_path(columns: separable._core.portable.Rows, loss: str, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: bool, fit_intercept: bool, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, tol: float, max_sweeps: int, told: Callable | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Weights along strengths of a penalty with corners; see certified/coordinate_path.hpp. Returns where the weights of each strength start, their columns and values, intercepts, relative gaps as seen, and sweeps.
     """
@@ -394,7 +370,7 @@ def spread_weights(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
     A table of weights, one row a model, from those that are not 0, given as by descend_path.
     """
 
-def minimise_softmax_model(columns: Rows, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fit_intercept: bool, may: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], aim: float, max_sweeps: int, work: float, told: Callable | None) -> tuple[int, float]:
+def minimise_softmax_model(columns: separable._core.portable.Rows, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], fit_intercept: bool, may: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], aim: float, max_sweeps: int, work: float, told: Callable | None) -> tuple[int, float]:
     """
     The quadratic model of softmax losses with a penalty that has corners; see certified/softmax_model.hpp. Weights change, intercepts and scores are written: how these change. Returns sweeps, and work since equations were last solved.
     """
@@ -425,230 +401,10 @@ def class_stride(n_classes: int, itemsize: int) -> int:
     """
 
 @overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
+def multinomial_pass(targets: MultinomialTargets, rows: separable._core.portable.Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]: ...
 
 @overload
-def multinomial_pass(targets: MultinomialTargets, rows: Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
+def multinomial_pass(targets: MultinomialTargets, rows: separable._core.portable.Rows, squared_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hot: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], by_lane: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], by_model: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], done: int, number: int, seed: int) -> tuple[list[float], list[float]]:
     """
     A pass of multinomial dual coordinate descent; see certified/multinomial_descent.hpp. hot has a bit for each model in which a row added much to the gap; by_lane are multipliers and sums, by_model rho, little and much of a gap. Returns the loss and the gap that the pass saw, by model.
-    """
-
-class TextDocuments:
-    def __init__(self) -> None: ...
-
-    def add_list(self, texts: list) -> int: ...
-
-    @overload
-    def add_arrow(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
-
-    @overload
-    def add_arrow(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
-
-    def special(self, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], flag: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    def text(self, i: int) -> str: ...
-
-    def replace(self, i: int, text: str) -> None: ...
-
-    @property
-    def is_ascii(self) -> bool: ...
-
-    def __len__(self) -> int: ...
-
-class TextRows:
-    def __len__(self) -> int: ...
-
-    def frequencies(self, df: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
-
-class TextCounter:
-    def __init__(self, analyzer: str, lowercase: bool, shortest: int, min_n: int, max_n: int, stop_words: list) -> None: ...
-
-    @property
-    def n_documents(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
-
-    def __getstate__(self) -> tuple: ...
-
-    def __setstate__(self, arg: tuple, /) -> None: ...
-
-    def count(self, documents: TextDocuments, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lower: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, keep: bool) -> TextRows | None: ...
-
-    def count_tokens(self, chunks: Iterable, keep: bool) -> TextRows | None: ...
-
-    def merge(self, other: TextCounter) -> None: ...
-
-    def order(self, low: float, high: float) -> int: ...
-
-    def label(self) -> None: ...
-
-    def limit(self, marked: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def df(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    def tf(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    def set_names(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def names(self, first: int, last: int) -> tuple: ...
-
-    def to_columns(self, rows: TextRows, n_threads: int) -> None: ...
-
-    def encode(self, documents: TextDocuments, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lower: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> TextRows: ...
-
-    def encode_tokens(self, chunks: Iterable) -> TextRows: ...
-
-    def matrix64(self, rows: TextRows, binary: bool, norm: str, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple: ...
-
-    def matrix32(self, rows: TextRows, binary: bool, norm: str, idf: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple: ...
-
-class TextHasher:
-    def __init__(self, analyzer: str, lowercase: bool, shortest: int, min_n: int, max_n: int, stop_words: list, n_features: int, alternate_sign: bool, max_names: int) -> None: ...
-
-    def encode(self, documents: TextDocuments, flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lower: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, learn: bool, keep: bool) -> TextRows | None: ...
-
-    def encode_tokens(self, chunks: Iterable, learn: bool, keep: bool) -> TextRows | None: ...
-
-    def merge(self, other: TextHasher) -> None: ...
-
-    def names(self) -> tuple: ...
-
-    def set_names(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: int) -> None: ...
-
-    @property
-    def limit(self) -> int: ...
-
-    @property
-    def n_names(self) -> float: ...
-
-    def matrix64(self, rows: TextRows, binary: bool, norm: str, n_threads: int) -> tuple: ...
-
-    def matrix32(self, rows: TextRows, binary: bool, norm: str, n_threads: int) -> tuple: ...
-
-class SvmlightParser:
-    """svmlight text to rows; see data/svmlight.hpp."""
-
-    def __init__(self, index_base: int | None, n_features: int | None, labels: int, skip: bool, n_threads: int) -> None: ...
-
-    def take(self, most: int) -> tuple:
-        """
-        The arrays of the rows, the number of columns, labels (numbers or texts), queries.
-        """
-
-    @property
-    def base(self) -> int: ...
-
-    @property
-    def edge_line(self) -> int: ...
-
-    def feed(self, chunk: object) -> None: ...
-
-    def finish(self) -> None: ...
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that wait to be taken."""
-
-    @property
-    def n_faults(self) -> int: ...
-
-    @property
-    def faults(self) -> list:
-        """Line, byte, reason and text of the first lines refused."""
-
-class VwParser:
-    """Vowpal Wabbit text to rows; see data/vw_text.hpp."""
-
-    def __init__(self, bits: int | None, skip: bool, n_threads: int) -> None: ...
-
-    def take(self, most: int) -> tuple:
-        """
-        The arrays of the rows, the number of columns, labels, weights, base, tags.
-        """
-
-    def names(self, first: int) -> list:
-        """The names of columns from the first one on."""
-
-    def feed(self, chunk: object) -> None: ...
-
-    def finish(self) -> None: ...
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that wait to be taken."""
-
-    @property
-    def n_faults(self) -> int: ...
-
-    @property
-    def faults(self) -> list:
-        """Line, byte, reason and text of the first lines refused."""
-
-def number_moments(columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """
-    Write count, least, largest, mean, what it lacks, and deviation of the values of each column that are not NaN; a column is a row of the array. See features/number_moments.hpp.
-    """
-
-def factorize_integers(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """
-    Number different values by first appearance; returns the first place of each.
-    """
-
-def factorize_floats(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """As factorize_integers; NaN is one value, and -0 is 0."""
-
-@overload
-def factorize_texts(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], valid: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_bit: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """Number different texts of an Arrow column; -1 where one is missing."""
-
-@overload
-def factorize_texts(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], valid: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first_bit: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-class Parts:
-    """Encoded columns, in the order of their places."""
-
-    def __init__(self, n_rows: int) -> None: ...
-
-    def add_numbers(self, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], at: int) -> None:
-        """
-        Columns of one number a row at consecutive places; a column is a row of the array.
-        """
-
-    def add_one_hot(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int, width: int) -> None:
-        """1 at places[code + 1], if that is not -1."""
-
-    def add_csr(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: int, width: int) -> None:
-        """Sparse rows, moved to a place."""
-
-    def count(self, n_threads: int = 1) -> int:
-        """Return how many numbers there are that are not 0."""
-
-    @overload
-    def fill(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None:
-        """Write the arrays of CSR; comes after count."""
-
-    @overload
-    def fill(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], n_threads: int = 1) -> None: ...
-
-    def dense(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int = 1) -> None:
-        """Write the dense matrix."""
-
-def polynomial_counts(n_columns: int, least: int, highest: int, repeat: bool, constant: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """How many products rows with so many columns have."""
-
-def polynomial_rows(rows: Rows, least: int, highest: int, repeat: bool, constant: bool, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
-    """Write the products of columns."""
-
-def factorize_objects(values: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')]) -> list:
-    """
-    Number different objects of each column; returns the first places of each.
-    """
-
-def dict_names(records: list, numbers: dict, levels: dict) -> None:
-    """Note the names of numbers and of levels in rows that are dicts."""
-
-def dict_rows(records: list, numbers: dict, levels: dict) -> object:
-    """
-    Turn rows that are dicts into CSR: values, indices, indptr, and what has no place.
     """

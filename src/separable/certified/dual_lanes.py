@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.certified.judge import Judgement, judge
 from separable.certified.multipliers import Multipliers, weight_of_sums
 from separable.certified.pass_phases import bits, run_phases
@@ -43,7 +43,7 @@ NAP = 0.1
 class PassedRows:
     """Rows as passes read them: in the problem's columns, all of one float type."""
 
-    core: native.Rows
+    core: portable.Rows
     squared_norm: Floats
     dtype: np.dtype[Any]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.certified.problem import in_lines
 from separable.data.core_rows import core_rows
 from separable.data.rows import Rows
@@ -43,7 +43,7 @@ class ReadColumns:
     factor: Floats | None = None
 
     @cached_property
-    def core(self) -> native.Rows:
+    def core(self) -> portable.Rows:
         """The columns as the compiled core takes them."""
         return core_rows(self.rows)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.certified.problem import BLOCK
 from separable.certified.row_space import RowSpace
 from separable.data.core_rows import core_rows
@@ -315,7 +315,7 @@ class SparseRows(_Plain):
         return sums.T if scale is None else (sums * scale**2).T
 
     @cached_property
-    def _squares(self) -> native.Rows:
+    def _squares(self) -> portable.Rows:
         rows = self._problem.rows
         return core_rows(replace(rows, values=rows.values**2))
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.certified.number_range import check_objective
 from separable.data.core_rows import core_rows
 from separable.fitting.aligned import aligned_zeros
@@ -259,7 +259,7 @@ class Problem:
     extent: Floats | None = None
 
     @cached_property
-    def core(self) -> native.Rows:
+    def core(self) -> portable.Rows:
         """The rows as the compiled core takes them."""
         return core_rows(self.rows)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.rows import check_indices
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["core_rows", "places_of"]
 
 
-def core_rows(rows: Rows) -> native.Rows:
+def core_rows(rows: Rows) -> portable.Rows:
     """Return the rows as the compiled core takes them, their indices checked."""
     try:
-        return native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+        return portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
     except ValueError:
         check_indices(rows)  # says where
         raise

@@ -8,7 +8,7 @@ from separable.data.encodings import LineLimit
 from separable.data.line_errors import LineError, SkippedLine, SkippedLines, shown
 
 if TYPE_CHECKING:
-    from separable._core import native
+    from separable._core import portable
 
 __all__ = ["LineReader"]
 
@@ -20,7 +20,7 @@ class LineReader:
 
     Parameters
     ----------
-    parser : native.SvmlightParser or native.VwParser
+    parser : portable.SvmlightParser or portable.VwParser
         What reads.
     on_error : {"raise", "skip"}
         What a line that cannot be read does: raise ``LineError``, or be counted in ``skipped``.
@@ -33,7 +33,7 @@ class LineReader:
 
     def __init__(
         self,
-        parser: native.SvmlightParser | native.VwParser,
+        parser: portable.SvmlightParser | portable.VwParser,
         on_error: Literal["raise", "skip"],
         name: str,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from separable._core import native
+from separable._core import portable
 from separable.data.choices import check_choice
 from separable.data.line_reader import LineReader
 from separable.data.rows import Rows
@@ -145,7 +145,7 @@ class SvmlightReader(LineReader):
         check_choice("labels", labels, LABEL_KINDS, "SvmlightReader")
         check_width(n_features, "SvmlightReader")
         self._n_features = n_features
-        self._parser = native.SvmlightParser(
+        self._parser = portable.SvmlightParser(
             None if index_base == "auto" else int(index_base),
             n_features,
             LABEL_KINDS.index(labels),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.arrow_arrays import text_buffers
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def text_codes(array: Any) -> tuple[NDArray[np.int32], list[str]]:
     valid = array.buffers()[0] if array.null_count else None
     bits = None if valid is None else np.frombuffer(valid, np.uint8)
     codes = np.empty(len(array), np.int32)
-    firsts = native.factorize_texts(starts, letters, bits, array.offset, codes)
+    firsts = portable.factorize_texts(starts, letters, bits, array.offset, codes)
     ends = zip(starts[firsts].tolist(), starts[firsts + 1].tolist(), strict=True)
     view = letters.data
     return codes, [str(view[start:stop], "utf-8") for start, stop in ends]

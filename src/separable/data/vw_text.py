@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from separable._core import native
+from separable._core import portable
 from separable.data.choices import check_choice
 from separable.data.line_reader import LineReader
 from separable.data.rows import Rows
@@ -130,7 +130,7 @@ class VwReader(LineReader):
     ) -> None:
         check_choice("on_error", on_error, ("raise", "skip"), "VwReader")
         bits = _bits_of(n_features)
-        self._parser = native.VwParser(bits, on_error == "skip", n_threads(n_jobs, "VwReader"))
+        self._parser = portable.VwParser(bits, on_error == "skip", n_threads(n_jobs, "VwReader"))
         self._hashes = bits is not None
         self._names: list[str] = []
         super().__init__(self._parser, on_error, name)

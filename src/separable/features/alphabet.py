@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable._core import native
+    from separable._core import portable
 
 __all__ = ["SPECIAL", "alphabet", "tables_for"]
 
@@ -42,7 +42,7 @@ def alphabet() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     return flags, lower
 
 
-def tables_for(documents: native.TextDocuments) -> tuple[Any, Any]:
+def tables_for(documents: portable.TextDocuments) -> tuple[Any, Any]:
     """Return the flags and the lower case that documents need: none if all of it is ASCII."""
     return (None, None) if documents.is_ascii else alphabet()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.lazy_texts import DeferredTexts, is_texts
 from separable.data.rows import Rows, as_rows
 from separable.data.strings import pack_strings
@@ -103,7 +103,7 @@ class DictEncoder(Transformer):
         """
         numbers: dict[Any, None] = {}
         levels: dict[Any, dict[str, None]] = {}
-        native.dict_names(_records(X), numbers, levels)  # if it fails, nothing was learned
+        portable.dict_names(_records(X), numbers, levels)  # if it fails, nothing was learned
         if not hasattr(self, "_numbers"):
             self._learned(numbers, levels)
             return self
@@ -214,7 +214,7 @@ class DictEncoder(Transformer):
             In CSR, its columns ascending and without explicit zeros.
         """
         n_features = len(self._sorted_names())
-        parts: Any = native.dict_rows(_records(data), self._number_places, self._level_places)
+        parts: Any = portable.dict_rows(_records(data), self._number_places, self._level_places)
         values, indices, indptr, n_unseen, examples = parts
         if n_unseen:
             self._note(n_unseen, examples)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk
 from separable.data.missing import is_missing
 from separable.data.text_codes import text_codes
@@ -77,7 +77,7 @@ def factors_of(column: Any) -> Factors:
 def factors_of_objects(table: NDArray[np.object_]) -> list[Factors]:
     """Find the different values of each column of an array of objects, all in one pass."""
     codes = np.empty(table.shape[::-1], np.int32)
-    firsts = native.factorize_objects(table, codes)
+    firsts = portable.factorize_objects(table, codes)
     return [
         _with_one_nan(Factors(codes[column], table[places, column]))
         for column, places in enumerate(firsts)
@@ -130,10 +130,10 @@ def _from_numpy(values: NDArray[Any]) -> Factors:
         return factors_of_objects(values.reshape(-1, 1))[0]
     codes = np.empty(len(values), np.int32)
     if kind == "f":
-        firsts = native.factorize_floats(np.ascontiguousarray(values, np.float64), codes)
+        firsts = portable.factorize_floats(np.ascontiguousarray(values, np.float64), codes)
     elif kind in "iubmM":
         whole = values.view(np.int64) if kind in "mM" else values
-        firsts = native.factorize_integers(np.ascontiguousarray(whole).astype(np.int64), codes)
+        firsts = portable.factorize_integers(np.ascontiguousarray(whole).astype(np.int64), codes)
     elif kind in "US":
         firsts = _factorize_fixed(np.ascontiguousarray(values), codes)
     else:
@@ -146,7 +146,7 @@ def _factorize_fixed(values: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[
     size = values.dtype.itemsize
     offsets = np.arange(len(values) + 1, dtype=np.int64) * size
     data = values.reshape(-1).view(np.uint8) if size else np.zeros(0, np.uint8)
-    return native.factorize_texts(offsets, data, None, 0, codes)
+    return portable.factorize_texts(offsets, data, None, 0, codes)
 
 
 def _from_pandas_categories(accessor: Any) -> Factors:

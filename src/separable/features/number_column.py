@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.column_blocks import stacked
 from separable.data.columns import Categories, Numbers
 from separable.data.dates import Dates
@@ -61,7 +61,7 @@ class NumberState:
         """Learn from columns, which are the rows of a matrix."""
         n_rows = columns.shape[1]
         moments = np.empty((len(columns), 6))
-        native.number_moments(columns, moments)
+        portable.number_moments(columns, moments)
         return [
             cls(int(count), n_rows - int(count), least, most, mean, deviation, low)
             for count, least, most, mean, low, deviation in moments.tolist()

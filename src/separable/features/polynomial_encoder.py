@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.core_rows import core_rows
 from separable.data.indicators import distinct_rows
 from separable.data.lazy_texts import DeferredTexts
@@ -226,16 +226,16 @@ class PolynomialEncoder(Transformer):
         if rows.indptr is None or rows.indices is None:
             starts = np.arange(rows.n_rows + 1, dtype=np.int64) * self.n_output_features_
             values = np.empty(int(starts[-1]))
-            native.polynomial_rows(core_rows(rows), *plan, starts, values, None)
+            portable.polynomial_rows(core_rows(rows), *plan, starts, values, None)
             return self._checked(Rows(values.reshape(rows.n_rows, -1), self.n_output_features_))
         rows = _ascending(rows)
         assert rows.indptr is not None
         counts = np.empty(rows.n_rows, np.int64)
         sizes = np.diff(rows.indptr).astype(np.int64)
-        native.polynomial_counts(rows.n_features, *plan, sizes, counts)
+        portable.polynomial_counts(rows.n_features, *plan, sizes, counts)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         values, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), np.int64)
-        native.polynomial_rows(core_rows(rows), *plan, starts, values, indices)
+        portable.polynomial_rows(core_rows(rows), *plan, starts, values, indices)
         if starts[-1] <= MOST:
             indices, starts = indices.astype(np.int32), starts.astype(np.int32)
         return self._checked(Rows(values, self.n_output_features_, indices, starts))

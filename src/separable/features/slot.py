@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.rows import Rows
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class NumberSlot:
         """How many numbers out it fills."""
         return len(np.atleast_2d(self.values))
 
-    def add_to(self, parts: native.Parts, at: int) -> None:
+    def add_to(self, parts: portable.Parts, at: int) -> None:
         """Hand the slot to the core, its first number out being ``at``."""
         parts.add_numbers(np.ascontiguousarray(np.atleast_2d(self.values)), at)
 
@@ -66,7 +66,7 @@ class OneHotSlot:
     places: NDArray[np.int32]
     width: int
 
-    def add_to(self, parts: native.Parts, at: int) -> None:
+    def add_to(self, parts: portable.Parts, at: int) -> None:
         """Hand the slot to the core, its first number out being ``at``."""
         parts.add_one_hot(np.ascontiguousarray(self.codes), self.places, at, self.width)
 
@@ -88,7 +88,7 @@ class BlockSlot:
         """How many numbers out it fills."""
         return self.rows.n_features
 
-    def add_to(self, parts: native.Parts, at: int) -> None:
+    def add_to(self, parts: portable.Parts, at: int) -> None:
         """Hand the slot to the core, its first number out being ``at``."""
         values, indices, indptr = self.rows.arrays()
         parts.add_csr(
@@ -121,7 +121,7 @@ def rows_from_slots(
     -------
     Rows
     """
-    parts = native.Parts(n_rows)
+    parts = portable.Parts(n_rows)
     n_features = 0
     for slot in slots:
         slot.add_to(parts, n_features)

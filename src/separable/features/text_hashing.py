@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable._core import native
+    from separable._core import portable
     from separable.data.rows import Rows
     from separable.features.text_plan import TextPlan
 
@@ -69,7 +69,7 @@ class TextHashing:
 
     # --- learning ---
 
-    def count(self, data: Any, threads: int, *, keep: bool) -> native.TextRows | None:
+    def count(self, data: Any, threads: int, *, keep: bool) -> portable.TextRows | None:
         """Remember the names of terms; return the counts of each text if they are to be kept."""
         rows, n_documents = self._run(data, threads, learn=True, keep=keep)
         self.n_documents += n_documents
@@ -77,7 +77,7 @@ class TextHashing:
 
     def _run(
         self, data: Any, threads: int, *, learn: bool, keep: bool
-    ) -> tuple[native.TextRows | None, int]:
+    ) -> tuple[portable.TextRows | None, int]:
         if self.plan.takes_tokens:
             met = _Counted(self.plan.token_lists(data))
             return self._hasher.encode_tokens(met, learn, keep), met.n
@@ -105,17 +105,17 @@ class TextHashing:
         assert self.plan.n_features is not None
         return self.plan.n_features
 
-    def encode(self, data: Any, threads: int) -> native.TextRows:
+    def encode(self, data: Any, threads: int) -> portable.TextRows:
         """Return the signed counts of texts by column."""
         rows, _ = self._run(data, threads, learn=False, keep=True)
         assert rows is not None
         return rows
 
-    def columns_of(self, rows: native.TextRows, threads: int) -> native.TextRows:  # noqa: ARG002
+    def columns_of(self, rows: portable.TextRows, threads: int) -> portable.TextRows:  # noqa: ARG002
         """Return counts that `count` kept: they are by column."""
         return rows
 
-    def matrix(self, rows: native.TextRows, threads: int) -> Rows:
+    def matrix(self, rows: portable.TextRows, threads: int) -> Rows:
         """Return counts by column as numbers."""
         plan = self.plan
         make = self._hasher.matrix32 if plan.dtype == "float32" else self._hasher.matrix64

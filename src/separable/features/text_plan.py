@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.features.alphabet import SPECIAL, alphabet
 from separable.features.text_analyzer import preprocessor_of, tokenizer_of, word_ngrams
 from separable.features.text_params import (
@@ -134,14 +134,14 @@ class TextPlan:
     def _core_lowers(self) -> bool:
         return self.lowercase and self._prepare is None
 
-    def counter(self) -> native.TextCounter:
+    def counter(self) -> portable.TextCounter:
         """Return a counter that has counted nothing."""
-        return native.TextCounter(*self._core_options())
+        return portable.TextCounter(*self._core_options())
 
-    def hasher(self) -> native.TextHasher:
+    def hasher(self) -> portable.TextHasher:
         """Return a hasher that has met no name."""
         assert self.n_features is not None
-        return native.TextHasher(
+        return portable.TextHasher(
             *self._core_options(), self.n_features, self.alternate_sign, self.max_names
         )
 
@@ -161,7 +161,7 @@ class TextPlan:
         """Return what reads texts."""
         return TextSource(self.input, self.encoding, self.decode_error)
 
-    def documents(self, data: Any) -> native.TextDocuments:
+    def documents(self, data: Any) -> portable.TextDocuments:
         """Return texts as the core takes them."""
         prepare = self._prepare
         if prepare is None:

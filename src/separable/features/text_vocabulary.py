@@ -15,7 +15,7 @@ from separable.features.alphabet import tables_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable._core import native
+    from separable._core import portable
     from separable.features.text_plan import TextPlan
 
 __all__ = ["TextVocabulary", "rows_of"]
@@ -66,7 +66,7 @@ class TextVocabulary:
 
     # --- learning ---
 
-    def count(self, data: Any, threads: int, *, keep: bool) -> native.TextRows | None:
+    def count(self, data: Any, threads: int, *, keep: bool) -> portable.TextRows | None:
         """Count texts; return the counts of each if they are to be kept."""
         self._settled = False
         if self._fixed_df is not None:
@@ -155,7 +155,7 @@ class TextVocabulary:
         self.settle()
         return self._idf
 
-    def encode(self, data: Any, threads: int) -> native.TextRows:
+    def encode(self, data: Any, threads: int) -> portable.TextRows:
         """Return the counts of texts by column."""
         self._counter.label()
         if self.plan.takes_tokens:
@@ -163,13 +163,13 @@ class TextVocabulary:
         documents = self.plan.documents(data)
         return self._counter.encode(documents, *tables_for(documents), threads)
 
-    def columns_of(self, rows: native.TextRows, threads: int) -> native.TextRows:
+    def columns_of(self, rows: portable.TextRows, threads: int) -> portable.TextRows:
         """Return counts that `count` kept as counts by column."""
         if self._fixed_df is None:
             self._counter.to_columns(rows, threads)
         return rows
 
-    def matrix(self, rows: native.TextRows, threads: int) -> Rows:
+    def matrix(self, rows: portable.TextRows, threads: int) -> Rows:
         """Return counts by column as numbers."""
         plan = self.plan
         make = self._counter.matrix32 if plan.dtype == "float32" else self._counter.matrix64

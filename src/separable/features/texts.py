@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.data.arrow_arrays import as_arrow, is_text, nulls, text_buffers
 from separable.data.missing import is_missing
 
@@ -31,12 +31,12 @@ class TextSource:
         self.encoding = encoding
         self.decode_error = decode_error
 
-    def documents(self, data: Any) -> native.TextDocuments:
+    def documents(self, data: Any) -> portable.TextDocuments:
         """Return the texts as the compiled core takes them, Arrow's without a copy."""
         arrays = _arrow_chunks(data) if self.kind == "content" else None
         if arrays is None:
             return documents_of(self.texts(data))
-        documents = native.TextDocuments()
+        documents = portable.TextDocuments()
         first = 0
         for array in arrays:
             _refuse_null(array, first)
@@ -81,9 +81,9 @@ class TextSource:
         raise ValueError(_not_text(item, row))
 
 
-def documents_of(texts: list[str]) -> native.TextDocuments:
+def documents_of(texts: list[str]) -> portable.TextDocuments:
     """Return a list of str as the compiled core takes it."""
-    documents = native.TextDocuments()
+    documents = portable.TextDocuments()
     bad = documents.add_list(texts)
     if bad >= 0:
         _refuse_text(texts[bad], bad)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def linear_scores(
     ndarray of float64, shape (n, k)
     """
     scores = np.empty((rows.n_rows, len(weights)))
-    core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+    core = portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
     bad = native.linear_scores(core, weights, intercept, scores)
     if bad >= 0:
         refuse_overflow(bad)

@@ -273,11 +273,11 @@ class VotedModel:
 
     @cached_property
     def _native_voters(self) -> native.Voters:
-        from separable._core import native
+        from separable._core import native, portable
 
         mistaken, voters = self.mistaken, self.voters
         return native.Voters(
-            native.Rows(mistaken.values, self.n_features, mistaken.indices, mistaken.indptr),
+            portable.Rows(mistaken.values, self.n_features, mistaken.indices, mistaken.indptr),
             row=voters.rows,
             step=voters.steps,
             count=voters.counts,
@@ -287,7 +287,7 @@ class VotedModel:
         )
 
     def _votes(self, rows: Rows) -> NDArray[np.float64]:
-        from separable._core import native
+        from separable._core import portable
 
         rows = rows.canonical()  # products with mistaken rows are added in the order of the columns
         base = self.voters.base_weights
@@ -295,7 +295,7 @@ class VotedModel:
             votes = np.tile(self.voters.base_intercept, (rows.n_rows, 1))
         else:
             votes = linear_scores(rows, base, self.voters.base_intercept)
-        core = native.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
+        core = portable.Rows(rows.values, rows.n_features, rows.indices, rows.indptr)
         row = self._native_voters.vote(core, votes)
         if row >= 0:
             refuse_overflow(row)

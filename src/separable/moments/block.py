@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import Rows
 from separable.data.stacking import stack_rows
@@ -280,7 +280,7 @@ def _as_z(sums: Sums, mean: Floats) -> Floats:
 
 
 def _sparse_squares(
-    sums: Sums, block: Block, core: native.Rows, weight: Floats, mean: Floats
+    sums: Sums, block: Block, core: portable.Rows, weight: Floats, mean: Floats
 ) -> tuple[Floats, Any]:
     n, d = block.rows.shape
     assert block.targets is None
@@ -302,7 +302,7 @@ def _sparse_squares(
 def _sparse_products(
     sums: Sums,
     block: Block,
-    core: native.Rows,
+    core: portable.Rows,
     weight: Floats,
     mean: Floats,
     full: NDArray[np.intp],

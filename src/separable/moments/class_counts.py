@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.core_rows import core_rows
 from separable.data.indicators import refuse_negative_threshold
 from separable.data.rows import largest_magnitude
@@ -407,7 +407,7 @@ def _refuse_total_overflow(sums: Floats) -> None:
 def _add_rows(
     sums: Floats,
     rows: Rows,
-    core: native.Rows,
+    core: portable.Rows,
     group: NDArray[np.int32],
     weight: Floats | None,
     threshold: float | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable._core import native
+from separable._core import portable
 from separable.model.scores import linear_scores
 from separable.moments.centred_rows import blocks_about
 from separable.moments.leverage import FAR
@@ -70,7 +70,7 @@ class ColumnPosterior:
         basis[still, len(side.kept) + np.arange(len(still))] = self.alpha**-0.5
         found = np.empty(rows.n_rows)
         for start, stop, block in self._blocks(rows, basis):
-            native.Rows(block, block.shape[1]).squared_norms(found[start:stop])
+            portable.Rows(block, block.shape[1]).squared_norms(found[start:stop])
         return found
 
     def _blocks(self, rows: Rows, basis: Floats) -> Iterator[tuple[int, int, Floats]]:

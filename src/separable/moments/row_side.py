@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
 from scipy.linalg.lapack import dpocon
 from scipy.sparse import csr_array
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.core_rows import core_rows, places_of
 from separable.data.rows import Rows, largest_magnitude
 from separable.model.scores import linear_scores
@@ -207,7 +207,7 @@ class RowSide:
         """Return |x - mean|^2 of rows."""
         u, thin = self._apart(rows)
         squares = np.empty(len(u))
-        native.Rows(u, u.shape[1]).squared_norms(squares)
+        portable.Rows(u, u.shape[1]).squared_norms(squares)
         if thin.shape[1]:
             mean = self.mean[~self._full]
             own = np.asarray(thin.multiply(thin).sum(axis=1), dtype=np.float64).ravel()

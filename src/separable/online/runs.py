@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.core_rows import core_rows
 from separable.data.memory import available_bytes
 from separable.fitting.targets import RowWeights
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     #: Learns in one block of lanes: (rows, weights, plan, block, first class, lanes in use).
     BlockKernel: TypeAlias = Callable[
-        [native.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
+        [portable.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
     ]
 
 __all__ = ["Lesson", "Rule", "Run", "refuse_overflow", "run_epochs"]
@@ -44,7 +44,7 @@ class Lesson(NamedTuple):
     rows: Rows
     target: NDArray[Any]
     counted: RowWeights
-    core: native.Rows
+    core: portable.Rows
     present: NDArray[np.int64] | None = None
     origin: NDArray[np.int64] | None = None
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from separable._core import native
+from separable._core import native, portable
 from separable.data.core_rows import core_rows
 from separable.data.stacking import stack_rows
 from separable.model.linear_model import TrainingState
@@ -130,7 +130,7 @@ class VotedState(OnlineState):
         self.mistaken, self.steps = mistaken, [[each] for each in steps]
         self.n_mistaken, self.n_unsettled = sum(part.n_rows for part in mistaken), 0
 
-    def _fold(self, core: native.Rows, model: int, steps: Steps, n: int) -> Steps:
+    def _fold(self, core: portable.Rows, model: int, steps: Steps, n: int) -> Steps:
         """Add the first n steps of a model to its base and return the others."""
         if n <= 0:
             return steps

@@ -61,17 +61,17 @@ struct CornerPenalty {
     }
 };
 
-template <RowFormat F>
 class CoordinateModel {
    public:
     // rest(numbers) is called with the numbers read since; it may throw.
-    CoordinateModel(const F& columns, bool fit_intercept, std::function<void(std::int64_t)> rest)
+    CoordinateModel(const Columns& columns, bool fit_intercept,
+                    std::function<void(std::int64_t)> rest)
         : x_(columns),
           fit_intercept_(fit_intercept),
           rest_(std::move(rest)),
-          q_(static_cast<std::size_t>(columns.n_features)),
-          first_(static_cast<std::size_t>(columns.n_rows)),
-          curve_(static_cast<std::size_t>(columns.n_rows)) {}
+          q_(static_cast<std::size_t>(columns.n_rows)),
+          first_(static_cast<std::size_t>(columns.n_columns)),
+          curve_(static_cast<std::size_t>(columns.n_columns)) {}
 
     // A new model: slopes and curvatures of the rows, and the columns that may change.
     void begin(const std::vector<double>& g, const std::vector<double>& h,
@@ -84,7 +84,7 @@ class CoordinateModel {
         offset_ = 0;
         values_ = 0;
         for (const std::int64_t j : active) {
-            const auto column = x_.row(j);
+            const auto column = x_[j];
             const ColumnMoments sums = moments(column, h_);
             const double mean = mean_of(sums.first);
             first_[at(j)] = sums.first;
@@ -100,7 +100,7 @@ class CoordinateModel {
         double largest = 0;
         restless.clear();
         for (const std::int64_t j : active) {
-            const auto column = x_.row(j);
+            const auto column = x_[j];
             double& mine = v[at(j)];
             const double a = std::max(curve_[at(j)] + penalty.curve(j), kTiny);
             const double p =
@@ -122,7 +122,7 @@ class CoordinateModel {
                             const std::vector<double>& v) const {
         std::int64_t m = 0, values = 0;
         for (const std::int64_t j : active)
-            if (v[at(j)] != 0) ++m, values += x_.row(j).size();
+            if (v[at(j)] != 0) ++m, values += x_[j].size();
         return m > 0 && m <= kMostEquations &&
                ((is_solved_ && m <= kFewEquations) || work_ >= m * (values / 2 + m * m / 12));
     }
@@ -138,7 +138,7 @@ class CoordinateModel {
         std::vector<double> r(m), slope(m);
         for (std::size_t k = 0; k < m; ++k) {
             const std::int64_t j = support[k];
-            slope[k] = dot(x_.row(j), q_.data()) + offset_ * first_[at(j)] +
+            slope[k] = dot(x_[j], q_.data()) + offset_ * first_[at(j)] +
                        penalty.curve(j) * v[at(j)] +
                        (v[at(j)] > 0 ? penalty.corner(j) : -penalty.corner(j));
         }
@@ -191,7 +191,7 @@ class CoordinateModel {
     double mean_of(double sum) const { return fit_intercept_ && total_ > 0 ? sum / total_ : 0.0; }
 
     void change(std::int64_t j, double by) {
-        add_curved(x_.row(j), by, h_, q_.data());
+        add_curved(x_[j], by, h_, q_.data());
         offset_ -= by * mean_of(first_[at(j)]);
     }
 
@@ -202,14 +202,14 @@ class CoordinateModel {
         std::vector<double> matrix(m * m), spread(q_.size());
         for (std::size_t k = 0; k < m; ++k) {
             const std::int64_t j = support[k];
-            const auto column = x_.row(j);
+            const auto column = x_[j];
             add_curved(column, 1.0, h_, spread.data());
             const double mean = mean_of(first_[at(j)]);
             for (std::size_t i = k; i < m; ++i)
                 matrix[i * m + k] =
-                    dot(x_.row(support[i]), spread.data()) - mean * first_[at(support[i])];
+                    dot(x_[support[i]], spread.data()) - mean * first_[at(support[i])];
             matrix[k * m + k] = curve_[at(j)] + penalty.curve(j);
-            for (std::int64_t k2 = 0; k2 < column.size(); ++k2) spread[at(column.index(k2))] = 0;
+            column.for_each([&](std::size_t i, double) { spread[i] = 0; });
             rest_(static_cast<std::int64_t>(m - k) * column.size());
         }
         return matrix;
@@ -225,20 +225,17 @@ class CoordinateModel {
         std::vector<double> columns(n * m);
         for (std::size_t k = 0; k < m; ++k) {
             const std::int64_t j = support[chosen[k]];
-            const auto column = x_.row(j);
+            const auto column = x_[j];
             double* mine = columns.data() + k * n;
             const double mean = mean_of(first_[at(j)]);
             for (std::size_t i = 0; i < q_.size(); ++i) mine[i] = -mean * std::sqrt(h_[i]);
-            for (std::int64_t i = 0; i < column.size(); ++i) {
-                const std::size_t row = at(column.index(i));
-                mine[row] += std::sqrt(h_[row]) * static_cast<double>(column.value(i));
-            }
+            column.for_each([&](std::size_t i, double x) { mine[i] += std::sqrt(h_[i]) * x; });
             mine[q_.size() + k] = std::sqrt(penalty.curve(j));
         }
         return Cholesky(columns, m);
     }
 
-    const F& x_;
+    const Columns& x_;
     bool fit_intercept_;
     std::function<void(std::int64_t)> rest_;
     std::vector<double> q_;

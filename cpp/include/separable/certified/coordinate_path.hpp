@@ -43,11 +43,10 @@ struct PathWeights {
     std::vector<std::int64_t> sweeps;
 };
 
-template <RowFormat F>
 class CoordinatePath {
    public:
     // told(sweeps, gap) is asked after each step, and says whether to stop.
-    CoordinatePath(const F& columns, const RowLoss& loss, std::span<const double> l1,
+    CoordinatePath(const Columns& columns, const RowLoss& loss, std::span<const double> l1,
                    std::span<const double> l2, bool positive, bool fit_intercept, PathAim aim,
                    std::function<bool(std::int64_t, double)> told, std::function<void()> poll)
         : x_(columns),
@@ -62,22 +61,22 @@ class CoordinatePath {
           w_(l1.size()),
           slopes_(columns, l1, fit_intercept),
           slope_(slopes_.slope),
-          s_(static_cast<std::size_t>(columns.n_features)),
+          s_(static_cast<std::size_t>(columns.n_rows)),
           g_(s_.size()),
           h_(s_.size()),
           other_(s_.size()),
+          in_set_(l1.size(), 0),
           there_(s_.size()),
           end_g_(s_.size()),
-          end_h_(s_.size()),
-          in_set_(l1.size(), 0) {}
+          end_h_(s_.size()) {}
 
     // Start from weights.
     void start(std::span<const double> w, double b) {
         std::copy(w.begin(), w.end(), w_.begin());
         b_ = b;
         std::fill(s_.begin(), s_.end(), b);
-        for (std::int64_t j = 0; j < x_.n_rows; ++j)
-            if (w_[at(j)] != 0) add(x_.row(j), w_[at(j)], s_.data());
+        for (std::int64_t j = 0; j < x_.n_columns; ++j)
+            if (w_[at(j)] != 0) add(x_[j], w_[at(j)], s_.data());
         centre();
         slopes_.move_to(g_);
     }
@@ -149,7 +148,7 @@ class CoordinatePath {
     // Slopes of the losses by the weights of the columns of the working set.
     void take_slopes_of_set() {
         for (const std::int64_t j : set_) {
-            const auto column = x_.row(j);
+            const auto column = x_[j];
             slope_[at(j)] = dot(column, g_.data());
             slopes_.was_changed(j);
             rest(column.size());
@@ -162,7 +161,7 @@ class CoordinatePath {
         slopes_.find(share * penalty_.scale, large_);
         support_.clear();
         for (std::size_t k = 0; k < large_.size(); ++k) {
-            if (k + kAhead < large_.size()) x_.row(large_[k + kAhead]).prefetch();
+            if (k + kAhead < large_.size()) x_[large_[k + kAhead]].prefetch();
             rest(slopes_.take(large_[k]));
             if (w_[at(large_[k])] == 0) continue;
             support_.push_back(large_[k]);
@@ -211,7 +210,7 @@ class CoordinatePath {
     double approach(double scale) {
         if (std::any_of(w_.begin(), w_.end(), [](double one) { return one != 0; })) return 0;
         double most = 0;
-        for (std::int64_t j = 0; j < x_.n_rows; ++j) {
+        for (std::int64_t j = 0; j < x_.n_columns; ++j) {
             rest(slopes_.take(j));
             if (penalty_.l1[at(j)] > 0)
                 most = std::max(most, std::abs(slope_[at(j)]) / penalty_.l1[at(j)]);
@@ -357,7 +356,7 @@ class CoordinatePath {
         for (int k = 0; k < kSweeps && sweeps_ < aim_.max_sweeps; ++k) {
             ++sweeps_;
             const double moved = model_.sweep(penalty_, active_, kStill * enough, w_, restless_);
-            for (const std::int64_t j : active_) rest(2 * x_.row(j).size());
+            for (const std::int64_t j : active_) rest(2 * x_[j].size());
             if (moved <= enough) return;
             if (model_.is_worth_equations(active_, w_))
                 model_.exact(penalty_, active_, w_);
@@ -375,7 +374,7 @@ class CoordinatePath {
             const std::int64_t j = active_[k];
             by_[k] = w_[at(j)] - before_[k];
             if (by_[k] == 0) continue;
-            add(x_.row(j), by_[k], other_.data());
+            add(x_[j], by_[k], other_.data());
             promised += penalty_(j, w_[at(j)]) - penalty_(j, before_[k]);
         }
         for (std::size_t i = 0; i < s_.size(); ++i) promised += g_[i] * other_[i];
@@ -428,16 +427,16 @@ class CoordinatePath {
         path.sweeps.push_back(sweeps_);
     }
 
-    const F& x_;
+    const Columns& x_;
     const RowLoss& loss_;
     CornerPenalty penalty_;
     bool fit_intercept_, is_pure_, is_stopped_ = false, is_on_the_way_ = false;
     PathAim aim_;
     std::function<bool(std::int64_t, double)> told_;
     std::function<void()> poll_;
-    CoordinateModel<F> model_;
+    CoordinateModel model_;
     std::vector<double> w_;
-    ColumnSlopes<F> slopes_;
+    ColumnSlopes slopes_;
     std::vector<double>& slope_;             // by column
     std::vector<double> s_, g_, h_, other_;  // by row
     std::vector<std::int64_t> support_, large_, set_, active_, restless_;

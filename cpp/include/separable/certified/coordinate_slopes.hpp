@@ -19,28 +19,26 @@
 
 namespace separable {
 
-template <RowFormat F>
 class ColumnSlopes {
    public:
-    ColumnSlopes(const F& columns, std::span<const double> l1, bool is_centred)
-        : slope(static_cast<std::size_t>(columns.n_rows)),
+    ColumnSlopes(const Columns& columns, std::span<const double> l1, bool is_centred)
+        : slope(static_cast<std::size_t>(columns.n_columns)),
           x_(columns),
           l1_(l1),
           ratio_(slope.size()),
           reach_(slope.size()),
           taken_at_(slope.size(), kNever),
           most_(std::clamp<std::size_t>(
-              kNumbers / static_cast<std::size_t>(std::max<std::int64_t>(1, columns.n_features)), 2,
+              kNumbers / static_cast<std::size_t>(std::max<std::int64_t>(1, columns.n_rows)), 2,
               kMost)),
           away_(kMost + 1, std::numeric_limits<double>::infinity()) {
-        const auto n = static_cast<double>(columns.n_features);
-        for (std::int64_t j = 0; j < columns.n_rows; ++j) {
-            const auto column = x_.row(j);
+        const auto n = static_cast<double>(columns.n_rows);
+        for (std::int64_t j = 0; j < columns.n_columns; ++j) {
+            const auto column = x_[j];
             double square = sum_of_squares(column);
             if (is_centred) {
                 double sum = 0;
-                for (std::int64_t k = 0; k < column.size(); ++k)
-                    sum += static_cast<double>(column.value(k));
+                column.for_each([&](std::size_t, double x) { sum += x; });
                 square = std::max(square - sum * sum / n, kRounding * square);
             }
             reach_[at(j)] = rounded_up(std::sqrt(square) * (1 + kRounding) / l1_[at(j)]);
@@ -85,7 +83,7 @@ class ColumnSlopes {
     std::int64_t take(std::int64_t j) {
         const auto now = static_cast<std::int32_t>(now_);
         if (taken_at_[at(j)] == now) return 0;
-        const auto column = x_.row(j);
+        const auto column = x_[j];
         slope[at(j)] = dot(column, kept_[now_].data());
         ratio_[at(j)] = rounded_up(std::abs(slope[at(j)]) / l1_[at(j)]);
         taken_at_[at(j)] = now;
@@ -121,7 +119,7 @@ class ColumnSlopes {
             if (one == static_cast<std::int32_t>(place)) one = kNever;
     }
 
-    const F& x_;
+    const Columns& x_;
     std::span<const double> l1_;
     std::vector<float> ratio_, reach_;  // |slope| and |x_j|, over the penalty
     std::vector<std::int32_t> taken_at_;

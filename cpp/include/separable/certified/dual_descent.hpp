@@ -115,7 +115,7 @@ class DualDescent {
         }
     }
 
-    DualPass pass(PassOrder order, Heartbeat& heartbeat) {
+    [[gnu::noinline]] DualPass pass(PassOrder order, Heartbeat& heartbeat) {
         order.leave_out([&](std::int64_t i) { return off_at(i) == kAll; });
         take_again(order, heartbeat);
         for (std::size_t k = 0; k < order.size(); ++k) {
@@ -132,10 +132,11 @@ class DualDescent {
     }
 
    private:
+    // The steps are not inlined: five losses x four lane types make twenty copies of each.
     std::uint32_t off_at(std::int64_t i) const { return state_.asleep[i] | out_; }
 
     // 1: rows that were hot in the last pass.
-    void take_again(const PassOrder& order, Heartbeat& heartbeat) {
+    [[gnu::noinline]] void take_again(const PassOrder& order, Heartbeat& heartbeat) {
         const auto again = HotRows::of(order, x_.n_rows, kAll, state_.hot);
         for (int round = 0; round < HotRows::kRounds; ++round)
             for (const std::int64_t i : again) {
@@ -148,7 +149,7 @@ class DualDescent {
     }
 
     // 2: targets, scores and dual variables of a row.
-    void look(std::int64_t i, std::uint32_t off) {
+    [[gnu::noinline]] void look(std::int64_t i, std::uint32_t off) {
         row_.read(i);
         Lane::store(x_.dot(i, state_.w), s_);
         const T* a = state_.a + i * W;
@@ -167,7 +168,7 @@ class DualDescent {
     }
 
     // 5: returns the lanes in which the row sleeps from now on.
-    std::uint32_t fall_asleep(std::int64_t i) {
+    [[gnu::noinline]] std::uint32_t fall_asleep(std::int64_t i) {
         for (int l = 0; l < W; ++l) {
             const T moves = loss_.unrest(s_[l], row_.y[l], row_.c[l], a_[l]);
             unrest_[l] = row_.c[l] > T(0) ? moves : -std::numeric_limits<T>::infinity();
@@ -190,7 +191,7 @@ class DualDescent {
     }
 
     // Adds up losses and gaps; returns the lanes in which the row adds much.
-    std::uint16_t count() {
+    [[gnu::noinline]] std::uint16_t count() {
         for (int l = 0; l < W; ++l) {
             losses_[l] = row_.c[l] * loss_.loss(s_[l], row_.y[l]);
             gaps_[l] = loss_.passing_gap(s_[l], row_.y[l], row_.c[l], a_[l], t_[l]);
@@ -209,7 +210,7 @@ class DualDescent {
     }
 
     // 3, 4: the best a_i, in lanes that are not off.
-    void move(std::int64_t i) {
+    [[gnu::noinline]] void move(std::int64_t i) {
         loss_.template step<T, W>(row_.y, s_, q_, row_.c, a_, t_, change_);
         T* a = state_.a + i * W;
         for (int l = 0; l < W; ++l) {

@@ -163,17 +163,6 @@ void score_rows(const F& x, std::int64_t lanes, const T* w, double* scores, Poll
     if (first < lanes) score_rows_of<1>(x, lanes, w + first, scores + first, poll);
 }
 
-// Rows first ... first + n - 1.
-template <class Value>
-Dense<Value> some_rows(const Dense<Value>& x, std::int64_t first, std::int64_t n) {
-    return {x.values_ + first * x.n_features, n, x.n_features};
-}
-
-template <class Value, class Index>
-Csr<Value, Index> some_rows(const Csr<Value, Index>& x, std::int64_t first, std::int64_t n) {
-    return {x.values_, x.index_, x.start_ + first, n, x.n_features};
-}
-
 // Of each lane; at least 0. A factor of null is 1.
 template <RowFormat F, class Poll>
 std::vector<double> largest_of(const F& x, std::int64_t lanes, const double* w,

@@ -50,11 +50,10 @@ struct ChosenColumns {
     std::size_t size() const { return column.size(); }
 };
 
-template <RowFormat F>
 class SoftmaxModel {
    public:
     // v, (columns x classes), changes where `may` is not 0; t is written.
-    SoftmaxModel(const F& columns, SoftmaxRows rows, ChosenColumns chosen, bool fit_intercept,
+    SoftmaxModel(const Columns& columns, SoftmaxRows rows, ChosenColumns chosen, bool fit_intercept,
                  std::span<double> v, std::span<const std::uint8_t> may, std::span<double> t,
                  std::function<void()> poll)
         : x_(columns),
@@ -172,7 +171,7 @@ class SoftmaxModel {
     static constexpr int kMostDrops = 16;  // weights that come to 0 in one exact()
     static constexpr std::int64_t kWork = 1 << 22;  // numbers between polls
 
-    auto column(std::size_t a) const { return x_.row(chosen_.column[a]); }
+    Column column(std::size_t a) const { return x_[chosen_.column[a]]; }
     double size_of(std::size_t a) const { return static_cast<double>(column(a).size()); }
     double& value(Weight one) { return v_[one.column * K_ + one.of_class]; }
 
@@ -248,8 +247,7 @@ class SoftmaxModel {
     double reach_of(std::size_t a) const {
         const auto x = column(a);
         double most = 0;
-        for (std::int64_t e = 0; e < x.size(); ++e)
-            most = std::max(most, std::abs(static_cast<double>(x.value(e))));
+        x.for_each([&](std::size_t, double value) { most = std::max(most, std::abs(value)); });
         return most > 0 ? kFarthest / most : 0.0;
     }
 
@@ -370,8 +368,7 @@ class SoftmaxModel {
                     rest(y.size());
                 }
             }
-            for (std::int64_t e = 0; e < x.size(); ++e)
-                spread[static_cast<std::size_t>(x.index(e))] = 0;
+            x.for_each([&](std::size_t i, double) { spread[i] = 0; });
             matrix[s * m + s] += chosen_.l2[support[s].column];
             if (fit_intercept_) find_along(support[s], along.data() + s * K_);
         }
@@ -384,22 +381,20 @@ class SoftmaxModel {
         const auto x = column(one.column);
         const double *mine = rows_.shares(one.of_class), *p = rows_.shares(l);
         const double own = one.of_class == l ? 1 : 0;
-        for (std::int64_t e = 0; e < x.size(); ++e) {
-            const auto i = static_cast<std::size_t>(x.index(e));
-            spread[i] = static_cast<double>(x.value(e)) * rows_.c[i] * mine[i] * (own - p[i]);
-        }
+        x.for_each([&](std::size_t i, double value) {
+            spread[i] = value * rows_.c[i] * mine[i] * (own - p[i]);
+        });
     }
 
     void find_along(Weight one, double* along) const {
         const auto x = column(one.column);
         const double* mine = rows_.shares(one.of_class);
         std::fill(along, along + K_, 0.0);
-        for (std::int64_t e = 0; e < x.size(); ++e) {
-            const auto i = static_cast<std::size_t>(x.index(e));
-            const double h = static_cast<double>(x.value(e)) * rows_.c[i] * mine[i];
+        x.for_each([&](std::size_t i, double value) {
+            const double h = value * rows_.c[i] * mine[i];
             along[one.of_class] += h;
             for (std::size_t l = 0; l < K_; ++l) along[l] -= h * rows_.p[l * n_ + i];
-        }
+        });
     }
 
     void eliminate(std::vector<double>& matrix, const std::vector<double>& along, std::size_t m) {
@@ -431,7 +426,7 @@ class SoftmaxModel {
         shift(back);
     }
 
-    const F& x_;
+    const Columns& x_;
     SoftmaxRows rows_;
     ChosenColumns chosen_;
     std::size_t n_, K_;
@@ -455,8 +450,8 @@ struct ModelCost {
 };
 
 // Sweeps until the slopes that one takes away are small. told is called after each.
-template <class Model>
-ModelCost minimise(Model& model, double aim, ModelCost most, const std::function<void()>& told) {
+inline ModelCost minimise(SoftmaxModel& model, double aim, ModelCost most,
+                          const std::function<void()>& told) {
     ModelCost cost{0, most.work};
     while (cost.sweeps < most.sweeps) {
         ++cost.sweeps;

@@ -34,15 +34,11 @@ struct NonZeros {
 
 template <class T>
 void add_up_columns(NonZeros<T>& row) {
-    std::vector<std::pair<std::int64_t, T>> sorted;
-    for (std::size_t k = 0; k < row.size; ++k) sorted.emplace_back(row.index[k], row.value[k]);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Entry<T>> entries;
+    for (std::size_t k = 0; k < row.size; ++k) entries.emplace_back(row.index[k], row.value[k]);
+    sum_repeats(entries);
     row.size = 0;
-    for (std::size_t k = 0; k < sorted.size();) {
-        const std::int64_t j = sorted[k].first;
-        T x = 0;
-        for (; k < sorted.size() && sorted[k].first == j; ++k) x += sorted[k].second;
+    for (const auto& [j, x] : entries) {
         row.index[row.size] = j, row.value[row.size] = x;
         row.size += x != T(0);
     }
@@ -185,5 +181,15 @@ std::unique_ptr<Products<Lane>> make_products(const AnyRows& any,
         },
         any);
 }
+
+// Four lane types x four formats: compiled once, in bindings/products.cpp.
+extern template std::unique_ptr<Products<Single<float>>> make_products<Single<float>>(
+    const AnyRows&, const std::vector<bool>*);
+extern template std::unique_ptr<Products<Single<double>>> make_products<Single<double>>(
+    const AnyRows&, const std::vector<bool>*);
+extern template std::unique_ptr<Products<Lanes<float>>> make_products<Lanes<float>>(
+    const AnyRows&, const std::vector<bool>*);
+extern template std::unique_ptr<Products<Lanes<double>>> make_products<Lanes<double>>(
+    const AnyRows&, const std::vector<bool>*);
 
 }  // namespace separable

@@ -90,18 +90,19 @@ struct Dense {
 };
 
 // CSR: row i has the columns index[start[i] ... start[i + 1] - 1], in any order. Sums of products
-// do not mind a column that stands twice; norms do.
-template <class Value, class Index>
+// do not mind a column that stands twice; norms do. There is one pair of index types, whatever the
+// caller's arrays have: each format multiplies the code of every kernel.
+template <class Value>
 struct Csr {
     const Value* values_;
-    const Index* index_;
-    const Index* start_;
+    const std::int32_t* index_;
+    const std::int64_t* start_;
     std::int64_t n_rows;
     std::int64_t n_features;
 
     struct CsrRow {
         const Value* x;
-        const Index* j;
+        const std::int32_t* j;
         std::int64_t n;
 
         std::int64_t size() const { return n; }
@@ -129,13 +130,14 @@ struct Csr {
         }
         void prefetch() const {
             prefetch_bytes(x, n * static_cast<std::int64_t>(sizeof(Value)));
-            prefetch_bytes(j, n * static_cast<std::int64_t>(sizeof(Index)));
+            prefetch_bytes(j, n * static_cast<std::int64_t>(sizeof(*j)));
         }
     };
 
     std::int64_t n_values() const { return start_[n_rows] - start_[0]; }
 
     // Writes the given rows, in that order.
+    template <class Index>
     void copy_rows(std::span<const std::int64_t> order, Value* values, Index* index,
                    Index* start) const {
         *start = 0;
@@ -169,6 +171,24 @@ double sum_of_squares(const R& row) {
     return sum;
 }
 
+// A column and its value.
+template <class T>
+using Entry = std::pair<std::int64_t, T>;
+
+// Sorts the entries of a row by column and adds up those of the same column, in their order.
+template <class T>
+[[gnu::noinline]] void sum_repeats(std::vector<Entry<T>>& row) {
+    std::stable_sort(row.begin(), row.end(),
+                     [](const Entry<T>& a, const Entry<T>& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < row.size(); ++k)
+        if (kept > 0 && row[kept - 1].first == row[k].first)
+            row[kept - 1].second += row[k].second;
+        else
+            row[kept++] = row[k];
+    row.resize(kept);
+}
+
 // |x|^2. A column that stands twice counts once, with the sum of its values.
 template <Row R>
 double squared_norm(const R& row) {
@@ -180,16 +200,11 @@ double squared_norm(const R& row) {
         ascending &= k == 0 || row.index(k) > row.index(k - 1);
     }
     if (ascending) return sum;
-    std::vector<std::pair<std::int64_t, double>> sorted;
-    for (std::int64_t k = 0; k < row.size(); ++k) sorted.emplace_back(row.index(k), row.value(k));
-    std::sort(sorted.begin(), sorted.end());
+    std::vector<Entry<double>> entries;
+    for (std::int64_t k = 0; k < row.size(); ++k) entries.emplace_back(row.index(k), row.value(k));
+    sum_repeats(entries);
     sum = 0;
-    for (std::size_t k = 0; k < sorted.size();) {
-        const std::int64_t column = sorted[k].first;
-        double x = 0;
-        for (; k < sorted.size() && sorted[k].first == column; ++k) x += sorted[k].second;
-        sum += x * x;
-    }
+    for (const auto& [column, x] : entries) sum += x * x;
     return sum;
 }
 
@@ -199,8 +214,8 @@ std::vector<bool> rows_that_repeat(const Dense<Value>&) {
     return {};
 }
 
-template <class Value, class Index>
-std::vector<bool> rows_that_repeat(const Csr<Value, Index>& rows) {
+template <class Value>
+std::vector<bool> rows_that_repeat(const Csr<Value>& rows) {
     std::vector<bool> repeat;
     std::vector<std::int64_t> last_row;  // + 1, of each column; not made for rows that ascend
     std::vector<std::int64_t> sorted;
@@ -225,6 +240,17 @@ std::vector<bool> rows_that_repeat(const Csr<Value, Index>& rows) {
     return repeat;
 }
 
+// Rows first ... first + n - 1.
+template <class Value>
+Dense<Value> some_rows(const Dense<Value>& x, std::int64_t first, std::int64_t n) {
+    return {x.values_ + first * x.n_features, n, x.n_features};
+}
+
+template <class Value>
+Csr<Value> some_rows(const Csr<Value>& x, std::int64_t first, std::int64_t n) {
+    return {x.values_, x.index_, x.start_ + first, n, x.n_features};
+}
+
 // max |x|^2 over the chosen rows.
 template <RowFormat F>
 double largest_squared_norm(const F& rows, std::span<const std::int64_t> chosen) {
@@ -242,8 +268,6 @@ double largest_squared_norm(const F& rows) {
     return largest;
 }
 
-using AnyRows =
-    std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<float, std::int64_t>,
-                 Csr<double, std::int32_t>, Csr<double, std::int64_t>>;
+using AnyRows = std::variant<Dense<float>, Dense<double>, Csr<float>, Csr<double>>;
 
 }  // namespace separable

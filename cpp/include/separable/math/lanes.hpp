@@ -262,25 +262,21 @@ inline std::size_t whole_lines(std::size_t n) {
 }
 
 // The weights w[index[0]], ..., w[index[P - 1]].
-template <class T, class Index>
-inline Line<T> gather(const T* w, const Index* index) {
+template <class T>
+inline Line<T> gather(const T* w, const std::int32_t* index) {
     Line<T> line;
 #if defined(__AVX512F__)
-    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+    if constexpr (std::is_same_v<T, float>) {
         line.part[0] = reinterpret_cast<typename Line<T>::Register>(
             _mm512_i32gather_ps(_mm512_loadu_si512(index), w, 4));
         return line;
-    } else if constexpr (std::is_same_v<T, double> && sizeof(Index) == 4) {
+    } else {
         line.part[0] = reinterpret_cast<typename Line<T>::Register>(
             _mm512_i32gather_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), w, 8));
         return line;
-    } else if constexpr (std::is_same_v<T, double>) {
-        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
-            _mm512_i64gather_pd(_mm512_loadu_si512(index), w, 8));
-        return line;
     }
 #elif defined(__AVX2__)
-    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+    if constexpr (std::is_same_v<T, float>) {
         for (int r = 0; r < 2; ++r)
             line.part[r] = reinterpret_cast<typename Line<T>::Register>(_mm256_i32gather_ps(
                 w, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + 8 * r)), 4));
@@ -293,10 +289,10 @@ inline Line<T> gather(const T* w, const Index* index) {
 }
 
 // The products w[index[k]] x[k] for k < n < P, then zeros.
-template <class T, class Index, class Value>
-inline Line<T> gather_products(const T* w, const Index* index, const Value* x, int n) {
+template <class T, class Value>
+inline Line<T> gather_products(const T* w, const std::int32_t* index, const Value* x, int n) {
 #if defined(__AVX512F__)
-    if constexpr (std::is_same_v<T, float> && sizeof(Index) == 4) {
+    if constexpr (std::is_same_v<T, float>) {
         Line<T> line;
         const auto mask = static_cast<__mmask16>((1u << n) - 1);
         const __m512i j = _mm512_maskz_loadu_epi32(mask, index);

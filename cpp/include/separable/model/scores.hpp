@@ -64,39 +64,33 @@ inline void store_quad(const Quad& quad, double* to) {
 }
 
 // Whether the columns of a row ascend, each once.
-template <class Index>
-bool ascends(const Index* j, std::int64_t n) {
+inline bool ascends(const std::int32_t* j, std::int64_t n) {
     bool ascending = true;
     for (std::int64_t k = 1; k < n; ++k) ascending &= j[k - 1] < j[k];
     return ascending;
 }
 
 // Rows whose columns do not ascend, sorted into here.
-template <class Index>
 class Sorter {
    public:
     // Calls use(row) with the row itself or with a sorted copy of it.
     template <class Value, class Use>
-    void operator()(const typename Csr<Value, Index>::CsrRow& row, Use use) {
+    void operator()(const typename Csr<Value>::CsrRow& row, Use use) {
         if (ascends(row.j, row.n)) return use(row);
-        pairs_.clear();
+        entries_.clear();
         for (std::int64_t k = 0; k < row.n; ++k)
-            pairs_.emplace_back(row.j[k], static_cast<double>(row.x[k]));
-        std::stable_sort(pairs_.begin(), pairs_.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+            entries_.emplace_back(row.j[k], static_cast<double>(row.x[k]));
+        sum_repeats(entries_);
         index_.clear(), value_.clear();
-        for (const auto& [j, x] : pairs_)
-            if (!index_.empty() && index_.back() == j)
-                value_.back() += x;
-            else
-                index_.push_back(j), value_.push_back(x);
-        use(typename Csr<double, Index>::CsrRow{value_.data(), index_.data(),
-                                                static_cast<std::int64_t>(index_.size())});
+        for (const auto& [j, x] : entries_)
+            index_.push_back(static_cast<std::int32_t>(j)), value_.push_back(x);
+        use(typename Csr<double>::CsrRow{value_.data(), index_.data(),
+                                         static_cast<std::int64_t>(index_.size())});
     }
 
    private:
-    std::vector<std::pair<Index, double>> pairs_;
-    std::vector<Index> index_;
+    std::vector<Entry<double>> entries_;
+    std::vector<std::int32_t> index_;
     std::vector<double> value_;
 };
 
@@ -355,10 +349,10 @@ double sparse_product(const R& row, const double* w) {
     return total + sum;
 }
 
-template <class Value, class Index>
-void add_products(const Csr<Value, Index>& rows, const ScoreWeights& weights, double* scores) {
+template <class Value>
+void add_products(const Csr<Value>& rows, const ScoreWeights& weights, double* scores) {
     const std::int64_t K = weights.n_classes;
-    Sorter<Index> sorter;
+    Sorter sorter;
     if (K == 1 || rows.n_values() < rows.n_features) {  // too few values for a copy of W
         const bool one_block = rows.n_features <= kBlock;
         for (std::int64_t i = 0; i < rows.n_rows; ++i, scores += K)

@@ -48,21 +48,15 @@ class DistinctValues {
                 visit(row.index(k), static_cast<double>(row.value(k)));
             return;
         }
-        sorted_.clear();
+        entries_.clear();
         for (std::int64_t k = 0; k < row.size(); ++k)
-            sorted_.emplace_back(row.index(k), static_cast<double>(row.value(k)));
-        std::stable_sort(sorted_.begin(), sorted_.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (std::size_t k = 0; k < sorted_.size();) {
-            const std::int64_t column = sorted_[k].first;
-            double x = 0;
-            for (; k < sorted_.size() && sorted_[k].first == column; ++k) x += sorted_[k].second;
-            visit(column, x);
-        }
+            entries_.emplace_back(row.index(k), static_cast<double>(row.value(k)));
+        sum_repeats(entries_);
+        for (const auto& [column, x] : entries_) visit(column, x);
     }
 
    private:
-    std::vector<std::pair<std::int64_t, double>> sorted_;
+    std::vector<Entry<double>> entries_;
 };
 
 inline bool repeats_in(const std::vector<bool>& repeats, std::int64_t i) {
