@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import io
 import os
 import sys
 import types
@@ -13,6 +16,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from separable import LinearModel
+from separable.cli import demo
 from separable.cli.app import run
 from separable.cli.learners import LEARNERS, regressor
 from separable.data.rows import Rows
@@ -92,6 +96,14 @@ def separable(capsys, tmp_path, monkeypatch) -> Callable[..., Result]:
 
 
 @pytest.fixture
+def quick_demo(monkeypatch) -> None:
+    """Let `separable demo` train one learner with one strength."""
+    (title, line), *others = demo.STEPS
+    quick = f"{line} --model logistic-regression --set C=1"
+    monkeypatch.setattr(demo, "STEPS", [(title, quick), *others])
+
+
+@pytest.fixture
 def no_new_files(monkeypatch) -> None:
     """No temporary file can be made, as in a folder without write permission."""
     opened = os.open
@@ -106,9 +118,46 @@ def no_new_files(monkeypatch) -> None:
     monkeypatch.setattr(os, "open", refuse)
 
 
+@dataclass(frozen=True)
+class Shared(Result):
+    #: What the command wrote, for all tests to read and for none to change.
+    folder: Path
+
+
 @pytest.fixture(scope="session")
-def penguins_model(tmp_path_factory) -> Path:
+def once(tmp_path_factory) -> Callable[..., Shared]:
+    """Run a command line the first time it is given, and return the same result ever after."""
+
+    @functools.cache
+    def once(*args: object) -> Shared:
+        folder: Path = tmp_path_factory.mktemp("once")
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(contextlib.chdir(folder))
+            stack.enter_context(contextlib.redirect_stdout(out))
+            stack.enter_context(contextlib.redirect_stderr(err))
+            code = run([str(arg) for arg in args])
+        texts = (stream.buffer.getvalue().decode() for stream in (out, err))
+        return Shared(code, *texts, folder)
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def penguins_json(once) -> Shared:
+    """What `separable train --json` says of the penguins; the model is m.safetensors."""
+    result = once("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--json")
+    assert result.code == 0
+    return result
+
+
+@pytest.fixture(scope="session")
+def penguins_text(once) -> Shared:
+    """What `separable train` says of the penguins; the model is penguins.safetensors."""
+    return once("train", PENGUINS, "--target", "species")
+
+
+@pytest.fixture(scope="session")
+def penguins_model(penguins_json) -> Path:
     """The model that `separable train` makes of the penguins."""
-    path: Path = tmp_path_factory.mktemp("model") / "penguins.safetensors"
-    assert run(["train", str(PENGUINS), "--target", "species", "-o", str(path), "--json"]) == 0
-    return path
+    return penguins_json.folder / "m.safetensors"

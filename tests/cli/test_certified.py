@@ -10,10 +10,12 @@ import pytest
 from separable import load
 from separable.datasets import PENGUINS
 
+TRAIN = ("train", PENGUINS, "--folds", "2")
+
 
 @pytest.mark.parametrize("learner", ["logistic-regression", "linear-svm"])
 def test_classes(separable, learner):
-    result = separable("train", str(PENGUINS), "--target", "species", "--model", learner)
+    result = separable(*TRAIN, "--target", "species", "--model", learner)
     assert result.code == 0
     together = learner == "logistic-regression"
     assert ("certificate: relative gap at most " in result.out) != together
@@ -29,11 +31,11 @@ def test_classes(separable, learner):
 
 def test_numbers(separable):
     given = ("--target", "body_mass_g", "--model", "linear-svr")
-    result = separable("train", str(PENGUINS), *given)
+    result = separable(*TRAIN, *given)
     assert result.code == 0
     assert "  certificate: relative gap " in result.out
     assert " (asked 1e-06)" in result.out
-    told = json.loads(separable("train", str(PENGUINS), *given, "--json").out)
+    told = json.loads(separable(*TRAIN, *given, "--json").out)
     assert told["evidence"]["converged"] is True
     assert told["evidence"]["dual"] <= told["evidence"]["primal"] * (1 + 1e-12)
 
@@ -44,7 +46,7 @@ def test_probabilities_of_a_calibrated_svm(separable):
     from separable import LinearSVM
     from separable.data import read
 
-    separable("train", str(PENGUINS), "--target", "species", "--model", "linear-svm")
+    separable(*TRAIN, "--target", "species", "--model", "linear-svm", "--set", "C=1")
     model, table = load("penguins.safetensors"), read(PENGUINS).table
     rows = model.encoder.encode(table)
     learner = LinearSVM(probability=True).fit(rows, table["species"])
@@ -63,7 +65,7 @@ def test_a_category_enters_or_leaves_whole(separable, learner, target):
     given = ["--target", target, "--model", learner, "--set"]
     for alpha in (1e-3, 0.05, 0.1):
         size = 800 * alpha if learner == "group-lasso" else alpha
-        assert separable("train", str(PENGUINS), *given, f"alpha={size}").code == 0
+        assert separable(*TRAIN, *given, f"alpha={size}").code == 0
         model = load("penguins.safetensors")
         assert model.parameters["groups"] == "columns"
         sources = np.array([*model.encoder.sources])
@@ -74,15 +76,15 @@ def test_a_category_enters_or_leaves_whole(separable, learner, target):
 
 def test_groups_can_be_set_otherwise(separable):
     given = ["--target", "body_mass_g", "--model", "group-lasso", "--set", "groups=none"]
-    assert separable("train", str(PENGUINS), *given).code == 0
+    assert separable(*TRAIN, *given).code == 0
     assert load("penguins.safetensors").parameters["groups"] is None
 
 
 def test_a_local_optimum_is_told_as_such(separable):
     given = ["--target", "body_mass_g", "--model", "lp-regression", "--set"]
-    result = separable("train", str(PENGUINS), *given, "p=0")
+    result = separable(*TRAIN, *given, "p=0")
     assert "certificate: a local optimum: no change of one weight" in result.out
-    result = separable("train", str(PENGUINS), *given, "p=3/2")
+    result = separable(*TRAIN, *given, "p=3/2")
     assert "certificate: relative gap " in result.out
-    result = separable("path", str(PENGUINS), *given, "p=1/2", "--json")
+    result = separable("path", *TRAIN[1:], *given, "p=1/2", "--json")
     assert {each["relative_gap"] for each in json.loads(result.out)["steps"]} == {None}

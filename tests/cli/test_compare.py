@@ -65,9 +65,9 @@ def test_too_few_rows(separable):
     assert "few.csv: 3 rows are too few for folds" in result.err
 
 
-@pytest.mark.parametrize("target", ["species", "body_mass_g"])
-def test_auto_fits_a_terminal(separable, target):
-    result = separable("compare", PENGUINS, "--target", target)
+@pytest.mark.parametrize(("target", "folds"), [("species", 2), ("body_mass_g", 5)])
+def test_auto_fits_a_terminal(separable, target, folds):
+    result = separable("compare", PENGUINS, "--target", target, "--folds", folds)
     assert result.code == 0
     assert max(map(len, result.out.splitlines())) <= 80
     assert len(result.out.splitlines()) >= 5

@@ -6,8 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 
-def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
+
+@pytest.mark.parametrize("steps", ["quick", pytest.param("its own", marks=pytest.mark.long)])
+def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path, request, steps):
+    if steps == "quick":
+        request.getfixturevalue("quick_demo")
     result = separable("demo")
     assert result.code == 0
     commands = [line for line in result.out.splitlines() if line.startswith("$ separable ")]
@@ -20,6 +25,7 @@ def test_shows_each_command_and_leaves_nothing_behind(separable, tmp_path):
     assert Path.cwd() == tmp_path
 
 
+@pytest.mark.usefixtures("quick_demo")
 def test_json_is_one_object_a_line(separable):
     result = separable("demo", "--json", "-q")
     lines = [json.loads(line) for line in result.out.splitlines()]

@@ -84,6 +84,7 @@ def test_california_housing(trained):
     at_least(told, "r2", 0.6078)  # least squares, Pace and Barry
 
 
+@pytest.mark.long
 def test_adult_on_its_own_test_file(trained, tmp_path):
     # its first line is a comment, and its labels end with a full stop
     lines = gzip.decompress(data_file("adult", "adult.test.gz").read_bytes()).decode().split("\n")

@@ -27,7 +27,7 @@ RUNS = {
     "explain": ("explain", "MODEL"),
     "update": ("update", "STATE", PENGUINS, "-o", "OUT"),
     "compare": ("compare", PENGUINS, *SPECIES, "--model", "lda", "--model", "perceptron"),
-    "path": ("path", PENGUINS, *SPECIES, "--model", "logistic-regression"),
+    "path": ("path", PENGUINS, *SPECIES, "--model", "logistic-regression", "--folds", "2"),
     "check": ("check", PENGUINS, *SPECIES),
     "inspect": ("inspect", "MODEL"),
     "export": ("export", "MODEL", "--to", "python", "-o", "OUT"),
@@ -125,6 +125,7 @@ def test_has_a_run_here(name):
 
 
 @EVERY
+@pytest.mark.usefixtures("quick_demo")
 def test_json_is_one_document_or_lines(separable, files, name):
     result = separable(*(files.get(arg, arg) for arg in RUNS[name]), "--json", "-q")
     assert result.code == 0

@@ -18,8 +18,8 @@ from separable.datasets import PENGUINS
 ARGS = ("path", PENGUINS, "--target", "species", "--model", "logistic-regression")
 
 
-def test_each_strength_by_hand(separable):
-    found = json.loads(separable(*ARGS, "--json").out)
+def test_each_strength_by_hand(once):
+    found = json.loads(once(*ARGS, "--json").out)
     assert found["name"] == "C"
     strengths = [each["strength"] for each in found["steps"]]
     assert strengths == list(LEARNERS["logistic-regression"].strength.grid(258))
@@ -37,8 +37,8 @@ def test_each_strength_by_hand(separable):
     assert norms == sorted(norms)
 
 
-def test_the_best_and_the_simplest_within_its_error(separable):
-    steps = json.loads(separable(*ARGS, "--json").out)["steps"]
+def test_the_best_and_the_simplest_within_its_error(once):
+    steps = json.loads(once(*ARGS, "--json").out)["steps"]
     (best,) = [each for each in steps if each["is_best"]]
     (simple,) = [each for each in steps if each["is_one_standard_error"]]
     top = max(each["mean"] for each in steps)
@@ -58,7 +58,7 @@ def test_text_and_csv(separable):
     assert "The largest features at each C" in lines
     assert all(line.count(",") == 1 for line in lines[-10:])
     assert max(map(len, lines)) <= 80
-    assert separable(*ARGS, "-o", "path.csv").out == ""
+    assert separable(*ARGS, "--folds", 2, "-o", "path.csv").out == ""
     rows = list(csv.DictReader(io.StringIO(Path("path.csv").read_text())))
     assert len(rows) == 10
     assert sum(row["is_best"] == "True" for row in rows) == 1
@@ -110,7 +110,8 @@ def test_wrong_use(separable, args, message):
 
 @pytest.mark.parametrize("learner", ["lasso", "elastic-net", "group-lasso", "lp-regression"])
 def test_the_lasso_has_alphas_gaps_and_few_weights(separable, learner):
-    args = ["path", PENGUINS, "--target", "body_mass_g", "--model", learner, "--json"]
+    args = ["path", PENGUINS, "--target", "body_mass_g", "--model", learner]
+    args += ["--folds", 2, "--json"]
     found = json.loads(separable(*args).out)
     assert found["name"] == "alpha"
     counts = [each["nonzeros"] for each in found["steps"]]
@@ -121,7 +122,7 @@ def test_the_lasso_has_alphas_gaps_and_few_weights(separable, learner):
 
 def test_no_feature_without_a_weight_is_among_the_largest(separable):
     args = ["path", PENGUINS, "--target", "species", "--model", "logistic-regression"]
-    args += ["--set", "l1_ratio=1", "--set", "multi_class=ovr"]
+    args += ["--set", "l1_ratio=1", "--set", "multi_class=ovr", "--folds", 2]
     steps = json.loads(separable(*args, "--json").out)["steps"]
     assert [len(each["largest"]) for each in steps] == [min(3, each["nonzeros"]) for each in steps]
     assert steps[0]["nonzeros"] == 0

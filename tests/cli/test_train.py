@@ -19,6 +19,9 @@ from separable.data import read
 from separable.data.split import stratified_split
 from separable.datasets import PENGUINS
 
+#: One fit a fold, where what is tested is not the choice of a learner.
+QUICK = ("--model", "logistic-regression", "--set", "C=1")
+
 
 def write(text: str, name: str = "data.csv") -> str:
     Path(name).write_text(text, encoding="utf-8")
@@ -32,8 +35,8 @@ def points(n: int = 60) -> str:
     return "\n".join(["x,c,y", *lines]) + "\n"
 
 
-def test_penguins(separable):
-    result = separable("train", PENGUINS, "--target", "species")
+def test_penguins(penguins_text):
+    result = penguins_text
     assert (result.code, result.err) == (0, "")
     for expected in (
         "344 rows",
@@ -48,15 +51,14 @@ def test_penguins(separable):
         "separable predict penguins.safetensors ",
     ):
         assert expected in result.out
-    model = load("penguins.safetensors")
+    model = load(result.folder / "penguins.safetensors")
     assert model.classes.tolist() == ["Adelie", "Chinstrap", "Gentoo"]
     assert isinstance(model.encoder, TableEncoder)
     assert model.state is None
 
 
-def test_json(separable):
-    result = separable("train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--json")
-    told = json.loads(result.out)
+def test_json(penguins_json):
+    told = json.loads(penguins_json.out)
     assert told["model"] == "m.safetensors"
     assert told["rows"] == 344
     assert told["rows_without_target"] == 0
@@ -74,9 +76,9 @@ def test_json(separable):
     assert len(told["top_weights"]) > 0
 
 
-def test_held_out_figure_by_hand(separable):
+def test_held_out_figure_by_hand(penguins_json):
     """The encoder and the model of the figure never saw the held-out rows."""
-    told = json.loads(separable("train", PENGUINS, "--target", "species", "--json").out)
+    told = json.loads(penguins_json.out)
     assert told["chosen"]["name"] == "logistic-regression"
     table = read(PENGUINS).table
     y = np.array(table["species"].to_pylist())
@@ -91,7 +93,8 @@ def test_held_out_figure_by_hand(separable):
 
 def test_the_saved_model_is_trained_on_all_rows(separable):
     args = ["train", PENGUINS, "--target", "species", "-o", "m.safetensors", "--seed", 5]
-    told = json.loads(separable(*args, "--model", "logistic-regression", "--json").out)
+    args += ["--model", "logistic-regression", "--folds", 2, "--json"]
+    told = json.loads(separable(*args).out)
     table = read(PENGUINS).table
     columns = table.drop_columns(["species"])
     encoder = TableEncoder().fit(columns)
@@ -130,25 +133,27 @@ def test_votes_are_trained_predicted_and_explained(separable):
 
 def test_unconverged_is_one_line_on_standard_error(separable):
     flipped = points(40).replace("\n0,b,no", "\n0,b,yes").replace("\n39,b,yes", "\n39,b,no")
-    result = separable("train", write(flipped), "--target", "y", "--model", "perceptron")
+    args = ["train", write(flipped), "--target", "y", "--model", "perceptron", "--folds", 2]
+    result = separable(*args)
     assert result.code == 0
     assert result.err.count("\n") == 1
     assert result.err.startswith("Warning: Perceptron stopped after 10000 epochs and has not")
     assert "may not be linearly separable: --model logistic-regression makes" in result.err
     for untypeable in ("LogisticRegressionCV", "pocket", "limit", "one-vs-rest"):
         assert untypeable not in result.err
-    assert separable("train", "data.csv", "--target", "y").code == 0
+    assert separable("train", "data.csv", "--target", "y", *QUICK).code == 0
 
 
-def test_the_default_searches_and_proves(separable):
-    result = separable("train", PENGUINS, "--target", "species")
+def test_the_default_searches_and_proves(penguins_text, separable):
+    result = penguins_text
     assert (result.code, result.err) == (0, "")
     assert "LogisticRegression, trained again on all 344 rows" in result.out
     found = re.search(r"Taken: logistic-regression with C (\S+): its accuracy is with", result.out)
     assert float(found[1]) in LEARNERS["logistic-regression"].strength.values
     assert "Compared by 5 folds of 258 rows, encoded once; strengths by log loss," in result.out
     assert re.search(r"certificate: relative gap \S+ \(asked 1e-06\)", result.out)
-    svm = separable("train", PENGUINS, "--target", "species", "--model", "linear-svm")
+    args = ["train", PENGUINS, "--target", "species", "--model", "linear-svm", "--folds", 2]
+    svm = separable(*args)
     assert re.search(r"\n  1\*  linear-svm  C \S+ +0\.9\d+ \+- 0\.\d+ ", svm.out)
 
 
@@ -172,6 +177,7 @@ def test_a_class_of_one_row_is_learned_without_search(separable):
 def test_of_several_models_it_is_said_what_is_counted(separable):
     lines = [f"{i % 7},{i % 5},{'abc'[i % 3]}" for i in range(60)]
     args = ["train", write("\n".join(["x,z,y", *lines])), "--target", "y", "--model", "perceptron"]
+    args += ["--folds", 2]
     result = separable(*args)
     told = json.loads(separable(*args, "--json").out)
     wrong, last = told["evidence"]["training_mistakes"], told["evidence"]["mistakes"][-1]
@@ -201,14 +207,15 @@ def test_one_of_a_thing(separable):
 
 def test_rows_without_a_target_are_left_out_and_counted(separable):
     text = points() + "7,a,\n8,b,NA\n"
-    told = json.loads(separable("train", write(text), "--target", "y", "--json").out)
+    args = ["train", write(text), "--target", "y", *QUICK]
+    told = json.loads(separable(*args, "--json").out)
     assert (told["rows"], told["rows_without_target"]) == (60, 2)
-    assert "2 missing, rows left out" in separable("train", "data.csv", "--target", "y").out
+    assert "2 missing, rows left out" in separable(*args).out
 
 
 def test_options_about_columns(separable):
     args = ["train", write(points()), "--target", "y", "--category", "x", "--drop", "c", "--json"]
-    told = json.loads(separable(*args).out)
+    told = json.loads(separable(*args, *QUICK).out)
     types = {column["name"]: column["type"] for column in told["columns"]}
     assert types == {"x": "category", "c": "dropped", "y": "target"}
     assert told["columns"][1]["reason"] == "asked for"
@@ -216,10 +223,10 @@ def test_options_about_columns(separable):
 
 def test_number_targets_are_whole_numbers(separable):
     text = points().replace("yes", "1").replace("no", "0")
-    separable("train", write(text), "--target", "y", "-o", "m.safetensors")
+    args = ["train", write(text), "--target", "y", "-o", "m.safetensors", *QUICK]
+    separable(*args)
     assert load("m.safetensors").classes.tolist() == [0, 1]
-    category = ["--category", "y"] * 2
-    result = separable("train", "data.csv", "--target", "y", "-o", "m.safetensors", *category)
+    result = separable(*args, *["--category", "y"] * 2)
     assert (result.code, result.err) == (0, "")
     assert load("m.safetensors").classes.tolist() == ["0", "1"]
 
@@ -229,7 +236,7 @@ def test_number_targets_are_whole_numbers(separable):
 )
 def test_labels_go_through_unchanged(separable, labels):
     text = points().replace("yes", str(labels[1])).replace("no", str(labels[0]))
-    separable("train", write(text), "--target", "y", "-o", "m.safetensors")
+    separable("train", write(text), "--target", "y", "-o", "m.safetensors", *QUICK)
     assert load("m.safetensors").classes.tolist() == labels
     predicted = separable("predict", "m.safetensors", "data.csv").out.splitlines()[1:]
     assert {line.partition(",")[0] for line in predicted} == {str(label) for label in labels}
@@ -252,7 +259,7 @@ def test_labels_go_through_unchanged(separable, labels):
 )
 def test_a_slip_among_numbers_is_told_and_can_be_meant(separable, cells, told):
     lines = [f'"{cells.get(i, i)}",{i},{"yes" if i > 20 else "no"}' for i in range(40)]
-    args = ["train", write("\n".join(["a b,z,y", *lines])), "--target", "y"]
+    args = ["train", write("\n".join(["a b,z,y", *lines])), "--target", "y", *QUICK]
     result = separable(*args)
     assert result.code == 0
     assert result.err.count("\n") == 1
@@ -266,12 +273,14 @@ def test_a_slip_among_numbers_is_told_and_can_be_meant(separable, cells, told):
 def test_categories_with_numbers_among_them_are_nothing_to_tell(separable):
     cells = ["a", "b", "?", *range(8)] * 4
     lines = [f"{cell},{i},{'yes' if i > 20 else 'no'}" for i, cell in enumerate(cells)]
-    assert separable("train", write("\n".join(["x,z,y", *lines])), "--target", "y").err == ""
+    args = ["train", write("\n".join(["x,z,y", *lines])), "--target", "y", *QUICK]
+    assert separable(*args).err == ""
 
 
 def test_many_classes_show_the_weights_of_the_first(separable):
     lines = [f"{i},{i % 12}" for i in range(240)]
-    result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y")
+    args = ["train", write("\n".join(["x,y", *lines])), "--target", "y", "--model", "lda"]
+    result = separable(*args)
     assert "12 classes (0 20, 1 20, 2 20, 3 20, 4 20, 5 20, 6 20, 7 20, ...)" in result.out
     assert "towards 7" in result.out
     assert "towards 8" not in result.out
@@ -279,7 +288,7 @@ def test_many_classes_show_the_weights_of_the_first(separable):
 
 
 def test_nothing_held_out(separable):
-    result = separable("train", write(points()), "--target", "y", "--test-size", 0)
+    result = separable("train", write(points()), "--target", "y", "--test-size", 0, *QUICK)
     assert "Nothing was held out" in result.out
     told = json.loads(separable("train", write("x,y\n1,a\n2,b\n"), "--target", "y", "--json").out)
     assert told["held_out"] is None
@@ -287,7 +296,7 @@ def test_nothing_held_out(separable):
 
 def test_standard_input(separable, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(points().encode())))
-    result = separable("train", "-", "--target", "y")
+    result = separable("train", "-", "--target", "y", *QUICK)
     assert result.code == 0
     assert "separable predict model.safetensors DATA.csv" in result.out
     assert Path("model.safetensors").exists()
@@ -376,7 +385,7 @@ def test_what_only_the_hold_out_spoils_is_not_blamed_on_the_file(separable):
     text = "x,y\n" + "1,a\n" * 3 + "2,a\n" + "1,b\n" * 4
     labels = np.array(list("aaaabbbb"))
     seed = next(s for s in range(99) if 3 in stratified_split(labels, 0.25, s)[1])
-    args = ["train", write(text), "--target", "y", "--seed", seed]
+    args = ["train", write(text), "--target", "y", "--seed", seed, *QUICK]
     result = separable(*args)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
@@ -399,7 +408,7 @@ def test_a_held_out_value_too_far_from_the_others_is_named(separable):
     row = int(stratified_split(labels, 0.25, 0)[1][0])
     values = [1e300 if place == row else place * 1e-30 for place in range(16)]
     lines = [f"{value},{label}" for value, label in zip(values, labels, strict=True)]
-    result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y")
+    result = separable("train", write("\n".join(["x,y", *lines])), "--target", "y", *QUICK)
     assert f"data.csv:{row + 2}:1: column 'x': 1e+300 is too far from" in result.err
     assert "in the training part (12 of 16 rows)" in result.err
 
@@ -407,5 +416,5 @@ def test_a_held_out_value_too_far_from_the_others_is_named(separable):
 def test_an_identifier_that_would_be_a_number_says_why_not(separable):
     lines = [f"{i / 7},{i},{'yes' if i > 60 else 'no'}" for i in range(120)]
     text = "\n".join(["z,x,y", *lines, "oops,3,no"])
-    result = separable("train", write(text), "--target", "y")
+    result = separable("train", write(text), "--target", "y", *QUICK)
     assert "1 of its values, such as 'oops', keep it from being a number" in result.out

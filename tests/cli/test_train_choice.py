@@ -32,13 +32,13 @@ def test_the_leaderboard_by_hand(separable):
     from sklearn.model_selection import StratifiedKFold
 
     found = told(separable(*SPECIES, "--model", "lda", "--model", "logistic-regression",
-                           "--folds", 4, "--seed", 3, "--metric", "balanced_accuracy"))  # fmt: skip
+                           "--folds", 3, "--seed", 3, "--metric", "balanced_accuracy"))  # fmt: skip
     table = read(PENGUINS).table
     y = np.array(table["species"].to_pylist())
     train, _ = stratified_split(y, 0.25, 3)
     columns = table.drop_columns(["species"]).take(train)
     X = TableEncoder().fit(columns).encode(columns).to_matrix()
-    folds = StratifiedKFold(4, shuffle=True, random_state=3)
+    folds = StratifiedKFold(3, shuffle=True, random_state=3)
     by_name = {each["learner"]: each for each in found["leaderboard"]["learners"]}
     C = by_name["logistic-regression"]["params"]["C"]
     for name, learner in {"lda": LDA(), "logistic-regression": LogisticRegression(C=C)}.items():
@@ -46,14 +46,22 @@ def test_the_leaderboard_by_hand(separable):
         np.testing.assert_allclose(
             by_name[name]["scores"], expected.scores["balanced_accuracy"], rtol=1e-9
         )
-    assert found["leaderboard"]["folds"] == 4
+    assert found["leaderboard"]["folds"] == 3
 
 
-def test_the_same_bytes_on_one_thread_and_on_two(separable):
+@pytest.mark.parametrize(
+    "models",
+    [
+        ["--model", "logistic-regression", "--model", "linear-svm", "--folds", 2],
+        pytest.param([], marks=pytest.mark.long),
+    ],
+    ids=["certified", "auto"],
+)
+def test_the_same_bytes_on_one_thread_and_on_two(separable, models):
     for threads in (1, 2):
         out = f"{threads}.safetensors"
         args = ["train", PENGUINS, "--target", "species", "--threads", threads, "-o", out]
-        assert separable(*args).code == 0
+        assert separable(*args, *models).code == 0
     assert Path("1.safetensors").read_bytes() == Path("2.safetensors").read_bytes()
 
 
@@ -75,7 +83,8 @@ def test_set_fixes_a_parameter_and_ends_its_search(separable):
 
 
 def test_set_in_auto_leaves_out_who_lacks_it(separable):
-    found = told(separable(*SPECIES, "--set", "class_weight=balanced"))
+    args = ["train", write(rows(60)), "--target", "y", "--json", "--folds", 2]
+    found = told(separable(*args, "--set", "class_weight=balanced"))
     names = {each["learner"] for each in found["leaderboard"]["learners"]}
     assert names == {"logistic-regression", "linear-svm", "averaged-perceptron"}
 
@@ -156,9 +165,9 @@ def test_positive_is_the_rarer_of_two_unless_named(separable):
 
 
 def test_whole_numbers_are_classes_unless_asked_otherwise(separable):
-    columns = {**rows(90), "y": [i % 3 for i in range(90)]}
+    columns = {**rows(45), "y": [i % 3 for i in range(45)]}
     data = write(columns)
-    args = ["train", data, "--target", "y"]
+    args = ["train", data, "--target", "y", "--folds", 2]
     assert (
         "The 3 whole numbers of the target 'y' are taken as classes."
         in separable(*args, "--model", "auto").err
