@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import click
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from separable.cli.app import COMMANDS, app
 from separable.cli.help import Command
 from separable.datasets import PENGUINS
+from tests.cli.processes import modules_after
 
 #: What may not be imported: by help, and by the commands that use a model.
 HEAVY = {"numpy", "pyarrow", "scipy", "sklearn", "pandas", "polars", "matplotlib", "msgspec"}
@@ -72,17 +71,6 @@ def command(name: str) -> Command:
     return found
 
 
-def modules_after(args, files) -> set[str]:
-    """Run a command line in a new process and return the packages it ends with."""
-    script = (
-        "import sys; from separable.cli.app import run; code = run(sys.argv[1:]);"
-        "print('MODULES', *sys.modules, file=sys.stderr); sys.exit(code)"
-    )
-    line = [sys.executable, "-c", script, *(str(files.get(arg, arg)) for arg in args)]
-    done = subprocess.run(line, check=True, capture_output=True, text=True)
-    return {name.partition(".")[0] for name in done.stderr.rpartition("MODULES")[2].split()}
-
-
 @EVERY
 def test_help_starts_with_examples_and_has_headings(separable, name):
     result = separable(name, "-h")
@@ -136,11 +124,27 @@ def test_json_is_one_document_or_lines(separable, files, name):
         assert len(lines) == 1
 
 
-@pytest.mark.parametrize("args", [("--help",), ("--version",), *((c, "--help") for c in COMMANDS)])
-def test_help_imports_nothing_heavy(args):
-    assert modules_after(args, {}).isdisjoint(HEAVY)
+#: Command lines that only tell something.
+HELP = [("--help",), ("--version",), *((name, "--help") for name in COMMANDS)]
+
+
+@pytest.fixture(scope="module")
+def modules_after_help() -> list[set[str]]:
+    """What is imported after each of HELP."""
+    return modules_after(HELP)
+
+
+@pytest.fixture(scope="module")
+def modules_after_use(files) -> list[set[str]]:
+    """What is imported after each of USES."""
+    return modules_after([files.get(arg, arg) for arg in line] for line in USES)
+
+
+@pytest.mark.parametrize("args", HELP)
+def test_help_imports_nothing_heavy(args, modules_after_help):
+    assert modules_after_help[HELP.index(args)].isdisjoint(HEAVY)
 
 
 @pytest.mark.parametrize("args", USES, ids=lambda args: " ".join(map(str, args[:1] + args[2:])))
-def test_using_a_model_imports_no_training_library(args, files):
-    assert modules_after(args, files).isdisjoint(TRAINING)
+def test_using_a_model_imports_no_training_library(args, modules_after_use):
+    assert modules_after_use[USES.index(args)].isdisjoint(TRAINING)

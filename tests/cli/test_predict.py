@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 from separable import DictEncoder, LinearModel, TableEncoder, TextEncoder, load
 from separable.data import read
 from separable.datasets import PENGUINS
+from tests.cli.processes import modules_after
 
 
 @pytest.fixture
@@ -625,26 +625,17 @@ def test_texts(separable):
     assert "Name it with --column" in result.err
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
+def test_no_training_library_is_imported(separable):
+    encoder = TableEncoder(text=["t"]).fit({"x": [1, 3], "t": ["good film", "bad film"]})
+    weights = [[1.0] * len(encoder.feature_names)]
+    LinearModel(weights, [0], ["no", "yes"], "logistic", encoder=encoder).save("m.safetensors")
+    Path("d.csv").write_text("x,t,y\n1,good,no\n3,bad film,yes\n")
+    lines = [
         ["predict", "m.safetensors", "d.csv"],
         ["predict", "m.safetensors", "d.csv", "--json", "--explain"],
         ["evaluate", "m.safetensors", "d.csv", "--target", "y"],
         ["explain", "m.safetensors", "d.csv"],
         ["explain", "m.safetensors"],
-    ],
-)
-def test_no_training_library_is_imported(separable, args):
-    encoder = TableEncoder(text=["t"]).fit({"x": [1, 3], "t": ["good film", "bad film"]})
-    weights = [[1.0] * len(encoder.feature_names)]
-    LinearModel(weights, [0], ["no", "yes"], "logistic", encoder=encoder).save("m.safetensors")
-    Path("d.csv").write_text("x,t,y\n1,good,no\n3,bad film,yes\n")
-    code = (
-        "import sys; from separable.cli.app import run\n"
-        f"assert run({args!r}) == 0\n"
-        "print(*{name.split('.')[0] for name in sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert not {"sklearn", "scipy", "pandas", "polars", "matplotlib"} & loaded
+    ]
+    for line, loaded in zip(lines, modules_after(lines), strict=True):
+        assert not {"sklearn", "scipy", "pandas", "polars", "matplotlib"} & loaded, line

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from separable import load
 from separable.cli import stream_learning
 from separable.cli.stream_learning import Checkpoints
+from tests.cli.processes import Child
 from tests.cli.streams import cut_small, table_text
 
 ARGS = ["train", "a.csv", "--target", "kind", "--stream", "-q", "--json"]
@@ -86,20 +86,16 @@ def long_file(tmp_path_factory) -> Path:
     return path
 
 
-def start(folder: Path, data: Path, *args: str) -> subprocess.Popen[bytes]:
-    code = [sys.executable, "-m", "separable.cli", "train", str(data), "--target", "kind"]
+def start(folder: Path, data: Path, *args: str) -> Child:
     own = ["--stream", "--json", "--encode-rows", "500", "--passes", "3", *args]
-    return subprocess.Popen(
-        [*code, *own], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    return Child(folder, "train", data, "--target", "kind", *own)
 
 
 @pytest.fixture(scope="module")
 def whole(long_file) -> bytes:
     """The model of a run that is not interrupted."""
-    done = start(long_file.parent, long_file, "-o", "whole")
-    _, err = done.communicate(timeout=100)
-    assert done.returncode == 0, err
+    code, err = start(long_file.parent, long_file, "-o", "whole").wait()
+    assert code == 0, err
     return (long_file.parent / "whole").read_bytes()
 
 
@@ -120,13 +116,13 @@ def test_killed_at_random_moments(seed, long_file, whole, tmp_path):
             time.sleep(0.01)
         time.sleep(draw.uniform(0, 0.4))
         if child.poll() is None and kills < (4 if seed else 2):
-            child.kill()
+            child.send_signal(signal.SIGKILL)
             kills += 1
-        _, err = child.communicate(timeout=100)
+        code, err = child.wait()
         resume = ["--resume", "c"]
-        if child.returncode == 0:
+        if code == 0:
             break
-        assert child.returncode == -signal.SIGKILL, err
+        assert code == -signal.SIGKILL, err
         if (tmp_path / "m").exists():  # killed between the last step and the end
             assert (tmp_path / "m").read_bytes() == whole
     assert kills
@@ -136,17 +132,15 @@ def test_killed_at_random_moments(seed, long_file, whole, tmp_path):
 
 def test_ctrl_c_writes_a_checkpoint(long_file, whole, tmp_path):
     child = start(tmp_path, long_file, "-o", "m", "--checkpoint", "c")
-    assert child.stderr is not None
     while b"4096" not in child.stderr.readline():
         pass
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=100)
-    assert child.returncode == 130
+    code, err = child.wait()
+    assert code == 130
     assert b"--resume c" in err
     assert not (tmp_path / "m").exists()
-    again = start(tmp_path, long_file, "-o", "m", "--resume", "c")
-    _, err = again.communicate(timeout=100)
-    assert again.returncode == 0, err
+    code, err = start(tmp_path, long_file, "-o", "m", "--resume", "c").wait()
+    assert code == 0, err
     assert b"Going on from c" in err
     assert (tmp_path / "m").read_bytes() == whole
 
@@ -195,12 +189,11 @@ def test_ctrl_c_before_a_row_was_learned_from(separable, monkeypatch):
 
 def test_ctrl_c_without_a_checkpoint(long_file, tmp_path):
     child = start(tmp_path, long_file, "-o", "m")
-    assert child.stderr is not None
     while b"64" not in child.stderr.readline():
         pass
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=100)
-    assert child.returncode == 130
+    code, err = child.wait()
+    assert code == 130
     assert b"nothing was saved" in err
     assert not list(tmp_path.iterdir())
 
