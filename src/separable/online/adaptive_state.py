@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -180,6 +180,15 @@ class AdaptiveState(DescentState):
     # ------------------------------------------------------------------ files
 
     signed: ClassVar[frozenset[str]] = frozenset({"y_mean"})
+
+    def to_training_state(self) -> TrainingState:
+        """Return the state as a model file keeps it: no places that wait for columns to come."""
+        saved, places = super().to_training_state(), int(self.clock["centred"])
+        kept = {
+            name: np.ascontiguousarray(saved.tensors[name][..., :places])
+            for name in ("centred_index", "centred")
+        }
+        return replace(saved, tensors={**saved.tensors, **kept})
 
     def restore(self, saved: TrainingState) -> None:
         """Take over a saved state; its centred columns may be any number."""
