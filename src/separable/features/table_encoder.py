@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TableEncoder"]
 
+#: Fewer cells are encoded by the calling thread: starting others takes longer than the work.
+THREADED_CELLS = 5000
+
 
 class TableEncoder(Transformer):
     """Encode a table as rows of numbers, each column by what it holds.
@@ -424,6 +427,8 @@ class TableEncoder(Transformer):
         slots: list[Slot] = []
         reports: list[ColumnReport] = []
         threads = n_threads(self.n_jobs, "TableEncoder")
+        if columns.n_rows * len(encoders) < THREADED_CELLS:
+            threads = 1
         blocks = blocks_of(encoders, columns.n_rows)
         for encoded, met in in_threads(threads, partial(_encoded, columns), blocks):
             slots += encoded
