@@ -44,8 +44,8 @@ def command(kind: str) -> list[str]:
 @pytest.mark.filterwarnings("ignore:The covariance within")
 @pytest.mark.parametrize("kind", KINDS)
 def test_broken_off_anywhere(kind, separable, monkeypatch):
-    cut_small(monkeypatch, 61)
-    text = table_text(9000 if kind == "sums" else 300, classes=3, weights=True)
+    cut_small(monkeypatch, 1000 if kind == "sums" else 61)
+    text = table_text(9000 if kind == "sums" else 120, classes=3, weights=True)
     Path("a.csv").write_bytes(text.replace(b"Lima", b"Rome", 30))
     args = command(kind)
     found = separable(*args, "-o", "whole")
@@ -57,7 +57,7 @@ def test_broken_off_anywhere(kind, separable, monkeypatch):
         nonlocal written
         write(self, row)
         written += 1
-        if written % 23 == 0 or kind == "sums":
+        if written % 9 == 0 or kind == "sums":
             raise KilledError("killed")
 
     runs, resume = 0, []
@@ -147,7 +147,7 @@ def test_ctrl_c_writes_a_checkpoint(long_file, whole, tmp_path):
 
 @pytest.mark.parametrize("how", ["killed", "interrupted"])
 def test_between_the_passes_over_a_short_file(how, separable, monkeypatch):
-    Path("a.csv").write_bytes(table_text(300))
+    Path("a.csv").write_bytes(table_text(60))
     args = [*command("sgd"), "--passes", "7"]
     assert separable(*args, "-o", "whole").code == 0
     run_pass = stream_learning.StreamLearner._run_pass
@@ -159,10 +159,10 @@ def test_between_the_passes_over_a_short_file(how, separable, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(stream_learning.StreamLearner, "_run_pass", broken_off)
-        every = ["--every", "600"] if how == "killed" else []
+        every = ["--every", "120"] if how == "killed" else []
         assert separable(*args, "-o", "m", "--checkpoint", "c", *every).code != 0
     found = separable(*[each for each in args if each != "-q"], "-o", "m", "--resume", "c")
-    done = 3 if how == "killed" else 5  # 290 rows a pass have a target: 600 are full after three
+    done = 3 if how == "killed" else 5  # 58 rows a pass have a target: 120 are full after three
     assert f"Going on from c: 0 rows of pass {done + 1} done." in found.err
     assert Path("m").read_bytes() == Path("whole").read_bytes()
 
@@ -199,7 +199,7 @@ def test_ctrl_c_without_a_checkpoint(long_file, tmp_path):
 
 
 def test_standard_input_that_is_given_again(separable, monkeypatch):
-    text = table_text(300)
+    text = table_text(100)
     Path("a.csv").write_bytes(text)
     assert separable(*ARGS, "-o", "whole").code == 0
     args = ["train", "-", *ARGS[2:], "-o", "m"]
@@ -210,7 +210,7 @@ def test_standard_input_that_is_given_again(separable, monkeypatch):
         nonlocal calls
         write(self, row)
         calls += 1
-        if calls == 60:
+        if calls == 40:
             raise KilledError("killed")
 
     monkeypatch.setattr(Checkpoints, "at", killed)
@@ -291,7 +291,7 @@ def stream_learning_every(**given):
 
 
 def test_a_full_pass_of_the_oracle_is_not_changed_by_checkpoints(separable):
-    Path("a.csv").write_bytes(table_text(300))
+    Path("a.csv").write_bytes(table_text(100))
     assert separable(*ARGS, "-o", "m1").code == 0
     assert separable(*ARGS, "-o", "m2", "--checkpoint", "c", "--every", 1).code == 0
     assert Path("m1").read_bytes() == Path("m2").read_bytes()

@@ -28,9 +28,9 @@ def parts(n: int, at: int, **kwargs: object) -> None:
 
 @pytest.mark.parametrize("learner", ONLINE + SUMS)
 def test_both_parts_in_order(learner, separable, monkeypatch):
-    parts(400, 250, classes=3)
+    parts(200, 130, classes=3)
     cut_small(monkeypatch)
-    args = [*options(learner), "--encode-rows", 250]
+    args = [*options(learner), "--encode-rows", 130]
     assert separable("train", "all.csv", *args, "-o", "both").code == 0
     assert separable("train", "1.csv", *args, "-o", "m").code == 0
     first = load("m")
@@ -145,7 +145,7 @@ def test_bad_rows_leave_the_model_as_it_is(text, told, separable):
 def test_models_that_cannot_go_on(separable, monkeypatch):
     parts(200, 150)
     args = ["--target", "kind", "--drop", "note", "-q", "--json", "-o", "m"]
-    assert separable("train", "1.csv", *args, "--model", "linear-svm").code == 0
+    assert separable("train", "1.csv", *args, "--model", "linear-svm", "--set", "C=1").code == 0
     found = separable("update", "m", "2.csv")
     assert found.code == 1
     assert "m: LinearSVM needs all rows at once and cannot go on learning." in found.err
