@@ -53,7 +53,7 @@ class Encoded:
 
 
 def _has_numbers(encoder: TableEncoder) -> bool:
-    return any(row.type in ("number", "date") for row in encoder.columns_)
+    return any(each.kind in ("number", "date") for each in encoder.column_encoders)
 
 
 def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
@@ -67,6 +67,6 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         classes=classes,
         nonzeros=float(np.count_nonzero(rows.values)) / rows.n_rows,
         nonnegative=not len(rows.values) or bool(rows.values.min() >= 0),
-        text=any(row.type == "text" for row in encoder.columns_),
+        text=any(each.kind == "text" for each in encoder.column_encoders),
         deviation=deviation if 0.0 < deviation < np.inf else 1.0,
     )

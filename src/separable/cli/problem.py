@@ -126,7 +126,7 @@ def read_problem(data: str, asked: ProblemOptions) -> Problem:
 def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
     """Return the problem with groups, times and weights, and without rows of weight 0."""
     asked, rows = problem.asked, problem.target.rows
-    columns = as_columns(problem.whole)
+    columns = as_columns(problem.whole.select(list(dict.fromkeys(asked.apart.values()))))
     with naming_file(problem.data, rows):
         weight = None
         if asked.weight is not None:
@@ -217,7 +217,7 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     """Return a table whose column of texts that are numbers is one of numbers."""
     import pyarrow as pa
 
-    column = as_columns(table)[name]
+    column = as_columns(table.select([name]))[name]
     assert isinstance(column, Categories)
     values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
     place = table.column_names.index(name)

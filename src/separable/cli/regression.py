@@ -65,7 +65,7 @@ class Numbers(Target):
 
     @classmethod
     def _of(cls, table: pa.Table, name: str, where: str) -> Self:
-        column = as_columns(table)[name]
+        column = as_columns(table.select([name]))[name]
         assert isinstance(column, NumberColumn)
         with naming_file(where):
             _refuse_too_large(column.values, name)

@@ -275,7 +275,7 @@ def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRo
     with naming_file(test, truth.rows):
         weight = None
         if asked.weight is not None:
-            weight = weights_of(as_columns(table), asked.weight, truth.rows)
+            weight = weights_of(as_columns(table.select([asked.weight])), asked.weight, truth.rows)
             refuse_no_weight(asked.weight, weight)
         table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)

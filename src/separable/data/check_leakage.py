@@ -105,9 +105,10 @@ def _n_different(codes: Codes) -> int:
 
 def _n_different_each(codes: Codes) -> NDArray[np.int64]:
     """Return `_n_different` for each row of a matrix."""
-    ranked = np.sort(codes, axis=1)
-    steps = ranked[:, 1:] != ranked[:, :-1]
-    return np.asarray(1 + steps.sum(axis=1), np.int64)
+    shape = len(codes), int(codes.max(initial=0)) + 1
+    apart = codes + shape[1] * np.arange(shape[0])[:, None]
+    counts = np.bincount(apart.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+    return np.asarray(np.count_nonzero(counts, axis=1), np.int64)
 
 
 def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:

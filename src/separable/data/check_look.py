@@ -166,7 +166,7 @@ class Look:
             if block is None:
                 self._codes[name] = codes_of(self.typed(name), self.sample)
             else:  # one sort for many columns of few rows
-                codes = _codes_of_each(block.values[:, self.sample])
+                codes = _codes_of_each(np.take(block.values, self.sample, axis=1))
                 self._codes.update(zip(block.names, codes, strict=True))
         return self._codes[name]
 
@@ -216,7 +216,7 @@ def codes_of(column: TypedColumn, rows: NDArray[np.int64]) -> Codes:
 
 def _codes_of_each(values: NDArray[np.float64]) -> Codes:
     """Return `codes_of` for each row of a matrix."""
-    order = np.argsort(values, axis=1, kind="stable")
+    order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
     lost = np.isnan(ranked)
     steps = np.zeros(values.shape, np.int64)

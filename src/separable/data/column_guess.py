@@ -30,6 +30,9 @@ MORE_FALSE = ("f", "F", "no", "No", "NO", "n", "N", "0")
 #: Float64 tells whole numbers of so many digits apart.
 EXACT_DIGITS = 15
 
+#: Rows in which a column is seen to be text.
+_FIRST_ROWS = 64
+
 #: What no number has in it, in any of the ways that Arrow reads one.
 _NO_NUMBER = r"[^0-9.,+\-eExXpPaAbBcCdDfFiInNtTyY()\s]"
 
@@ -92,11 +95,9 @@ def guess(texts: Texts, decimal: str = ".") -> ColumnPlan:
 
 
 def sure_guesses(
-    columns: Sequence[pa.ChunkedArray[Any]],
-    texts: pa.ChunkedArray[Any],
-    there: NDArray[np.bool_],
+    columns: Sequence[pa.ChunkedArray[Any]], there: NDArray[np.bool_]
 ) -> list[ColumnPlan | None]:
-    """Say what columns are that a look at all values together settles; None for others.
+    """Say what columns are that a look at their first rows together settles; None for others.
 
     A column is text if it holds a value that no number can be, one that is no word for true or
     false, and one that does not begin as a date; it is dates if every value is one without a time.
@@ -105,23 +106,24 @@ def sure_guesses(
     ----------
     columns : sequence of pyarrow.ChunkedArray of string
         Trimmed, of one length.
-    texts : pyarrow.ChunkedArray of string
-        Their values, column after column.
     there : ndarray of bool, of shape (n_columns, n_rows)
         Where a value is not missing.
     """
     import pyarrow as pa
     from pyarrow import compute
 
+    firsts = there[:, :_FIRST_ROWS]
+    texts = _joined([column.slice(0, _FIRST_ROWS) for column in columns])
+
     def matrix(found: Any) -> NDArray[np.bool_]:
-        return bits(found.combine_chunks(), 1).reshape(there.shape) & there
+        return bits(found.combine_chunks(), 1).reshape(firsts.shape) & firsts
 
     no_number = matrix(compute.match_substring_regex(texts, _NO_NUMBER))
-    no_word = there & ~matrix(compute.is_in(texts, value_set=strings(TRUE + FALSE)))
-    no_date = there & ~matrix(compute.match_substring_regex(texts, f"^{_DAY}"))
+    no_word = firsts & ~matrix(compute.is_in(texts, value_set=strings(TRUE + FALSE)))
+    no_date = firsts & ~matrix(compute.match_substring_regex(texts, f"^{_DAY}"))
     are_texts = no_number.any(axis=1) & no_word.any(axis=1) & no_date.any(axis=1)
     days = matrix(compute.match_substring_regex(texts, f"^{_DAY}$"))
-    are_dates = there.any(axis=1) & (days == there).all(axis=1)
+    are_dates = firsts.any(axis=1) & (days == firsts).all(axis=1)
     if are_dates.any() and not _are_days(columns, are_dates, there):
         are_dates[:] = False
     plans: list[ColumnPlan | None] = [None] * len(columns)
@@ -137,9 +139,16 @@ def _are_days(columns: Any, chosen: NDArray[np.bool_], there: NDArray[np.bool_])
     """Whether all values of some columns, written as days, are days of the calendar."""
     import pyarrow as pa
 
-    chunks = [chunk for place in np.flatnonzero(chosen) for chunk in columns[place].chunks]
-    values = pa.chunked_array(chunks, pa.string()).filter(mask(there[chosen].reshape(-1)))
-    return converted(values, pa.date32()) is not None
+    texts = _joined([columns[place] for place in np.flatnonzero(chosen)])
+    values = texts.filter(mask(there[chosen].reshape(-1)))
+    return _all_match(values, f"^{_DAY}$") and converted(values, pa.date32()) is not None
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    """Return columns of text one behind the other."""
+    import pyarrow as pa
+
+    return pa.chunked_array([chunk for each in columns for chunk in each.chunks], pa.string())
 
 
 def arrow_type(kind: ColumnType, texts: Texts) -> pa.DataType:

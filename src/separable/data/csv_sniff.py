@@ -315,7 +315,7 @@ def _block_guesses(
         empty = replace(plan, why="no value there")
         kept: list[bool] = np.any(there, axis=1).tolist()
         return [plan if each else empty for each in kept]
-    plans = sure_guesses(columns, texts, there)
+    plans = sure_guesses(columns, there)
     left = [place for place, plan in enumerate(plans) if plan is None]
     half = len(left) // 2 if len(left) == len(columns) else len(left)
     for places in filter(None, (left[:half], left[half:])):
