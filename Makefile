@@ -13,12 +13,14 @@ CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 CORE := src/separable/_core
 SANITIZED := build/sanitize-site
 LOWEST := .venv-lowest
+WHEEL := build/wheel
+KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 
 # Each process would compile the package and rewrite the assertions of the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast test-all test-lowest lint format bench pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format bench pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -27,21 +29,34 @@ demo: $(VENV)/installed $(VENV)/extra-report ## train, test and explain a first 
 	@$(BIN)/separable demo
 
 dev: $(VENV)/extra-build ## build the core for this CPU only, which is quicker
-	@$(PIP) install --no-build-isolation --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
+	@$(PIP) install --no-build-isolation --config-settings=build-dir=build/dev \
+	  --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
 	@touch $(VENV)/installed
 
-test: $(VENV)/extra-test ## the tests, without the long ones; the native ones under a lower CPU level, too
+test: $(VENV)/extra-test ## the tests, without the long ones; those of kernels under every CPU level
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long"
-	@$(call under_lower_levels,-m "native and not long" --share $$share)
+	@$(call under_lower_levels,-m "kernel and not long",$(KERNEL_TESTS))
+
+test-fast: $(VENV)/extra-test ## one case of each test, without those of whole commands and pages
+	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --first-case tests \
+	  $(addprefix --ignore=tests/,cli export plot report test_docs.py test_readme.py)
 
 test-all: export HYPOTHESIS_PROFILE = long
 test-all: $(VENV)/extra-test ## everything, with long property and fuzz runs
 	@$(PY) -m pytest -q -n $(JOBS) --timeout 1800
-	@$(call under_lower_levels,-m native --timeout 1800)
+	@$(call under_lower_levels,-m native --timeout 1800,tests)
 
 test-lowest: $(VENV)/extra-test ## the tests with the lowest stated version of every dependency
 	@$(install_lowest)
 	@$(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not long" tests
+
+wheel: $(VENV)/extra-build $(VENV)/installed ## build a wheel, install it elsewhere and run the demo with it
+	@rm -rf $(WHEEL)
+	@$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(WHEEL) .
+	@$(PYTHON) -m venv $(WHEEL)/venv
+	@$(WHEEL)/venv/bin/python -m pip --disable-pip-version-check -qq install $(WHEEL)/*.whl
+	@cd $(WHEEL) && venv/bin/separable demo > demo.txt 2>&1 || { cat demo.txt; exit 1; }
+	@ls -sh $(WHEEL)/*.whl
 
 lint: $(VENV)/extra-lint $(VENV)/extra-test ## style, types, layers
 	@$(BIN)/ruff check --quiet .
@@ -135,14 +150,11 @@ $(VENV)/installed: CMakeLists.txt $(CPP) $(VENV)/extra-build
 levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS)'
 lower_levels = $(PY) -c 'from separable._core import LEVELS; print(*LEVELS[:-1])'
 
-# The best level has had its turn when this runs. $$share is a part of the tests for each level: of
-# one lower level half of them, of several every test under one.
+# The best level has had its turn when this runs. $(1) are options of pytest, $(2) tests.
 define under_lower_levels
-set -- $$($(lower_levels)); n=$$(($$# > 2 ? $$# : 2)); k=0; \
-for level in "$$@"; do \
-  k=$$((k + 1)); share=$$k/$$n; \
+for level in $$($(lower_levels)); do \
   echo "native tests under SEPARABLE_CPU=$$level"; \
-  SEPARABLE_CPU=$$level $(PY) -m pytest -q -n $(JOBS) $(1) tests || exit 1; \
+  SEPARABLE_CPU=$$level $(PY) -m pytest -q -n $(JOBS) $(1) $(2) || exit 1; \
 done
 endef
 

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and running a share of the tests.
+"""Hypothesis profiles, and running one case of each test.
 
 A failure prints the decorator that brings it back.
 
@@ -7,16 +7,18 @@ runs alone, or after others, may take other examples.
 
 ``HYPOTHESIS_PROFILE`` chooses one; ``make test-all`` asks for ``long``.
 
-``--share 1/2`` runs one half of the tests and ``--share 2/2`` the other, always the same ones.
+``--first-case`` runs each test function once, with the first of its parameters.
 """
 
 from __future__ import annotations
 
 import os
-import zlib
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import pytest
 
 # No deadlines: tests never time anything.
 settings.register_profile(
@@ -34,15 +36,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--share", default="1/1", metavar="K/N", help="the K-th of N shares of tests")
+    parser.addoption("--first-case", action="store_true", help="one case of each test function")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    share, shares = map(int, config.getoption("--share").split("/"))
-    if not 1 <= share <= shares:
-        raise pytest.UsageError("--share K/N needs 1 <= K <= N")
-    parts: list[list[pytest.Item]] = [[] for _ in range(shares)]
-    for item in items:
-        parts[zlib.crc32(item.nodeid.encode()) % shares].append(item)
-    items[:] = parts.pop(share - 1)
-    config.hook.pytest_deselected(items=[item for part in parts for item in part])
+    if not config.getoption("--first-case"):
+        return
+    first: dict[str, pytest.Item] = {}
+    others = [
+        item for item in items if first.setdefault(item.nodeid.partition("[")[0], item) is not item
+    ]
+    items[:] = first.values()
+    config.hook.pytest_deselected(items=others)

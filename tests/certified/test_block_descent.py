@@ -13,7 +13,7 @@ from separable.certified.lp_interior import bounded_least_squares
 from separable.certified.lp_max import MaxPenalty, onto_l1_ball
 from separable.certified.lp_penalty import POWERS, LpPenalty
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 sizes = st.floats(-6, 6).map(lambda x: float(np.sign(x) * 10 ** (abs(x) - 3)) if x else 0.0)
 

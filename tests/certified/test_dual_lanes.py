@@ -16,7 +16,7 @@ from separable.data.rows import as_rows
 from tests.reference.certificate import certify, certify_svr
 from tests.reference.dual_descent import dual_descent
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 LOSSES = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), Insensitive(0.2))}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES)

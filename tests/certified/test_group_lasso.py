@@ -22,7 +22,7 @@ from separable import (
 from separable.select import path, search
 from tests.certified.block_oracles import group_minimum, mean_loss
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 FOUR = [[0, 1], [2, 3], [4, 5, 6, 7], [8, 9]]
 

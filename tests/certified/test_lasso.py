@@ -19,7 +19,7 @@ from separable.certified import problem, square_models
 from separable.select import cross_validate, path
 from tests.reference import lasso as reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 def data(n=60, d=8, seed=0, rho=0.5):

@@ -19,7 +19,7 @@ from separable.certified.problem import TOGETHER, Columns, Lane, Problem
 from separable.data.core_rows import core_rows
 from separable.data.rows import as_rows
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -10,7 +10,7 @@ from separable._core import native
 from separable.data.core_rows import core_rows
 from separable.data.rows import as_rows
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -13,7 +13,7 @@ from sklearn import datasets, linear_model, svm
 from tests.certified.sparse_problems import KINDS, judge, made, moderate
 from tests.reference.optimality import loss_and_slope
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 #: Of an objective, below which nothing is told apart.
 ROUNDING = 1e-12

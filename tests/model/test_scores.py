@@ -47,6 +47,7 @@ def in_order(X: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.native
+@pytest.mark.kernel
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("n", "d", "k"),

@@ -20,7 +20,7 @@ from tests.model.test_file_hostile import parts, refused, sealed
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], Any]
 

@@ -14,7 +14,7 @@ from separable.moments import class_counts as module
 from separable.moments.class_counts import ClassCounts
 from separable.moments.data import Data
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 def data_of(X, y, weight=None):

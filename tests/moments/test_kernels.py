@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from separable._core import native, portable
 from separable.data.rows import as_rows
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 N, D, G = 7, 4, 3
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from separable.statistics.precision import SignificanceError
 from tests.moments.nb_problems import with_duplicates
 from tests.reference import moments as reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 FORMS = {"dense": np.ascontiguousarray, "sparse": sp.csr_array}
 TARGETS = (None, "numbers", "classes")

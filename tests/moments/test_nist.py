@@ -15,7 +15,7 @@ from separable import LeastSquares
 from tests.data_files import data_file
 from tests.reference.least_squares import exact_least_squares
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 #: What Wampler added to the polynomial in his third set.
 NOISE = np.full(21, -2048.0)

@@ -15,6 +15,7 @@ from tests.online.problems import FORMATS
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
 ]
 

@@ -11,7 +11,7 @@ from separable import AveragedPerceptron
 from tests.online.problems import DTYPES, FORMATS, integer_problems
 from tests.reference import perceptron as reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 def assert_close(found, expected):

@@ -18,6 +18,7 @@ from tests.reference import batch_perceptron as reference
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 

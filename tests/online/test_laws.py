@@ -13,6 +13,7 @@ from tests.online.problems import integer_problems
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 each_learner = pytest.mark.parametrize("cls", [Perceptron, AveragedPerceptron])

@@ -13,6 +13,7 @@ from tests.reference.sgd import SLOPES, VALUES
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
 ]
 EPSILON = 0.3

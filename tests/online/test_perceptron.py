@@ -19,6 +19,7 @@ from tests.reference import perceptron as reference
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 

@@ -22,6 +22,7 @@ from tests.reference.sgd import SLOPES, VALUES, sgd
 
 pytestmark = [
     pytest.mark.native,
+    pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:.* has no effect"),  # one set of options, all modes
 ]

@@ -19,7 +19,7 @@ from separable import WidrowHoff
 from tests.online.problems import DTYPES, FORMATS
 from tests.reference import widrow_hoff as reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
 
 def params(fitted):
