@@ -95,7 +95,7 @@ def group_minimum(alpha, X, y, group):
     strength = alpha * np.sqrt(np.bincount(group))[group]
     steepest = np.linalg.norm(Z, 2) ** 2
     w = ahead = np.zeros(Z.shape[1])
-    for k in range(20_000):
+    for k in range(2000):
         v = ahead + Z.T @ (t - Z @ ahead) / steepest
         norms = np.sqrt(np.bincount(group, weights=v**2))[group]
         new = v * np.maximum(1 - strength / steepest / np.maximum(norms, 1e-300), 0)
@@ -133,7 +133,7 @@ def group_logistic_minimum(alpha, X, y, group):
     rows = np.c_[X, np.ones(len(y))]
     steepest = np.linalg.norm(rows, 2) ** 2 / (4 * len(y))
     v = ahead = np.zeros(rows.shape[1])
-    for k in range(5000):
+    for k in range(2000):
         new = ahead + rows.T @ (y * expit(-y * (rows @ ahead))) / (len(y) * steepest)
         norms = np.sqrt(np.bincount(group, weights=new[:-1] ** 2))[group]
         new[:-1] *= np.maximum(1 - strength / steepest / np.maximum(norms, 1e-300), 0)

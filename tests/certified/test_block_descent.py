@@ -28,7 +28,6 @@ def step(power, h, m, strength):
 
 @pytest.mark.parametrize("power", list(POWERS))
 @given(m=sizes, log_h=st.floats(-3, 3), log_strength=st.floats(-4, 3))
-@settings(max_examples=150, deadline=None)
 def test_the_step_of_one_weight_is_exact(power, m, log_h, log_strength):
     h, strength, p = 10.0**log_h, 10.0**log_strength, POWERS[power]
 

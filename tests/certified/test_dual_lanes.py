@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.native, pytest.mark.kernel]
 LOSSES = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), Insensitive(0.2))}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES)
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
+LONG = pytest.mark.long
 EPS = 0.2
 
 
@@ -109,8 +110,15 @@ def check_certificates(problem, lanes, found, X=None):
 
 @ALL_LOSSES
 @INTERCEPT
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("sparse", "dtype"),
+    [
+        (True, np.float32),
+        (False, np.float64),
+        pytest.param(True, np.float64, marks=LONG),
+        pytest.param(False, np.float32, marks=LONG),
+    ],
+)
 def test_folds_and_classes_are_certified(loss, intercept, sparse, dtype):
     problem = make(loss, sparse=sparse, dtype=dtype, weights=True, fit_intercept=intercept)
     lanes = [Lane(C, k, fold) for C in (0.3, 3.0) for k in (0, 2) for fold in (-1, 0, 2)]
@@ -206,9 +214,9 @@ def test_waiting_for_neighbours_changes_no_bit(loss, seed):
 def test_alone_as_among_others(loss):
     problem = make(loss)
     lanes = [Lane(C, k) for C in (0.1, 1.0, 10.0) for k in (0, 1, 2)]
-    among, _ = run(problem, lanes)
+    among, _ = run(problem, lanes, max_iter=300)
     for k, lane in enumerate(lanes):
-        alone, _ = run(problem, [lane])
+        alone, _ = run(problem, [lane], max_iter=300)
         one, two = alone.certificates[0], among.certificates[k]
         assert abs(one.primal - two.primal) <= max(one.gap, two.gap)
         away = np.linalg.norm(alone.weights[:, 0] - among.weights[:, k])
@@ -285,7 +293,9 @@ def test_every_stop_is_a_true_bound(seed, loss, strength, intercept, max_iter):
 
 @ALL_LOSSES
 @INTERCEPT
-@pytest.mark.parametrize("lanes", [1, 2, 8, 13, 17])
+@pytest.mark.parametrize(
+    "lanes", [1, pytest.param(2, marks=LONG), 8, pytest.param(13, marks=LONG), 17]
+)
 def test_judge_takes_any_point(loss, intercept, lanes):
     problem = make(loss, weights=True, fit_intercept=intercept)
     plan = [Lane(10.0 ** (k % 4 - 1), k % 3, k % 4 - 1) for k in range(lanes)]

@@ -75,7 +75,7 @@ def test_same_bits_with_threads(few, monkeypatch):
     if not few:
         monkeypatch.setattr(solve, "FEW", 10)
         monkeypatch.setattr(problem, "SMALL", 10)
-    X, y = text()
+    X, y = text(150, 400)
     one, two = (LinearSVMCV([0.1, 1.0], cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     assert one.coefs_paths_.tobytes() == two.coefs_paths_.tobytes()
     assert one.coef_.tobytes() == two.coef_.tobytes()

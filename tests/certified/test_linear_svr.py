@@ -79,8 +79,8 @@ def test_targets_of_any_size(size):
 
 def test_many_columns_too():
     rng = np.random.default_rng(0)
-    X = sp.random_array((1200, 3000), density=0.01, rng=rng, format="csr")
-    y = X @ rng.normal(size=3000) + 0.1 * rng.normal(size=1200)
+    X = sp.random_array((600, 1500), density=0.02, rng=rng, format="csr")
+    y = X @ rng.normal(size=1500) + 0.1 * rng.normal(size=600)
     ours = LinearSVR(epsilon=0.1, tol=1e-6).fit(X, y)
     theirs = SVR(kernel="linear", epsilon=0.1, tol=1e-8).fit(X, y)
     away = ours.coef_ - np.asarray(theirs.coef_.todense()).ravel()

@@ -89,7 +89,6 @@ def test_the_largest_weight_against_scipy(alpha, seed):
 
 
 @given(seed=st.integers(0, 10**6), log_alpha=st.floats(-3, 1), p=st.sampled_from(list(POWERS)))
-@settings(max_examples=60, deadline=None)
 def test_no_weight_alone_lowers_the_objective(seed, log_alpha, p):
     X, y = made(seed, n=20, d=4)
     model = LpRegression(p, 10.0**log_alpha).fit(X, y)
@@ -107,7 +106,7 @@ def test_no_weight_alone_lowers_the_objective(seed, log_alpha, p):
             [np.linspace(-size, size, 2001), w[j] + size * np.geomspace(1e-8, 1), [0]]
         )
         others = penalty(p, np.delete(w, j))
-        costs = np.array([penalty(p, np.array([x])) for x in grid])
+        costs = np.abs(grid) ** POWERS[p] if p != "0" else (grid != 0).astype(float)
         values = ((r[:, None] - Z[:, j, None] * grid) ** 2).sum(axis=0) / (2 * n)
         assert best <= (values + model.alpha * (costs + others)).min() * (1 + 1e-12)
 
@@ -138,7 +137,7 @@ def test_convex_certificates_are_not_local():
         assert not LpRegression(p).fit(X, y).certificate_.is_local
 
 
-@pytest.mark.parametrize("alpha", [0.003, 0.03, 0.3])
+@pytest.mark.parametrize("alpha", [0.003, pytest.param(0.03, marks=pytest.mark.long), 0.3])
 def test_counting_against_all_supports(alpha):
     found = 0
     for seed in range(20):
@@ -365,9 +364,9 @@ def test_many_columns_take_accelerated_steps(p):
 
 def test_the_largest_weight_of_many_columns():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2100))
+    X = rng.normal(size=(100, 2100))
     X[:, 5:] *= 1e-3
-    y = X[:, :5].sum(axis=1) + rng.normal(size=200)
+    y = X[:, :5].sum(axis=1) + rng.normal(size=100)
     model = LpRegression("inf", 1.0, tol=1e-3).fit(X, y)
     assert model.certificate_.converged
     assert model.evidence_["engine"] == "accelerated"

@@ -75,6 +75,8 @@ def check(model, X, y, weight=None, tol=1e-9):
 @pytest.mark.parametrize("source", [load_iris, load_wine, load_digits])
 def test_weights_are_those_of_scikit_learn(source, C):
     X, y = source(return_X_y=True)
+    if source is load_digits:
+        X, y = X[::4], y[::4]
     X = StandardScaler().fit_transform(X)
     model, other = LogisticRegression(C=C).fit(X, y), theirs(X, y, C=C)
     np.testing.assert_allclose(model.coef_, other.coef_, atol=2e-6 * np.abs(other.coef_).max())
@@ -214,10 +216,10 @@ def test_a_class_of_one_row_and_many_classes():
     y[y == 3] = 2
     y[0] = 3
     check(LogisticRegression().fit(X, y), X, y)
-    y = np.concatenate([np.arange(150), rng.integers(150, size=450)])
-    X = rng.normal(size=(150, 6))[y] + rng.normal(size=(600, 6))
+    y = np.concatenate([np.arange(70), rng.integers(70, size=210)])
+    X = rng.normal(size=(70, 6))[y] + rng.normal(size=(280, 6))
     model = LogisticRegression().fit(X, y)
-    assert model.coef_.shape == (150, 6)
+    assert model.coef_.shape == (70, 6)
     check(model, X, y)
 
 

@@ -185,7 +185,7 @@ def test_divergences_have_digits_where_logarithms_cancel():
     np.testing.assert_allclose(divergences(np.eye(3)[[1, 2]], s), losses(np.array([1, 2]), s))
 
 
-@pytest.mark.parametrize("size", [1e30, 1e200])
+@pytest.mark.parametrize("size", [pytest.param(1e30, marks=pytest.mark.long), 1e200])
 def test_intercepts_of_scores_that_are_very_far_apart_are_found_in_few_steps(size, monkeypatch):
     rng = np.random.default_rng(0)
     s, y, c = rng.normal(size=(60, 3)), rng.integers(0, 3, 60).astype(np.int32), rng.random(60)

@@ -45,20 +45,25 @@ def test_spam():
     assert 100 - right == pytest.approx(7.6, abs=0.06)
 
 
+@pytest.fixture(scope="module")
+def income():
+    return [
+        load_svmlight_file(str(data_file("a9a", name)), n_features=123)
+        for name in ("a9a.gz", "a9a.t.gz")
+    ]
+
+
 @pytest.mark.parametrize(
     ("learner", "published"),
     [(LogisticRegression(), 84.95), (LinearSVM(tol=1e-4), 84.98)],
     ids=["logistic", "hinge"],
 )
-def test_income(learner, published):
+def test_income(learner, published, income):
     """a9a, C = 1: 84.9 to 85.0 % in the literature."""
-    parts = [
-        load_svmlight_file(str(data_file("a9a", name)), n_features=123)
-        for name in ("a9a.gz", "a9a.t.gz")
-    ]
-    assert percent(learner, *parts) == pytest.approx(published, abs=0.06)
+    assert percent(learner, *income) == pytest.approx(published, abs=0.06)
 
 
+@pytest.mark.long
 def test_intents():
     """Larson and others (2019), table 1: a linear SVM on words, 150 classes: 91.0 %."""
     with gzip.open(data_file("clinc150", "data_full.json.gz"), "rt") as opened:

@@ -15,8 +15,8 @@ from separable.geometry.exact_proofs import ExactNumbers
 from separable.geometry.nonnegative_squares import nonnegative_squares
 from tests.reference.exact_separability import exact_kind, exact_vectors
 
-#: Sets of an ordinary run, and of a long one.
-SOME, ALL = 220, 4400
+#: Sets of an ordinary run, which leaves out the first of each family, and of a long one.
+FIRST, SOME, ALL = 11, 77, 4400
 
 
 def _grid(rng, n, d):
@@ -124,13 +124,13 @@ def _name(each):
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)), ids=lambda k: FAMILIES[k].__name__)
 def test_small_sets_are_decided(family):
-    for seed in range(family, SOME, len(FAMILIES)):
+    for seed in range(FIRST + family, SOME, len(FAMILIES)):
         check(seed)
 
 
 @pytest.mark.long
 def test_many_small_sets_are_decided():
-    found = Counter(check(seed) for seed in range(SOME, ALL))
+    found = Counter(check(seed) for seed in (*range(FIRST), *range(SOME, ALL)))
     for kind in ("separable", "quasi-separable", "overlap"):  # each way of proof was needed
         assert found[kind, False] > 0
         assert found[kind, True] > 0

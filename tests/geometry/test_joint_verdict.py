@@ -21,6 +21,12 @@ from separable.geometry import (
 )
 from separable.model.linear_model import LinearModel
 
+#: Seeds of an ordinary run, and those that a long one adds.
+SEEDS = [
+    pytest.param(range(14, 24), id="some"),  # of all kinds, with an intercept and without
+    pytest.param([*range(14), *range(24, 40)], id="others", marks=pytest.mark.long),
+]
+
 
 def kind_by_program(X, y, fit_intercept=True):
     """Return the kind that a linear program over weights of all classes finds."""
@@ -56,10 +62,11 @@ def generated(seed):
     return X, y
 
 
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_as_a_linear_program_says(fit_intercept):
+def test_as_a_linear_program_says(fit_intercept, seeds):
     kinds = []
-    for seed in range(40):
+    for seed in seeds:
         X, y = generated(seed)
         verdict = separability(X, y, fit_intercept=fit_intercept)
         assert verdict.kind == kind_by_program(X, y, fit_intercept), seed
@@ -69,9 +76,14 @@ def test_as_a_linear_program_says(fit_intercept):
     assert {"separable", "quasi-separable", "overlap"} == set(kinds)
 
 
+@pytest.mark.parametrize(
+    "seeds",
+    [range(14, 17), pytest.param(range(12), marks=pytest.mark.long)],
+    ids=["some", "others"],
+)
 @pytest.mark.parametrize("form", [sp.csr_array, sp.coo_matrix, lambda X: X.astype(np.float32)])
-def test_any_format(form):
-    for seed in range(12):
+def test_any_format(form, seeds):
+    for seed in seeds:
         X, y = generated(seed)
         verdict = separability(form(X), y)
         assert verdict.kind == separability(X, y).kind
@@ -167,9 +179,10 @@ def test_two_classes_are_one_question():
         separability(X, y, multi_class="multinomial")
 
 
-def test_parts_of_many_rows_say_the_same(monkeypatch):
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_parts_of_many_rows_say_the_same(monkeypatch, seeds):
     whole = {}
-    for seed in range(40):
+    for seed in seeds:
         X, y = generated(seed)
         whole[seed] = separability(X, y).kind
     monkeypatch.setattr(row_generation, "SAMPLE", 6)
@@ -183,9 +196,10 @@ def test_parts_of_many_rows_say_the_same(monkeypatch):
         assert verdict.verify(X, y), seed
 
 
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_multinomial_optimum_exists_where_classes_overlap():
-    for seed in range(12):
+def test_the_multinomial_optimum_exists_where_classes_overlap(seeds):
+    for seed in seeds:
         X, y = generated(seed)
         kind = separability(X, y).kind
         if kind == "overlap":

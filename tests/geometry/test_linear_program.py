@@ -19,7 +19,7 @@ from tests.reference.separability import (
 )
 
 #: Sets of an ordinary run, and of a long one.
-SOME, ALL = 390, 2000
+SOME, ALL = 130, 2000
 #: One proof in so many is checked in fractions; all are, where the linear program says otherwise.
 EXACT_SHARE = 5
 

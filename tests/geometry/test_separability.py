@@ -51,9 +51,10 @@ def small_sets(count, seed):
             yield X, y, bool(rng.random() < 0.7)
 
 
-def test_agrees_with_a_linear_program():
+@pytest.mark.parametrize("count", [70, pytest.param(250, marks=pytest.mark.long)])
+def test_agrees_with_a_linear_program(count):
     kinds = []
-    for X, y, fit_intercept in small_sets(250, 0):
+    for X, y, fit_intercept in small_sets(count, 0):
         verdict = separability(X, y, fit_intercept=fit_intercept)
         assert verdict.kind == kind_by_program(X, y, fit_intercept)
         assert verdict.verify(X, y)
@@ -62,7 +63,9 @@ def test_agrees_with_a_linear_program():
     assert {"separable", "quasi-separable", "overlap"} == set(kinds)
 
 
-@pytest.mark.parametrize(("inputs", "separable"), [(2, 14), (3, 104)])
+@pytest.mark.parametrize(
+    ("inputs", "separable"), [(2, 14), pytest.param(3, 104, marks=pytest.mark.long)]
+)
 def test_boolean_functions(inputs, separable):
     X = np.array(list(itertools.product([0.0, 1.0], repeat=inputs)))
     functions = itertools.product([0, 1], repeat=len(X))

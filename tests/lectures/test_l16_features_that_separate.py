@@ -9,7 +9,7 @@ def test_features_that_separate_random_labels_predict_nothing():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(50, 6)), rng.integers(0, 2, 50)
     assert separability(X, y).separable is False
-    found = suggest_features(X, y, degree=3, cv=3)
+    found = suggest_features(X, y, degree=3, cv=2)
     assert found.separable
     assert found.error > 0.3
     assert "This is overfitting." in found.reason

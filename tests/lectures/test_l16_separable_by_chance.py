@@ -29,7 +29,9 @@ def is_separable(X, y, fit_intercept):
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize(("n", "d"), [(10, 3), (12, 5), (20, 9), (30, 20)])
+@pytest.mark.parametrize(
+    ("n", "d"), [(10, 3), (12, 5), pytest.param(20, 9, marks=pytest.mark.long), (30, 20)]
+)
 def test_share_of_random_labels(n, d, fit_intercept):
     sets = 100
     rng = np.random.default_rng([n, d])

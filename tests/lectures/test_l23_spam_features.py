@@ -133,6 +133,7 @@ def test_a_folder_of_messages(example, tmp_path, capsys):
         example.main([str(tmp_path / "ham")])
 
 
+@pytest.mark.long
 def test_the_spamassassin_corpus(example):
     data_file("spamassassin", "spamassassin.parquet")
     messages, labels = example.read_corpus()

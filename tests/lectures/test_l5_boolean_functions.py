@@ -45,13 +45,18 @@ def moved_by_a_symmetry(inputs):
 
 
 def orbits(inputs):
-    """Return one function of each orbit under these symmetries, and the sizes of the orbits."""
+    """Return one function of each orbit under these and complements, and the sizes of the orbits.
+
+    The same boundary gives a function and its complement.
+    """
     functions = np.arange(2 ** (2**inputs))
-    bits = functions[:, None] >> np.arange(2**inputs) & 1
-    first = functions.copy()
+    bits = (functions[:, None] >> np.arange(2**inputs) & 1).astype(float)
+    first = functions.astype(float)  # products of floats are quick, and these are exact
     for place in moved_by_a_symmetry(inputs):
-        np.minimum(first, bits @ (1 << place), out=first)
-    return np.unique(first, return_counts=True)
+        moved = bits @ 2.0**place
+        for same in (moved, functions[-1] - moved):
+            np.minimum(first, same, out=first)
+    return np.unique(first.astype(int), return_counts=True)
 
 
 @pytest.mark.parametrize(("inputs", "expected"), [(2, 14), (3, 104)])

@@ -31,6 +31,7 @@ def test_boolean_functions_of_two_inputs():
     assert count_learned(2) == 14  # of 16: all but XOR and its negation
 
 
+@pytest.mark.long
 def test_boolean_functions_of_three_inputs():
     assert count_learned(3) == 104  # of 256
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -21,6 +23,14 @@ MOMENT_LEARNERS = [
     if issubclass(found, MomentEstimator)
 ] + [RidgeCV]
 
+#: Classes, whether rows have weights, and the form of rows: cases of an ordinary run, and others.
+SOME = [(2, False, np.asarray), (3, True, sp.csr_array)]
+OTHERS = [
+    pytest.param(*case, marks=pytest.mark.long)
+    for case in product([2, 3], [False, True], [np.asarray, sp.csr_array])
+    if case not in SOME
+]
+
 
 def counts(n=24, classes=3):
     rng = np.random.default_rng(0)
@@ -33,11 +43,9 @@ def scores_of(model, X):
 
 
 @pytest.mark.parametrize("learner", MOMENT_LEARNERS, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("weigh", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "weigh", "form"), SOME + OTHERS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_as_by_fitting(learner, form, weigh, classes):
+def test_as_by_fitting(learner, classes, weigh, form):
     X, label = counts(classes=classes)
     rng = np.random.default_rng(1)
     y = label if is_classifier(learner()) else X @ np.arange(5) + rng.normal(size=len(X))

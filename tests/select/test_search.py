@@ -80,13 +80,28 @@ def check_against_peer(estimator, grid, X, y, how, rtol=1e-6, atol=1e-8, **more)
 # ------------------------------------------------------------------ as GridSearchCV
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVM(loss="squared_hinge")])
-def test_lanes(form, k, learner):
+@pytest.mark.parametrize(
+    ("learner", "k", "form"),
+    [
+        (LogisticRegression(), 3, sp.csr_array),
+        (LinearSVM(loss="squared_hinge"), 2, np.asarray),
+        *(
+            pytest.param(learner, k, form, marks=pytest.mark.long)
+            for learner, k, form in [
+                (LogisticRegression(), 2, np.asarray),
+                (LogisticRegression(), 2, sp.csr_array),
+                (LogisticRegression(), 3, np.asarray),
+                (LinearSVM(loss="squared_hinge"), 2, sp.csr_array),
+                (LinearSVM(loss="squared_hinge"), 3, np.asarray),
+                (LinearSVM(loss="squared_hinge"), 3, sp.csr_array),
+            ]
+        ),
+    ],
+)
+def test_lanes(learner, k, form):
     X, y = classes(k=k)
     grid = {"C": CS, "class_weight": [None, "balanced"], "standardize": [False, True]}
-    mine, peer = check_against_peer(learner, grid, form(X), y, "lanes")
+    mine, peer = check_against_peer(learner, grid, form(X), y, "lanes", cv=3)
     assert mine.best_params_ == peer.best_params_
     assert mine.best_index_ == peer.best_index_
     assert mine.best_score_ == pytest.approx(peer.best_score_)
@@ -177,7 +192,7 @@ def test_sums(learner, grid, data):
 def test_others(learner, grid):
     X, y = classes(k=3)
     how = "sums" if isinstance(learner, LDA) else "refit"
-    check_against_peer(learner, grid, X, y, how)
+    check_against_peer(learner, grid, X, y, how, cv=2)
 
 
 def test_wide_ridge_is_refitted():
@@ -192,7 +207,7 @@ def test_pipelines_fit_their_steps_in_each_fold(weighted):
     pipe = make_pipeline(StandardScaler(), PolynomialFeatures(), LogisticRegression())
     grid = {"polynomialfeatures__degree": [1, 2], "logisticregression__C": CS}
     if not weighted:
-        mine, peer = check_against_peer(pipe, grid, X, y, "lanes", scoring="neg_log_loss")
+        mine, peer = check_against_peer(pipe, grid, X, y, "lanes", scoring="neg_log_loss", cv=3)
         np.testing.assert_allclose(mine.predict_proba(X), peer.predict_proba(X), rtol=1e-6)
         return
     weight = np.arange(90) % 3 + 0.5

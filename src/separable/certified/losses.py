@@ -208,8 +208,10 @@ class Logistic:
                 low = b
             curve = float(c @ (p * (1.0 - p)))
             step = b - slope / curve if curve > 0 else np.nan
+            if abs(step - b) <= 4e-16 * max(abs(b), 1.0):  # one float from the last: rounding
+                break
             new = step if low < step < high else 0.5 * (low + high)
-            if new == b or high - low <= 4e-16 * max(abs(low), abs(high)):
+            if high - low <= 4e-16 * max(abs(low), abs(high)):
                 break
             b = new
         return b

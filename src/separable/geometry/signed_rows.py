@@ -164,11 +164,11 @@ class SignedRows:
         used = np.flatnonzero(c)
         if self.is_sparse:
             part = self._sparse if len(used) == self.size else self._sparse[used]
-            weighed = part.multiply(c[used][:, None]).tocsr()
+            weighed = part.copy()
+            weighed.data *= np.repeat(c[used], np.diff(part.indptr))
             products[:d, :d] = (part.T @ weighed).toarray()
-            products[:d, d:] = np.asarray(weighed.sum(axis=0)).reshape(-1, 1)[
-                :, : self.fit_intercept
-            ]
+            if self.fit_intercept:
+                products[:d, d] = np.bincount(weighed.indices, weighed.data, minlength=d)
         else:
             for here, block in self._blocks():
                 self._add_block(products, block, c[here])
