@@ -6,7 +6,16 @@ import numpy as np
 
 from separable.model.metric_case import ClassCase
 from separable.plot.calibration import CalibrationDisplay
-from separable.report.charts import Figure, Key, Table, altair, rounded, share_axis, specification
+from separable.report.charts import (
+    Figure,
+    Key,
+    Table,
+    altair,
+    data_of,
+    rounded,
+    share_axis,
+    specification,
+)
 from separable.report.words import LEVEL, as_percent, count, shortened
 
 __all__ = ["calibration", "sureness"]
@@ -20,7 +29,7 @@ def calibration(case: ClassCase) -> Figure:
     columns = (found.probability, found.share, found.low, found.high)
     rows = zip(*(rounded(each) for each in columns), found.counts.tolist(), strict=True)
     values = [dict(zip("xylhn", row, strict=True)) for row in rows]
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart(data_of(values)).encode(
         x=share_axis(alt.X, f"probability of {what}"),
         tooltip=[
             alt.Tooltip("x:Q", title="probability", format=".1%"),
@@ -33,7 +42,7 @@ def calibration(case: ClassCase) -> Figure:
     sure = as_percent(0.8, 0)
     title = f"share that is {what}" if one else "share that is right"
     axis = share_axis(alt.Y, title)
-    ideal = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
+    ideal = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
     )
     whiskers = base.mark_rule(color="var(--c1)", strokeWidth=1.5, opacity=0.55)
@@ -72,7 +81,7 @@ def sureness(case: ClassCase) -> Figure:
     low, high = found.edges[place], found.edges[place + 1]
     rows = list(zip(rounded(low), rounded(high), found.counts.tolist(), strict=True))
     values = [{"a": a, "b": b, "n": n} for a, b, n in rows]
-    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", binSpacing=1)
     chart = bars.encode(
         x=share_axis(alt.X, f"probability of {what}", "a:Q", bin="binned"),
         x2="b:Q",

@@ -24,6 +24,7 @@ __all__ = [
     "colour",
     "colour_scale",
     "dash",
+    "data_of",
     "histogram",
     "named",
     "number_format",
@@ -115,6 +116,24 @@ def altair() -> Any:
     return alt
 
 
+class _Rows(str):
+    """The name of data that have their rows with them."""
+
+    __slots__ = ("rows",)
+    rows: list[dict[str, Any]]
+
+
+def data_of(rows: list[dict[str, Any]]) -> Any:
+    """Return data for a chart.
+
+    Altair gets a name for them: it would copy the rows with each step of a chart, and compare each
+    with a schema.
+    """
+    name = _Rows("rows")
+    name.rows = rows
+    return altair().Data(name=name)
+
+
 def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
     """Return a chart as plain values, as wide as its place.
 
@@ -137,8 +156,8 @@ def _with_names(part: Any, tables: dict[str, list[Any]]) -> Any:
         return [_with_names(each, tables) for each in part]
     if not isinstance(part, dict):
         return part
-    if isinstance(part.get("data"), dict) and "values" in part["data"]:
-        rows = part["data"]["values"]
+    if isinstance(part.get("data"), dict) and isinstance(part["data"].get("name"), _Rows):
+        rows = part["data"]["name"].rows
         known = (name for name, others in tables.items() if others == rows)
         name = next(known, f"d{len(tables)}")
         tables[name] = rows
@@ -189,7 +208,7 @@ def histogram(edges: Any, counts: Any, title: str) -> Any:
         {"a": low, "b": high, "n": int(n)}
         for (low, high), n in zip(map(rounded, edges), counts, strict=True)
     ]
-    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", binSpacing=1)
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", binSpacing=1)
     axis = alt.Axis(grid=False, format=number_format([end for pair in edges for end in pair]))
     return bars.encode(
         x=alt.X("a:Q", bin="binned", title=title, axis=axis),
@@ -232,7 +251,7 @@ def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
     alt = altair()
     for number_field, field in fields.items():
         rows = [{number_field: k, field: sealed(name)} for k, name in enumerate(names)]
-        found = alt.LookupData(alt.Data(values=rows), number_field, [field])
+        found = alt.LookupData(data_of(rows), number_field, [field])
         chart = chart.transform_lookup(number_field, found)
     return chart
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.report.charts import Figure, Table, altair, named, rounded, specification
+from separable.report.charts import Figure, Table, altair, data_of, named, rounded, specification
 from separable.report.words import as_percent, count, distinct, plural, sealed, shortened
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def confusion(found: Evaluation) -> Figure | None:
         for i in range(k)
         for j, share in zip(known, rounded(shares[i, known], 4), strict=True)
     ]
-    base = named(alt.Chart(alt.Data(values=values)), {"i": "t", "j": "p"}, names).encode(
+    base = named(alt.Chart(data_of(values)), {"i": "t", "j": "p"}, names).encode(
         x=alt.X(
             "p:N",
             sort=[values_of[j] for j in known],

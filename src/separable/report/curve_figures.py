@@ -16,6 +16,7 @@ from separable.report.charts import (
     colour,
     colour_scale,
     dash,
+    data_of,
     named,
     rounded,
     share_axis,
@@ -52,7 +53,7 @@ def roc(case: ClassCase) -> Figure:
         some = np.union1d(thinned(x, y), thinned(y, x))  # it may be steep, and flat
         curves.append(_points(rank, x[some], y[some], at[some]))
         told += _told(names[rank], x, y, at)
-    line = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
+    line = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
     )
     chance = line.encode(x="x:Q", y="y:Q")
@@ -95,7 +96,7 @@ def precision_recall(case: ClassCase) -> Figure:
         share = found.shares[0]
         values = [{"x": 0, "y": share}, {"x": 1, "y": share}]
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
-        rule = alt.Chart(alt.Data(values=values)).mark_line(**mark)
+        rule = alt.Chart(data_of(values)).mark_line(**mark)
         drawn.insert(0, rule.encode(x="x:Q", y="y:Q"))
         legend.append(Key(f"every row named: {share:.3f}", "var(--grey)", dash="2 3"))
     return Figure(
@@ -139,7 +140,7 @@ def _curves(
     """Return lines, and points over them that answer to a pointer."""
     alt = altair()
     n = len(curves)
-    base = alt.Chart(alt.Data(values=[point for curve in curves for point in curve])).encode(
+    base = alt.Chart(data_of([point for curve in curves for point in curve])).encode(
         x=share_axis(alt.X, titles[0]), y=share_axis(alt.Y, titles[1])
     )
     lines = base.mark_line(strokeWidth=2, interpolate=steps).encode(

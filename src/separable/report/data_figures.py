@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.report.charts import Figure, Table, altair, histogram, specification
+from separable.report.charts import Figure, Table, altair, data_of, histogram, specification
 from separable.report.words import as_percent, count, distinct, number, plural, sealed, shortened
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _classes(data: Data) -> Figure:
         {"c": sealed(name), "n": int(n), "s": round(n / whole, 5)}
         for name, (_, n) in zip(names, shown, strict=True)
     ]
-    bars = alt.Chart(alt.Data(values=values)).mark_bar(color="var(--c1)", height={"band": 0.72})
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", height={"band": 0.72})
     chart = bars.encode(
         y=alt.Y("c:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         x=alt.X("n:Q", title="rows", axis=alt.Axis(tickCount=5)),

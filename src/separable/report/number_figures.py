@@ -12,6 +12,7 @@ from separable.report.charts import (
     Key,
     Table,
     altair,
+    data_of,
     histogram,
     number_format,
     rounded,
@@ -41,7 +42,7 @@ def predicted_and_true(truth: Floats, predicted: Floats, target: str) -> Figure:
     low = float(min(truth.min(), predicted.min()))
     high = float(max(truth.max(), predicted.max()))
     ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-    ideal = alt.Chart(alt.Data(values=ends)).mark_line(
+    ideal = alt.Chart(data_of(ends)).mark_line(
         color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
     )
     few = len(truth) <= POINTS
@@ -70,7 +71,7 @@ def residuals(truth: Floats, predicted: Floats) -> Figure:
     counts, edges = np.histogram(np.clip(off, low, high), bins=BINS, range=(low, high))
     beyond = int(np.count_nonzero((off < low) | (off > high)))
     chart = histogram(list(pairwise(edges.tolist())), counts.tolist(), DIFFERENCE)
-    zero = alt.Chart(alt.Data(values=[{"a": 0}])).mark_rule(color="var(--ink)", strokeDash=[2, 3])
+    zero = alt.Chart(data_of([{"a": 0}])).mark_rule(color="var(--ink)", strokeDash=[2, 3])
     told = [
         (f"{number(edges[k])} to {number(edges[k + 1])}", count(n))
         for k, n in enumerate(counts.tolist())
@@ -91,7 +92,7 @@ def _points(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
     alt = altair()
     pairs = zip(rounded(truth), rounded(predicted), rounded(predicted - truth), strict=True)
     values = [{"x": t, "y": p, "d": off} for t, p, off in pairs]
-    marks = alt.Chart(alt.Data(values=values)).mark_circle(color="var(--c1)", size=36, opacity=0.5)
+    marks = alt.Chart(data_of(values)).mark_circle(color="var(--c1)", size=36, opacity=0.5)
     return marks.encode(
         x=_axis(alt.X, "x:Q", f"true {target}", form),
         y=_axis(alt.Y, "y:Q", "predicted", form),
@@ -112,7 +113,7 @@ def _cells(truth: Floats, predicted: Floats, target: str, form: Any) -> Any:
         {"x": x[i], "v": x[i + 1], "y": y[j], "w": y[j + 1], "n": int(counts[i, j])}
         for i, j in np.argwhere(counts).tolist()
     ]
-    marks = alt.Chart(alt.Data(values=values)).mark_rect(color="var(--c1)")
+    marks = alt.Chart(data_of(values)).mark_rect(color="var(--c1)")
     return marks.encode(
         x=_axis(alt.X, "x:Q", f"true {target}", form),
         x2="v:Q",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from separable.report.assets import (
@@ -83,6 +84,7 @@ def _page(contents: Contents, title: str | None, form: WhatIf | Absent) -> str:
     return page.lstrip() + "\n"
 
 
+@cache
 def _template() -> Any:
     """Return the template, which escapes every value that it shows."""
     import jinja2

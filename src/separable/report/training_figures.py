@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.report.charts import Figure, Key, Table, altair, rounded, specification
+from separable.report.charts import Figure, Key, Table, altair, data_of, rounded, specification
 from separable.report.words import (
     as_percent,
     count,
@@ -44,7 +44,7 @@ def learners(tried: Tried) -> Figure | None:
         values.append({"m": sealed(name), "x": mean, "l": low, "h": high, "t": taken})
     what = metric_text(tried.metric)
     better = "more is better" if tried.greater_is_better else "less is better"
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart(data_of(values)).encode(
         y=alt.Y("m:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         color=alt.condition("datum.t", alt.value("var(--c2)"), alt.value("var(--c1)")),
         tooltip=[
@@ -94,7 +94,7 @@ def strengths(curve: StrengthCurve) -> Figure:
         x = alt.X(
             "v:O", title=curve.parameter, sort=places, axis=alt.Axis(grid=False, labelAngle=0)
         )
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart(data_of(values)).encode(
         x=x,
         tooltip=[
             alt.Tooltip("v:N", title=curve.parameter),
@@ -105,7 +105,7 @@ def strengths(curve: StrengthCurve) -> Figure:
     )
     y = alt.Y("y:Q", title=f"{what} ({better})", scale=alt.Scale(zero=False))
     taken = [row for row, each in zip(values, curve.values, strict=True) if each == curve.chosen]
-    picked = alt.Chart(alt.Data(values=taken)).mark_rule(
+    picked = alt.Chart(data_of(taken)).mark_rule(
         color="var(--c2)", strokeDash=[6, 3], strokeWidth=1.5
     )
     chart = alt.layer(
@@ -156,7 +156,7 @@ def learning(curve: LearningCurve) -> Figure:
     if curve.baseline is not None and near:
         ends = [{"x": sizes[0], "y": curve.baseline}, {"x": sizes[-1], "y": curve.baseline}]
         mark = {"color": "var(--grey)", "strokeDash": [2, 3], "strokeWidth": 1}
-        layers.append(alt.Chart(alt.Data(values=ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
+        layers.append(alt.Chart(data_of(ends)).mark_line(**mark).encode(x="x:Q", y="y:Q"))
         legend.append(Key(f"best constant: {number(curve.baseline)}", "var(--grey)", dash="2 3"))
     beyond = "" if near else f" The best constant answer reaches {number(curve.baseline)}."
     layers += _measured(measured, curve, sizes)
@@ -183,7 +183,7 @@ def _is_near(curve: LearningCurve) -> bool:
 def _measured(values: list[dict[str, Any]], curve: LearningCurve, sizes: list[int]) -> list[Any]:
     alt = altair()
     better = "more is better" if curve.greater_is_better else "less is better"
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart(data_of(values)).encode(
         x=alt.X(
             "x:Q",
             title="rows learned from (logarithmic)",
@@ -212,8 +212,8 @@ def _ticks(sizes: list[int]) -> list[int]:
 
 def _forecast(start: list[dict[str, Any]], future: list[dict[str, Any]]) -> list[Any]:
     alt = altair()
-    band = alt.Chart(alt.Data(values=start + future)).encode(x="x:Q")
-    points = alt.Chart(alt.Data(values=future)).encode(x="x:Q", tooltip=_tips("expected"))
+    band = alt.Chart(data_of(start + future)).encode(x="x:Q")
+    points = alt.Chart(data_of(future)).encode(x="x:Q", tooltip=_tips("expected"))
     dashed = {"color": "var(--c2)", "strokeDash": [5, 4], "strokeWidth": 1.5}
     diamond = {"color": "var(--c2)", "shape": "diamond", "filled": True, "size": 60, "opacity": 1}
     return [

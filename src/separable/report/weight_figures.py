@@ -9,6 +9,7 @@ from separable.report.charts import (
     Key,
     Table,
     altair,
+    data_of,
     number_format,
     rounded,
     specification,
@@ -77,7 +78,7 @@ def _bars(k: int, up: WeightGroup, down: WeightGroup, model: Model) -> Figure | 
         if w is not None
     ]
     axis = alt.Axis(tickCount=5, format=number_format([w for _, w in both]))
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart(data_of(values)).encode(
         y=alt.Y("f:N", sort=list(map(sealed, names)), title=None, axis=alt.Axis(grid=False)),
         x=alt.X("w:Q", title="weight", axis=axis),
         tooltip=[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -45,8 +46,8 @@ OF_LEARNING_CURVES = {
 }
 #: Longest name in a table or on an axis, in characters.
 NAME_WIDTH, AXIS_WIDTH = 80, 22
-#: What steers the direction of text behind it.
-TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+#: Control characters, halves of pairs, and what steers the direction of text behind it.
+UNFIT = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def clean(text: object) -> str:
@@ -54,14 +55,7 @@ def clean(text: object) -> str:
 
     Lines and tabs stay.
     """
-    return "".join(
-        "\ufffd" if char in TURNING or (_is_control(char) and char not in "\n\t") else char
-        for char in str(text).replace("\r\n", "\n")
-    )
-
-
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs")
+    return UNFIT.sub("\ufffd", str(text).replace("\r\n", "\n"))
 
 
 def shortened(text: object, width: int = NAME_WIDTH) -> str:
