@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     """A browser without a network, or a skip where there is none."""
     playwright = pytest.importorskip("playwright.sync_api")

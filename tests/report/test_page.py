@@ -45,6 +45,7 @@ KINDS = {
     "hostile": specimens.hostile,
 }
 PAGES: dict[str, str] = {}
+PARSED: dict[str, Parsed] = {}
 
 #: Elements that a page is made of.
 TAGS = {
@@ -109,10 +110,17 @@ def page_of(kind):
     return PAGES[kind]
 
 
+def parsed(kind):
+    if kind not in PARSED:
+        PARSED[kind] = Parsed(page_of(kind))
+    return PARSED[kind]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _forgetting():
     yield
     PAGES.clear()
+    PARSED.clear()
 
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -123,7 +131,7 @@ def test_a_page_is_made_of_known_parts_and_asks_for_nothing(kind):
     text = page_of(kind)
     assert len(text.encode()) <= LARGEST
     assert text.startswith("<!doctype html>")
-    found = Parsed(text)
+    found = parsed(kind)
     assert {tag for tag, _ in found.elements} <= TAGS
     for tag, attributes in found.elements:
         assert not [name for name in attributes if name.startswith("on")], tag
@@ -134,7 +142,7 @@ def test_a_page_is_made_of_known_parts_and_asks_for_nothing(kind):
 
 @every_kind
 def test_the_policy_allows_the_scripts_of_the_page_alone(kind):
-    found = Parsed(page_of(kind))
+    found = parsed(kind)
     (policy,) = (
         attributes["content"]
         for tag, attributes in found.elements
@@ -156,7 +164,7 @@ def test_the_policy_allows_the_scripts_of_the_page_alone(kind):
 
 @every_kind
 def test_charts_are_valid_and_have_a_place_a_label_and_safe_fields(kind):
-    found = Parsed(page_of(kind))
+    found = parsed(kind)
     specs = found.data("charts")
     assert len(found.ids) == len(set(found.ids))
     plots = [each for _, each in found.elements if each.get("class") == "plot"]
@@ -198,7 +206,7 @@ def _found(value, name):
 
 @every_kind
 def test_links_lead_to_places_of_the_page(kind):
-    found = Parsed(page_of(kind))
+    found = parsed(kind)
     ids = set(found.ids)
     for _, attributes in found.elements:
         if "href" in attributes:
@@ -212,7 +220,7 @@ def test_the_same_contents_give_the_same_bytes():
 
 
 def test_hostile_text_is_shown_and_nothing_else():
-    found = Parsed(page_of("hostile"))
+    found = parsed("hostile")
     for text in (specimens.SCRIPT, specimens.IMAGE, specimens.EXPRESSION, specimens.QUOTES):
         assert text in found.text
     assert "\ud800" not in page_of("hostile")
@@ -228,14 +236,14 @@ def test_a_page_stays_small_whatever_it_says():
 
 
 def test_long_cells_are_shortened():
-    assert max(map(len, Parsed(page_of("hostile")).words)) <= 2 * 1500
+    assert max(map(len, parsed("hostile").words)) <= 2 * 1500
 
 
 def test_the_headline_is_the_figure_with_its_interval_beside_the_constant():
     contents = specimens.reviews()
     figures = contents.measured.figures
     low, high = proportion_confint(figures.correct, figures.rows, 0.05, "wilson")
-    text = Parsed(page_of("reviews")).text
+    text = parsed("reviews").text
     assert f"{as_percent(figures.figures['accuracy'])} of {figures.rows} rows" in text
     assert f"between {as_percent(low)} and {as_percent(high)}" in text
     share = max(np.mean(contents.measured.truth == label) for label in ("negative", "positive"))
@@ -275,7 +283,7 @@ def test_regression_tells_the_mean_distance():
     measured = contents.measured
     off = np.abs(measured.answers.predicted - measured.truth)
     always = np.abs(measured.truth - measured.truth.mean()).mean()
-    text = Parsed(page_of("diabetes")).text
+    text = parsed("diabetes").text
     assert f"{number(off.mean(), 3)} is how far predictions of progression are" in text
     assert f"{number(always, 3)} would be the distance" in text
     assert "Its errors" in text
@@ -295,7 +303,7 @@ def test_errors_that_are_rounding_are_none():
 def test_curves_have_the_areas_of_scikit_learn():
     measured = specimens.reviews().measured
     truth, scores = measured.truth == "positive", measured.answers.scores
-    text = Parsed(page_of("reviews")).text
+    text = parsed("reviews").text
     assert f"area {roc_auc_score(truth, scores):.3f}, where guessing has 0.5" in text
     assert f"average precision is {average_precision_score(truth, scores):.3f}." in text
 
@@ -331,15 +339,15 @@ def test_curves_of_many_rows_stay_close_to_all_points():
 
 def test_absent_parts_say_why():
     contents = specimens.nothing()
-    text = Parsed(page_of("nothing")).text
+    text = parsed("nothing").text
     for name in ("measured", "tried", "learning_curve", "strengths", "separability", "hard_rows"):
         assert getattr(contents, name).reason in text
     assert contents.certificate.reason in text
-    assert "library" not in Parsed(page_of("nothing")).ids  # no chart, no library
+    assert "library" not in parsed("nothing").ids  # no chart, no library
 
 
 def test_many_classes_have_a_matrix_or_the_most_common_mistakes():
-    few, many = Parsed(page_of("many_classes")), Parsed(page_of("too_many_classes"))
+    few, many = parsed("many_classes"), parsed("too_many_classes")
     assert "confusion" in few.data("charts")
     assert "confusion" not in many.data("charts")
     matrix = specimens.many_classes(40).measured.figures.confusion
@@ -372,7 +380,7 @@ def test_figures_without_rows_have_no_curves_but_the_matrix():
 
 
 def test_marks_of_words_do_not_hang_on_colour():
-    found = Parsed(page_of("reviews"))
+    found = parsed("reviews")
     marks = [attributes for tag, attributes in found.elements if tag == "mark"]
     assert marks
     for each in marks:
@@ -406,7 +414,7 @@ def test_a_model_without_weights_says_so():
 
 def test_many_classes_draw_the_weights_of_the_most_common_and_list_all():
     given = specimens.many_classes(14)
-    found = Parsed(page_of("many_classes"))
+    found = parsed("many_classes")
     common = {label for label, _ in given.data.target_counts[:6]}
     drawn = {key for key in found.data("charts") if key.startswith("weights-")}
     assert drawn == {f"weights-{int(label.split()[1])}" for label in common}

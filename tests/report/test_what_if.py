@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import shutil
 import subprocess
 from contextlib import contextmanager
 
@@ -303,18 +302,6 @@ def page_of(made):
         f'<script type="application/json" id="{DATA_ID}">{data}</script>'
         f"<script>{made.script}</script></body></html>"
     )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed: make system installs it")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
