@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.help import command
-from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.options import json_option, patterns_option, reading_options, talk_options
 from separable.cli.output import counted, file_name, json_bytes, write_data
 from separable.cli.saving import remembered
 from separable.cli.talk import note
@@ -59,6 +59,7 @@ MISSED = 3
 )
 @json_option()
 @reading_options
+@patterns_option
 @talk_options
 def evaluate(
     model: str,

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.help import OUTPUT, command, heading
-from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.options import (
+    json_option,
+    load_trusted,
+    patterns_option,
+    reading_options,
+    talk_options,
+)
 from separable.cli.output import check_output, counted, json_bytes, write_data
 from separable.cli.talk import say
 
@@ -50,6 +56,7 @@ NAMES = ("onnx", "sql", "c", "js", "python")
 )
 @json_option("One JSON object about the file that -o names.")
 @reading_options
+@patterns_option
 @talk_options
 def export(
     model: str,
@@ -107,9 +114,7 @@ def _model_and_rows(
 ) -> tuple[Any, Any]:
     """Return the model, and the rows of a file as its ``predict`` takes them."""
     if rows is None:
-        from separable.model.file import load
-
-        return load(path), None
+        return load_trusted(path), None
     from separable.cli.model_rows import ModelRows, load_model
     from separable.cli.row_source import RowSource
 

@@ -15,6 +15,7 @@ from separable.cli.measuring import (
     target_named,
 )
 from separable.cli.model_rows import load_model, tell_reports
+from separable.cli.options import load_trusted
 from separable.cli.output import data_name, file_name
 from separable.cli.report_facts import raw_values
 from separable.cli.talk import step
@@ -64,9 +65,7 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
     Contents
     """
     if given is None:
-        from separable.model.file import load
-
-        return recalled(load(path), model_file=data_name(path), title=title)
+        return recalled(load_trusted(path), model_file=data_name(path), title=title)
     model = load_model(path)
     refuse_several_targets(model, path)
     positive = positive_of(model, given.positive)

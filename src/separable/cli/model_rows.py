@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from separable.cli.model_feeds import feed_of
+from separable.cli.options import load_trusted
 from separable.cli.output import counted, file_name, naming_file, report_lines
 from separable.cli.talk import note, step
 
@@ -159,9 +160,7 @@ class ModelRows:
 
 def load_model(path: str) -> Model:
     """Load a model whose rows can come from a file."""
-    from separable.model.file import load
-
-    model = load(path)
+    model = load_trusted(path)
     kind = getattr(model.encoder, "kind", None)
     if kind not in (None, "table", "text"):
         raise ValueError(

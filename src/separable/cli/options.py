@@ -14,10 +14,14 @@ from separable.cli.talk import VERBOSITY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from separable.model.kinds import Model
+
 __all__ = [
     "DEBUG",
     "ReadingOptions",
     "json_option",
+    "load_trusted",
+    "patterns_option",
     "reading_options",
     "seed_option",
     "talk_options",
@@ -28,6 +32,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 #: Where the context of a command keeps whether an error shows where it was raised.
 DEBUG = "separable.debug"
+
+#: Where it keeps whether a model file may hold any token pattern.
+PATTERNS = "separable.patterns"
 
 
 def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
@@ -41,6 +48,31 @@ def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
 def _debug(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
     if given:
         ctx.meta[DEBUG] = True
+
+
+def _allow_patterns(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
+    ctx.meta[PATTERNS] = given
+
+
+def patterns_option(command: F) -> F:
+    """Add ``--allow-patterns``, for commands that load a model; `load_trusted` looks after it."""
+    option = click.option(
+        "--allow-patterns",
+        is_flag=True,
+        expose_value=False,
+        callback=_allow_patterns,
+        help="Load a model file whose token pattern may take very long on some texts. Only for "
+        "files that you trust.",
+    )
+    return heading(READING, option)(command)
+
+
+def load_trusted(path: str) -> Model:
+    """Load a model as far as the command was told to trust its file."""
+    from separable.model.file import load
+
+    ctx = click.get_current_context(silent=True)
+    return load(path, allow_patterns=ctx is not None and bool(ctx.meta.get(PATTERNS)))
 
 
 def talk_options(command: F) -> F:

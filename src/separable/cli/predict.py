@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.help import OUTPUT, command, heading
-from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.options import json_option, patterns_option, reading_options, talk_options
 from separable.cli.output import check_output, counted, write_data
 from separable.cli.talk import say
 
@@ -52,6 +52,7 @@ __all__ = ["predict"]
 )  # fmt: skip
 @json_option("One JSON object a row instead of CSV, as --output-format jsonl.")
 @reading_options
+@patterns_option
 @talk_options
 def predict(
     model: str,

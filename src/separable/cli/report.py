@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from separable.cli.help import OUTPUT, command, heading
-from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.options import json_option, patterns_option, reading_options, talk_options
 from separable.cli.output import json_bytes, write_data
 from separable.cli.talk import say
 
@@ -46,6 +46,7 @@ __all__ = ["report"]
 )
 @json_option("One JSON object about the page.")
 @reading_options
+@patterns_option
 @talk_options
 def report(
     model: str,

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.help import OUTPUT, command, heading
-from separable.cli.options import json_option, reading_options, talk_options
+from separable.cli.options import (
+    json_option,
+    load_trusted,
+    patterns_option,
+    reading_options,
+    talk_options,
+)
 from separable.cli.output import counted, data_name, file_name, json_bytes, write_data
 from separable.cli.talk import note
 
@@ -46,6 +52,7 @@ __all__ = ["update"]
 @click.option("--weight", metavar="COL", help="The weight of each row.  [default: as in training]")
 @json_option()
 @reading_options
+@patterns_option
 @talk_options
 def update(
     model: str,
@@ -88,10 +95,9 @@ class _Update:
     ) -> None:
         from separable.cli.saving import remembered
         from separable.cli.stream_source import Source
-        from separable.model.file import load
 
         self.path, self.data = path, data
-        self.model: Model = load(path)
+        self.model: Model = load_trusted(path)
         self._refuse_unable()
         self.trained = remembered(self.model)
         self.target_name = target or self.trained.get("target")

@@ -40,7 +40,7 @@ def refuse_slow_pattern(pattern: str | None) -> None:
     if pattern is not None and not _allowed.get() and not is_linear(pattern):
         raise ValueError(
             f"its token_pattern {pattern!r:.80} is a regular expression that may take very long on "
-            "some texts. If you trust the file, load it in Python with "
+            "some texts. If you trust the file, give the command --allow-patterns, or in Python "
             "separable.load(path, allow_patterns=True)."
         )
 
