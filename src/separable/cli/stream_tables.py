@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from separable.cli.output import file_name, naming_file
 from separable.cli.row_columns import weights_of
 from separable.cli.stream_rows import RowStream, Targets
 from separable.cli.stream_target import settled_target, target_of
-from separable.cli.talk import step
+from separable.cli.talk import step, warn
 from separable.data.columns import Categories, as_columns
 from separable.data.labels import text_array
 from separable.data.table import NotANumberError, TableError, require_columns
@@ -114,13 +115,22 @@ class TableStream(RowStream):
             )
 
     def _fitted(self, table: pa.Table) -> TableEncoder:
-        from separable.features.table_encoder import TableEncoder
-
         apart = {self.name, self.wanted.weight}
         chosen: dict[str, Any] = {
             kind: [name for name in names if name not in apart] or None
             for kind, names in self.wanted.columns.items()
         }
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            encoder = self._encoder(table, chosen)
+        for text in dict.fromkeys(" ".join(str(one.message).split()) for one in caught):
+            warn(text)
+        return encoder.without_state()
+
+    def _encoder(self, table: pa.Table, chosen: dict[str, Any]) -> TableEncoder:
+        """Return an encoder fitted to the first rows."""
+        from separable.features.table_encoder import TableEncoder
+
         encoder = TableEncoder(scale=not self.wanted.counts, n_jobs=self.wanted.threads, **chosen)
         if self.wanted.bits is not None:
             texts = [row.column for row in encoder.guess(table) if row.type == "text"]
@@ -129,7 +139,7 @@ class TableStream(RowStream):
             signs = not self.wanted.counts
             hashing = {"n_features": 1 << self.wanted.bits, "alternate_sign": signs}
             encoder.set_params(text=dict.fromkeys(texts, hashing) or None)
-        return encoder.fit(table).without_state()
+        return encoder.fit(table)
 
     def _chunks(self) -> Iterator[Dataset]:
         try:

@@ -21,6 +21,7 @@ from separable.cli.splits import held_out_rows, how_held_out, refuse_one_class
 from separable.cli.tables import table_of
 from separable.cli.talk import step
 from separable.data.columns import as_columns
+from separable.data.dominant_values import DominantValueWarning
 from separable.data.table import TableError, require_columns
 from separable.model.evaluation import evaluation
 from separable.model.metrics import answers_of
@@ -150,26 +151,28 @@ def train_model(
     """
     problem = read_problem(data, asked)
     told = data_warnings(problem)
-    size = 0.0 if test is not None else test_size
-    train_rows, test_rows = held_out_rows(problem, size, asked.seed)
-    refuse_one_class(problem, train_rows)
-    encoded = _Blamed(problem, train_rows)
-    comparison = compare_candidates(problem, encoded)
-    fitted = _fit(problem, encoded, comparison)
-    constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
-    held_out = _test(problem, fitted, comparison, constant, test, (train_rows, test_rows))
-    whole: Encoded = encoded
-    if len(test_rows):
-        whole = Encoded(problem, np.arange(len(problem)))
-    kept = KeptRows(encoded, whole) if keep else None
-    if held_out is not None:
-        told += filter(None, [held_out.caution])
-        held_out = held_out if keep else replace(held_out, judged=None)
-    del encoded  # room for all rows, where they are not kept
-    if len(test_rows):
-        fitted = _fit(problem, whole, comparison)
-    training = _told(problem, comparison, fitted, held_out, constant, told, command)
-    return replace(training, kept=kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DominantValueWarning)  # the check names rows of the file
+        size = 0.0 if test is not None else test_size
+        train_rows, test_rows = held_out_rows(problem, size, asked.seed)
+        refuse_one_class(problem, train_rows)
+        encoded = _Blamed(problem, train_rows)
+        comparison = compare_candidates(problem, encoded)
+        fitted = _fit(problem, encoded, comparison)
+        constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
+        held_out = _test(problem, fitted, comparison, constant, test, (train_rows, test_rows))
+        whole: Encoded = encoded
+        if len(test_rows):
+            whole = Encoded(problem, np.arange(len(problem)))
+        kept = KeptRows(encoded, whole) if keep else None
+        if held_out is not None:
+            told += filter(None, [held_out.caution])
+            held_out = held_out if keep else replace(held_out, judged=None)
+        del encoded  # room for all rows, where they are not kept
+        if len(test_rows):
+            fitted = _fit(problem, whole, comparison)
+        training = _told(problem, comparison, fitted, held_out, constant, told, command)
+        return replace(training, kept=kept)
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,11 @@ def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
     with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learner.fit(rows, values, **given)
-    told = [fit_warning(one.message, learner.model_, len(values), encoder) for one in caught]
+    told = [
+        fit_warning(one.message, learner.model_, len(values), encoder)
+        for one in caught
+        if not issubclass(one.category, DominantValueWarning)
+    ]
     model = replace(learner.model_, training_rows=TrainingRows.of(rows, weight))
     return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, told)))
 

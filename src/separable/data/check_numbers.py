@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.data.check_look import first_rows
+from separable.data.dominant_values import SQUARES, dominant_in
 from separable.data.findings import Finding, quoted
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ DOMINATES = 0.5
 
 #: It is so many times as far from the median as the next one, in a column of so many rows.
 FAR, FEWEST_ROWS = 10, 100
+
+#: Fewer values do not show what is ordinary in a column.
+FEWEST_VALUES = 5
+
+#: Rows of a small table by which most columns need no closer look.
+SOME = 16
 
 #: Different values that a column of measurements has at least.
 MEASURED = 20
@@ -110,15 +117,29 @@ def _zero_is_apart(values: Values) -> bool:
 
 def outliers(look: Look) -> Iterator[Finding]:
     """Find single values that make up most of the variance of a column."""
-    enough = look.numbers_where(lambda each: np.isfinite(each).sum(axis=1) >= FEWEST_ROWS)
-    for name, values in enough:
+    target = look.target
+    if target is not None and target.task == "regression" and target.values is not None:
+        finite = np.isfinite(target.values)
+        if np.count_nonzero(finite) >= FEWEST_VALUES:
+            middle = float(np.median(target.values[finite]))
+            found = _dominant(target.name, target.values, finite, middle)
+            yield from [] if found is None else [found]
+    for name, values in look.numbers_where(_may_have_outliers):
         finite = np.isfinite(values)
-        away = np.where(finite, np.abs(values - np.median(values[finite])), 0)
+        middle = float(np.median(values[finite]))
+        dominant = _dominant(name, values, finite, middle)
+        if dominant is not None:
+            yield dominant
+            continue
+        if np.count_nonzero(finite) < FEWEST_ROWS:
+            continue
+        away = np.where(finite, np.abs(values - middle), 0)
         row = int(away.argmax())
         top, away[row] = float(away[row]), 0
         if top < FAR * away.max() or top == 0:
             continue
-        share = top**2 / (top**2 + float(away @ away))
+        away /= top
+        share = 1 / (1 + float(away @ away))
         if share >= DOMINATES:
             finite[row] = False
             rest = values[finite]
@@ -128,6 +149,42 @@ def outliers(look: Look) -> Iterator[Finding]:
                 f"from {rest.min():g} to {rest.max():g}: this one value makes up {share:.0%} of "
                 "its variance, and the scale of the column with it. Correct it, or leave it empty.",
             )  # fmt: skip
+
+
+def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have enough values; of few rows, those that a few of them may dominate.
+
+    Of values that three others dominate, all but three at either end are close together.
+    """
+    count = np.isfinite(columns).sum(axis=1)
+    if columns.shape[1] >= FEWEST_ROWS:
+        return np.asarray(count >= FEWEST_VALUES)
+    some = np.sort(columns[:, :SOME], axis=1)
+    inner = min(3, (some.shape[1] - 1) // 2)
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.fmax.reduce(np.abs(columns), axis=1, initial=0.0)
+        apart = some[:, -1 - inner] - some[:, inner]
+        return np.asarray((count >= FEWEST_VALUES) & ~(apart > 4 * SQUARES * size))
+
+
+def _dominant(
+    name: str, values: Values, finite: NDArray[np.bool_], middle: float
+) -> Finding | None:
+    """Find up to three values beside which float64 does not see the others, in any table."""
+    places = np.flatnonzero(finite)
+    found = dominant_in(values[places, None], middle)
+    if not found or 2 * found[0].count >= len(places):
+        return None
+    (one,) = found
+    row = int(places[one.row])
+    near = finite & (np.abs(values - middle) <= one.rest)
+    more = f" (and {one.count - 1} more of its size)" if one.count > 1 else ""
+    return Finding(
+        "outlier", "warning", (name,), (row,),
+        f"{quoted(name)} is {one.value:g} in data row {row + 1}{more}, where the others lie from "
+        f"{values[near].min():g} to {values[near].max():g}: so large that these are all but equal "
+        "beside it, and nothing is learned from them. Correct it, or leave it empty.",
+    )  # fmt: skip
 
 
 def _within_dates(columns: Values) -> NDArray[np.bool_]:

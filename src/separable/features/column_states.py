@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from separable.data.columns import Columns
     from separable.data.dates import TypedColumn
+    from separable.data.dominant_values import DominantValue
 
 __all__ = ["ColumnEncoder", "ColumnState", "Wish", "columns_for", "guessed_kinds"]
 
@@ -111,6 +112,16 @@ class ColumnState:
         return cls(name, kind, why, wish, state)
 
     @property
+    def dominant(self) -> DominantValue | None:
+        """A number beside which a standardised column shows nothing of the others."""
+        return self.state.dominant if isinstance(self.state, NumberState) else None
+
+    def is_scaled(self, *, default: bool) -> bool:
+        """Whether numbers are standardised."""
+        options = self.wish.options if isinstance(self.wish.options, dict) else {}
+        return bool(options.get("scale", default))
+
+    @property
     def is_changed(self) -> bool:
         """Whether `followed_by` changes this state itself: counts of texts are not copied."""
         return isinstance(self.state, TextState)
@@ -162,7 +173,7 @@ class ColumnState:
         if self.state is None:
             return "asked for"
         if isinstance(self.state, NumberState):
-            return self.state.finish(self.name, scale=bool(options.get("scale", scale)))
+            return self.state.finish(self.name, scale=self.is_scaled(default=scale))
         if isinstance(self.state, CategoryState):
             return self.state.finish(
                 self.name,

@@ -12,6 +12,7 @@ from separable._core import portable
 from separable.data.column_blocks import stacked
 from separable.data.columns import Categories, Numbers
 from separable.data.dates import Dates
+from separable.data.dominant_values import dominant_in
 from separable.data.table import CellError, is_number
 from separable.features.encoding_report import ColumnReport
 from separable.features.slot import NumberSlot
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.dates import TypedColumn
+    from separable.data.dominant_values import DominantValue
 
 __all__ = ["NumberColumn", "NumberState", "encode_numbers", "numbers_of", "numbers_of_each"]
 
 _EXACT = 2**53  # whole numbers up to here are floats exactly
+
+#: Fewer values do not show what is ordinary in a column.
+FEWEST = 5
+#: Three values of one size in seven have this fraction of the square of the largest, at most.
+MOST_SQUARES = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ class NumberState:
         The mean and the root of the mean square around it.
     low : float
         What the mean in float64 lacks: means far from 0 are merged to their last digit.
+    dominant : DominantValue or None
+        A value beside which a standardised column shows nothing of the others.
     """
 
     count: int = 0
@@ -50,6 +59,7 @@ class NumberState:
     mean: float = 0.0
     deviation: float = 0.0
     low: float = 0.0
+    dominant: DominantValue | None = None
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> NumberState:
@@ -62,9 +72,10 @@ class NumberState:
         n_rows = columns.shape[1]
         moments = np.empty((len(columns), 6))
         portable.number_moments(columns, moments)
+        odd = _dominant(columns, moments)
         return [
-            cls(int(count), n_rows - int(count), least, most, mean, deviation, low)
-            for count, least, most, mean, low, deviation in moments.tolist()
+            cls(int(count), n_rows - int(count), least, most, mean, deviation, low, odd.get(place))
+            for place, (count, least, most, mean, low, deviation) in enumerate(moments.tolist())
         ]
 
     def merge(self, other: NumberState) -> NumberState:
@@ -72,7 +83,8 @@ class NumberState:
         total = self.count + other.count
         if not self.count or not other.count:
             whole = self if self.count else other
-            return replace(whole, missing=self.missing + other.missing)
+            missing = self.missing + other.missing
+            return replace(whole, missing=missing, dominant=self._dominant_with(other))
         share, rest = other.count / total, self.count / total
         gap = (other.mean / 2 - self.mean / 2) + (other.low / 2 - self.low / 2)
         unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
@@ -89,7 +101,14 @@ class NumberState:
             mean,
             spread,
             low,
+            self._dominant_with(other),
         )
+
+    def _dominant_with(self, other: NumberState) -> DominantValue | None:
+        """Return the first dominant value; rows of the other come behind these."""
+        if self.dominant is not None or other.dominant is None:
+            return self.dominant
+        return replace(other.dominant, row=other.dominant.row + self.count + self.missing)
 
     def finish(self, name: str, *, scale: bool = True) -> NumberColumn | str:
         """Return the fitted column; or the reason why there is nothing to learn.
@@ -262,6 +281,22 @@ def _as_numbers(name: str, column: TypedColumn) -> NDArray[np.float64]:
         return _parse(name, column)
     values: NDArray[np.float64] = column.values
     return values
+
+
+def _dominant(
+    columns: NDArray[np.float64], moments: NDArray[np.float64]
+) -> dict[int, DominantValue]:
+    """Return the values that dominate columns, by column; most need no look at their values."""
+    count, least, most, mean, _, deviation = moments.T
+    with np.errstate(all="ignore"):
+        squares = count * (deviation / np.maximum(most - mean, mean - least)) ** 2
+    places = np.flatnonzero((count >= FEWEST) & (squares <= MOST_SQUARES))
+    if not len(places):
+        return {}
+    chosen = columns[places]
+    middle = np.nanmedian(chosen, axis=1)
+    found = dominant_in(chosen.T, middle, columns=places)
+    return {one.column: one for one in found if 2 * one.count < count[one.column]}
 
 
 def _parse(name: str, column: Categories) -> NDArray[np.float64]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_right
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,6 +15,7 @@ import numpy as np
 from separable.data.column_blocks import blocks_of
 from separable.data.columns import Columns, as_columns
 from separable.data.dates import TypedColumns
+from separable.data.dominant_values import DominantValueWarning, message
 from separable.data.lazy_texts import ChainedTexts, RepeatedText
 from separable.data.table import ColumnType, TableError, list_names
 from separable.data.threads import in_threads, n_threads
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from separable.data.dominant_values import DominantValue
     from separable.data.rows import Rows
     from separable.features.column_states import ColumnEncoder
     from separable.features.encoder import Tensors, Values
@@ -46,6 +50,11 @@ __all__ = ["TableEncoder"]
 
 #: Fewer cells are encoded by the calling thread: starting others takes longer than the work.
 THREADED_CELLS = 5000
+
+EQUAL_AFTER_SCALING = (
+    "so large that the other values of the column are all but equal when it is standardised, and "
+    "nothing is learned from them"
+)
 
 
 class TableEncoder(Transformer):
@@ -205,7 +214,23 @@ class TableEncoder(Transformer):
                 blocks_of(columns.names, columns.n_rows),
             )
             self._learned({state.name: state for block in first for state in block})
+        self._warn_of_dominant_values(states)
         return self
+
+    def _warn_of_dominant_values(self, before: Mapping[str, ColumnState]) -> None:
+        """Name values beside which a standardised column shows nothing of the others."""
+        found: list[DominantValue] = []
+        names: list[str] = []
+        for name, state in self._states.items():
+            value = state.dominant
+            if value is None or not state.is_scaled(default=bool(self.scale)):
+                continue
+            if name not in before or before[name].dominant is None:
+                found.append(replace(value, column=len(names)))
+                names.append(name)
+        if found:
+            text = message(found, lambda k: repr(names[k]), EQUAL_AFTER_SCALING)
+            warnings.warn(text, DominantValueWarning, stacklevel=4)
 
     def merge(self, other: TableEncoder) -> TableEncoder:
         """Return an encoder that has learned what both have, as if from all their rows.
