@@ -118,17 +118,17 @@ def test_partial_fits_of_blocks_are_those_of_each_column():
 
 
 class _Counted:
-    """Calls of the native core from one module, counted."""
+    """Calls of the compiled core from one module, counted."""
 
     def __init__(self, module, monkeypatch, name):
-        self.calls, real = 0, getattr(module.native, name)
+        self.calls, real = 0, getattr(module.portable, name)
 
         def counted(*args):
             self.calls += 1
             return real(*args)
 
-        stub = type("native", (), {name: staticmethod(counted)})
-        monkeypatch.setattr(module, "native", stub)
+        stub = type("portable", (), {name: staticmethod(counted)})
+        monkeypatch.setattr(module, "portable", stub)
 
 
 @pytest.mark.native
