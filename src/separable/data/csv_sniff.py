@@ -331,8 +331,10 @@ def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Litera
 
     if delimiter == ",":
         return "."
-    for column in body.columns:
-        texts = _present(column, missing)
+    commas = compute.fill_null(compute.match_substring(_together(body.columns), ","), False)
+    with_commas = bits(commas.combine_chunks(), 1).reshape(body.num_columns, body.num_rows)
+    for place in np.flatnonzero(with_commas.any(axis=1)).tolist():
+        texts = _present(body.column(place), missing)
         if guess(texts, ",").type != "number" or guess(texts).type == "number":
             continue
         grouped = compute.match_substring_regex(texts, r"^[+-]?\d{1,3}(,\d{3})+$|^[^,]*$")

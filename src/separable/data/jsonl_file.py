@@ -8,6 +8,7 @@ which is slower but knows the line.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -306,7 +307,7 @@ class JsonlFiles(TableFiles):
         try:
             text.decode()
             record = msgspec.json.decode(text)
-            twice = _key_twice(text) if check_keys else None
+            twice = _key_twice(text, record) if check_keys else None
             if twice is not None:
                 raise _KeyTwiceError(f"the key {twice!r} stands twice in the object")
             problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
@@ -406,8 +407,14 @@ def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bo
         return False
     if isinstance(value, str) and (plan.given or plan.type == "date"):
         text = value.strip()
-        return text not in missing and converted(strings([text]), plan.arrow, given=True) is None
+        return text not in missing and not _converts(text, plan.arrow)
     return True
+
+
+@lru_cache(maxsize=4096)
+def _converts(text: str, arrow: pa.DataType) -> bool:
+    """Whether a text is a value of a type; lines often repeat the same few texts."""
+    return converted(strings([text]), arrow, given=True) is not None
 
 
 def _with_nulls(texts: list[str | None]) -> Any:
@@ -423,10 +430,12 @@ class _KeyTwiceError(Exception):
     """An object with a key that stands in it twice."""
 
 
-def _key_twice(text: bytes) -> str | None:
+def _key_twice(text: bytes, record: object) -> str | None:
     """Return a key that an object has twice; those of nested objects do not matter."""
     import json
 
+    if isinstance(record, dict) and text.count(b":") == len(record):
+        return None  # each pair has a colon of its own
     pairs: list[tuple[str, Any]] = []
 
     def keep(found: list[tuple[str, Any]]) -> None:
