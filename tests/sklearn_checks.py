@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sklearn.utils import estimator_checks
@@ -17,9 +17,21 @@ __all__ = ["parametrize_with_checks"]
 
 
 def parametrize_with_checks(
-    estimators: Sequence[BaseEstimator], **options: object
+    estimators: Sequence[BaseEstimator], *, long: Sequence[BaseEstimator] = (), **options: object
 ) -> pytest.MarkDecorator:
-    """Do as scikit-learn's function of this name, which writes each estimator for every check."""
-    mark = estimator_checks.parametrize_with_checks(estimators, **options)
+    """Do as scikit-learn's function of this name, which writes each estimator for every check.
+
+    The checks of the estimators in ``long`` are marked so.
+    """
+    mark = estimator_checks.parametrize_with_checks([*estimators, *long], **options)
+    names, cases = mark.args
     ids = functools.cache(mark.kwargs["ids"])
-    return pytest.mark.parametrize(*mark.args, **{**mark.kwargs, "ids": ids})
+    marked = [_marked(case, long) for case in cases]
+    return pytest.mark.parametrize(names, marked, **{**mark.kwargs, "ids": ids})
+
+
+def _marked(case: Any, long: Sequence[BaseEstimator]) -> Any:
+    values, marks = (case, ()) if isinstance(case, tuple) and len(case) == 2 else case[:2]
+    if not any(values[0] is estimator for estimator in long):
+        return case
+    return pytest.param(*values, marks=[*marks, pytest.mark.long])

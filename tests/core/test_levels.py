@@ -104,7 +104,13 @@ def test_an_old_cpu_gets_the_baseline_and_refuses_the_rest():
     assert "It has: baseline." in done.stderr
 
 
-@pytest.mark.parametrize("level", _core.LEVELS)
+@pytest.mark.parametrize(
+    "level",
+    [
+        pytest.param(level, marks=pytest.mark.long) if level == _core.LEVEL else level
+        for level in _core.LEVELS
+    ],
+)
 def test_every_level_learns_the_same_bits(level, trained, tmp_path):
     path = tmp_path / "found.npz"
     done = run_python(str(BATTERY), str(path), level=level)

@@ -43,6 +43,7 @@ def test_mushrooms_are_separable():
     assert Perceptron().fit(rows, data.y).score(rows, data.y) == 1.0
 
 
+@pytest.mark.long
 def test_adult():
     """One-hot logistic regression has 14.7 % errors on all test rows."""
     train = read(data_file("adult", "adult.data.gz"), target=-1)
@@ -64,6 +65,7 @@ def test_text_messages():
     assert 100 * found.mean["accuracy"] == pytest.approx(98.6, abs=0.3)
 
 
+@pytest.mark.long
 def test_intents():
     """Larson et al. (2019), table 1: 91.0 % of the 4 500 test queries with a linear model."""
     data = json.loads(gzip.decompress(data_file("clinc150", "data_full.json.gz").read_bytes()))

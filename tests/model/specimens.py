@@ -91,10 +91,11 @@ def learner_specimen(name: str, n_classes: int = 2, sparse: bool = False) -> Spe
 
 
 def short(learner: Any) -> Any:
-    """Return a learner that stops soon: files of online ones tell of every epoch."""
-    online = learner.__module__.startswith("separable.online")
-    takes = "max_iter" in signature(learner).parameters
-    return learner(max_iter=20) if online and takes else learner()
+    """Return a learner that stops soon; files of online ones hold every epoch."""
+    options = signature(learner).parameters
+    if learner.__module__.startswith("separable.online") and "max_iter" in options:
+        return learner(max_iter=20)
+    return learner(Cs=[0.1, 1.0]) if "Cs" in options else learner()
 
 
 # --- encoders ---

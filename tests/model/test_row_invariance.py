@@ -27,7 +27,7 @@ from separable import (
     TableRegressor,
     load,
 )
-from tests.model.specimens import ENCODED, LEARNERS, encoder_specimen, target_of, task_of
+from tests.model.specimens import ENCODED, LEARNERS, encoder_specimen, short, target_of, task_of
 
 pytestmark = [
     pytest.mark.native,
@@ -57,7 +57,7 @@ def fitted(name: str, n_classes: int, sparse: bool = False) -> Any:
     y = target_of(task_of(name), n_classes, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return LEARNERS[name]().fit(sp.csr_array(X) if sparse else X, y)
+        return short(LEARNERS[name]).fit(sp.csr_array(X) if sparse else X, y)
 
 
 def answers(predictor: Any, X: Any) -> dict[str, np.ndarray]:
@@ -165,7 +165,7 @@ def test_a_model_answers_as_its_learner_and_as_its_file(name, n_classes, tmp_pat
 def test_scikit_learn_checks_of_invariance(name: str, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check(LEARNERS[name].__name__, LEARNERS[name]())
+        check(LEARNERS[name].__name__, short(LEARNERS[name]))
 
 
 @pytest.mark.parametrize("far", [False, True])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import select
 import signal
 import subprocess
 import sys
@@ -10,11 +12,22 @@ import pytest
 
 pytestmark = pytest.mark.native
 
-# Inseparable data and no limit: left alone, the fit would go on for hours.
-SCRIPT = """
+#: Runs the scripts that it is sent, one JSON text a line.
+SERVER = """
+import json
 import sys
 import numpy as np
-from separable import BatchPerceptron, Perceptron, SGDClassifier, SGDRegressor, WidrowHoff
+import scipy.sparse as sp
+from separable import (
+    BatchPerceptron, Perceptron, SGDClassifier, SGDRegressor, VotedPerceptron, WidrowHoff
+)
+print("ready", flush=True)
+for line in sys.stdin:
+    exec(json.loads(line))
+"""
+
+# Inseparable data and no limit: left alone, the fit would go on for hours.
+SCRIPT = """
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2000, 20)), rng.integers(0, {classes}, 2000)
 limits = dict(max_iter=10**9, max_work=float("inf"))
@@ -23,31 +36,65 @@ learner = {learner}
 print("started", flush=True)
 try:
     learner.fit(X, y, sample_weight={weight})
+    print("ended", flush=True)
 except KeyboardInterrupt:
-    print("stopped", hasattr(learner, "coef_"))
+    print("stopped", hasattr(learner, "coef_"), flush=True)
 """
 
 
 VOTE = """
-import numpy as np
-import scipy.sparse as sp
-from separable import VotedPerceptron
 rng = np.random.default_rng(0)
-X, y = rng.normal(size=(2000, 200)), rng.integers(0, 2, 2000)
+X, y = rng.normal(size=(4000, 50)), rng.integers(0, 2, 4000)
 form = {form}
 learner = VotedPerceptron(max_iter=2).fit(form(X), y)
-more = form(np.tile(X, (200, 1)))
+more = sp.vstack([form(X)] * 50, format="csr") if sp.issparse(form(X)) else np.tile(X, (50, 1))
 print("started", flush=True)
 try:
     learner.decision_function(more)
+    print("ended", flush=True)
 except KeyboardInterrupt:
-    print("stopped", False)
+    print("stopped", False, flush=True)
 """
 
 
+@pytest.fixture(scope="module")
+def servers():
+    """The process that runs the scripts; another one after a test that failed."""
+    started = []
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def stop_soon(servers):
+    """Return a function that runs a script and interrupts it."""
+    if not servers or servers[-1].poll() is not None:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", SERVER]
+        servers.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
+        assert servers[-1].stdout.readline() == "ready\n"
+    process = servers[-1]
+
+    def stop(script: str) -> None:
+        process.stdin.write(json.dumps(script) + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "started\n"
+        if not select.select([process.stdout], [], [], 0.2)[0]:  # it is still at it
+            process.send_signal(signal.SIGINT)
+            select.select([process.stdout], [], [], 60)
+        answer = process.stdout.readline() if select.select([process.stdout], [], [], 0)[0] else ""
+        if answer != "stopped False\n":
+            process.kill()
+        assert answer == "stopped False\n"
+
+    return stop
+
+
 @pytest.mark.parametrize("form", ["np.asarray", "sp.csr_array"])
-def test_interrupt_votes(form):
-    stop_in_half_a_second(VOTE.format(form=form))
+def test_interrupt_votes(stop_soon, form):
+    stop_soon(VOTE.format(form=form))
 
 
 @pytest.mark.parametrize(
@@ -63,25 +110,13 @@ def test_interrupt_votes(form):
         (9, "SGDRegressor(**epochs)"),
     ],
 )
-def test_interrupt(classes, learner):
-    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner, weight=None))
+def test_interrupt(stop_soon, classes, learner):
+    stop_soon(SCRIPT.format(classes=classes, learner=learner, weight=None))
 
 
 @pytest.mark.parametrize("schedule", ["adaptive", "constant"])
 @pytest.mark.parametrize("classes", [2, 20])
-def test_interrupt_within_an_epoch(classes, schedule):
+def test_interrupt_within_an_epoch(stop_soon, classes, schedule):
     learner = f"SGDClassifier('log_loss', learning_rate={schedule!r}, max_iter=1, tol=None)"
     weight = "np.full(2000, 4e5)"  # as many presentations of each row
-    stop_in_half_a_second(SCRIPT.format(classes=classes, learner=learner, weight=weight))
-
-
-def stop_in_half_a_second(script):
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "started\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(0.5)  # it is still at it
-        process.send_signal(signal.SIGINT)
-        answer, _ = process.communicate(timeout=60)
-    assert answer == "stopped False\n"
+    stop_soon(SCRIPT.format(classes=classes, learner=learner, weight=weight))

@@ -88,8 +88,11 @@ def test_start_is_taken(problem, data):
     np.testing.assert_array_equal(ours.intercept_, [b])
 
 
-def test_updates_stay_within_the_bound_on_1000_separable_sets():
-    for seed in range(1000):
+@pytest.mark.parametrize(
+    "seeds", [range(200), pytest.param(range(200, 1000), marks=pytest.mark.long)], ids=str
+)
+def test_updates_stay_within_the_bound_on_separable_sets(seeds):
+    for seed in seeds:
         X, y = separable_problem(seed)
         fitted = Perceptron(max_iter=10**6).fit(X, y)
         evidence = fitted.evidence_
@@ -238,7 +241,7 @@ def test_float32_agrees_with_float64():
         assert (single.predict(X) == double.predict(X)).all()
 
 
-@pytest.mark.parametrize("max_iter", [200, 400, 10**6])
+@pytest.mark.parametrize("max_iter", [200, 400, pytest.param(10**6, marks=pytest.mark.long)])
 def test_float32_convergence_is_confirmed_in_double(monkeypatch, max_iter):
     # float32 puts every row on its side although float64 does not: learning goes on in float64
     rng = np.random.default_rng(566)

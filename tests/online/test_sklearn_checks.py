@@ -15,6 +15,7 @@ from separable import (
 )
 from tests.sklearn_checks import parametrize_with_checks
 
+SCHEDULES = ("adaptive", "constant", "invscaling", "optimal")
 ORDER = "an online learner depends on the order of rows, and this check shuffles them"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": ORDER,
@@ -25,17 +26,14 @@ EXPECTED = {
 @parametrize_with_checks(
     [
         Perceptron(),
-        Perceptron(multi_class="argmax", pocket=True),
+        Perceptron(multi_class="argmax", pocket=True, max_iter=50),
         AveragedPerceptron(),
         AveragedPerceptron(multi_class="argmax"),
         VotedPerceptron(),
         VotedPerceptron(max_voters=20),
         BatchPerceptron(),
-        *(
-            SGDClassifier(loss, learning_rate=schedule)
-            for schedule in ("adaptive", "constant", "invscaling", "optimal")
-            for loss in ("log_loss", "hinge")
-        ),
+        SGDClassifier("log_loss"),
+        *(SGDClassifier(learning_rate=schedule) for schedule in SCHEDULES),
         SGDClassifier("log_loss", penalty="elasticnet", early_stopping=True),
         SGDClassifier("hinge", average=True),
         SGDRegressor(),
@@ -45,6 +43,7 @@ EXPECTED = {
         SGDRegressor("huber", learning_rate="invscaling", epsilon=2.0),
         WidrowHoff(eta0=5e-5),  # some checks have rows so long that 0.01 is too large, and refused
     ],
+    long=[SGDClassifier("log_loss", learning_rate=schedule) for schedule in SCHEDULES[1:]],
     expected_failed_checks=lambda learner: {} if type(learner) is BatchPerceptron else EXPECTED,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -105,14 +104,14 @@ def test_what_is_indexed_by_belongs_to_nobody_else():
 
 
 MUTATION = """
-    import sys, threading, time, warnings
-    import numpy as np, scipy.sparse as sp
-    import separable
-    warnings.simplefilter("ignore")
-    sys.setswitchinterval(1e-5)
-    A = sp.random(6000, 50, 0.2, random_state=0, format={kind!r})
+import sys, threading, time, warnings
+import numpy as np, scipy.sparse as sp
+import separable
+warnings.simplefilter("ignore")
+sys.setswitchinterval(1e-5)
+def fit(kind, learner):
+    A = sp.random(6000, 50, 0.2, random_state=0, format=kind)
     y = (A @ np.ones(50) > 5).astype(int)
-    learner = separable.{learner}(**{options})
     for delay in (0.001, 0.003, 0.01, 0.03):
         X, labels = A.copy(), y.copy()
         def mutate():
@@ -127,25 +126,26 @@ MUTATION = """
         except ValueError:
             pass  # it was changed before it was copied
         thread.join()
-    print("alive")
+for kind in ("csr", "csc"):
+    for name in ("SGDClassifier", "LogisticRegression"):
+        fit(kind, getattr(separable, name)(max_iter=5))
+        print(kind, name, flush=True)
 """
 
 
-@pytest.mark.native
-@pytest.mark.parametrize(
-    ("learner", "options"),
-    [
-        ("SGDClassifier", {"max_iter": 5}),
-        ("LogisticRegression", {"max_iter": 5}),
-    ],
-)
-@pytest.mark.parametrize("kind", ["csr", "csc"])
-def test_a_matrix_that_another_thread_changes_during_a_fit(kind, learner, options):
-    program = textwrap.dedent(MUTATION).format(kind=kind, learner=learner, options=options)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False
+@pytest.fixture(scope="module")
+def mutated() -> subprocess.CompletedProcess[str]:
+    """One process for all fits: a crash ends it before their lines are printed."""
+    return subprocess.run(
+        [sys.executable, "-c", MUTATION], capture_output=True, text=True, timeout=100, check=False
     )
-    assert done.stdout == "alive\n", (done.returncode, done.stderr[-2000:])
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("learner", ["SGDClassifier", "LogisticRegression"])
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_a_matrix_that_another_thread_changes_during_a_fit(mutated, kind, learner):
+    assert f"{kind} {learner}\n" in mutated.stdout, (mutated.returncode, mutated.stderr[-2000:])
 
 
 def test_a_fit_that_nobody_disturbs_learns_the_same():
