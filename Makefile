@@ -77,7 +77,7 @@ pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the docu
 	@$(PY) docs/pictures/make.py
 	@$(PY) docs/pictures/report.py
 
-sanitize: $(VENV)/extra-test ## native tests under the sanitizers, and on an emulated old CPU
+sanitize: $(VENV)/extra-test ## native tests under the sanitizers, kernels under every CPU level and on an emulated old CPU
 	@$(build_sanitized)
 	@$(run_sanitized)
 	@$(run_emulated)
@@ -173,13 +173,16 @@ python=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
 packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 asan=$$($(CXX) -print-file-name=libasan.so); \
 if [ ! -e "$$asan" ]; then echo "make sanitize needs g++ with libasan; $(CXX) has none"; exit 1; fi; \
-for level in $$($(levels)); do \
-  echo "sanitized tests under SEPARABLE_CPU=$$level"; \
+sanitized() { \
   LD_PRELOAD="$$asan $$($(CXX) -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-  PYTHONPATH="$$PWD/$(SANITIZED):$$packages" SEPARABLE_CPU=$$level \
-    $$python -S -m pytest -q -n $(JOBS) -p no:cacheprovider --capture=sys --timeout 900 \
-      -m "native and not long" tests || exit 1; \
+  PYTHONPATH="$$PWD/$(SANITIZED):$$packages" \
+    $$python -S -m pytest -q -n $(JOBS) -p no:cacheprovider --capture=sys --timeout 900 "$$@"; \
+}; \
+sanitized -m "native and not long" tests || exit 1; \
+for level in $$($(lower_levels)); do \
+  echo "kernels under SEPARABLE_CPU=$$level"; \
+  SEPARABLE_CPU=$$level sanitized -m "kernel and not long" $(KERNEL_TESTS) || exit 1; \
 done
 endef
 
