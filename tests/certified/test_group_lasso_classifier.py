@@ -141,7 +141,9 @@ def test_accelerated_steps_end_there_too(seed):
         assert model.certificate_.primal == pytest.approx(least, rel=1e-8)
 
 
-@pytest.mark.parametrize("shape", [(6, 19), (16, 35), (40, 120)])
+@pytest.mark.parametrize(
+    "shape", [(6, 19), (16, 35), pytest.param((40, 120), marks=pytest.mark.long)]
+)
 def test_more_columns_than_rows_and_a_weak_penalty(shape):
     rng = np.random.default_rng(3)
     d = shape[1]

@@ -38,8 +38,15 @@ def check_fits(search, X, y, splits):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("k", "form"),
+    [
+        (2, sp.csr_array),
+        (3, np.asarray),
+        pytest.param(2, np.asarray, marks=pytest.mark.long),
+        pytest.param(3, sp.csr_array, marks=pytest.mark.long),
+    ],
+)
 def test_lanes_equal_independent_fits(loss, k, form):
     X, y = classes(k=k)
     X = form(X)

@@ -126,7 +126,9 @@ def check(problem, lanes, found, X=None):
 @INTERCEPT
 @DTYPES
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("classes", [2, 3, 5, 8, 11, 16, 17, 40])
+@pytest.mark.parametrize(
+    "classes", [2, 3, 8, 17, *(pytest.param(k, marks=pytest.mark.long) for k in (5, 11, 16, 40))]
+)
 def test_every_number_of_classes_is_certified(classes, sparse, dtype, intercept):
     problem = make(classes, sparse=sparse, weights=True, fit_intercept=intercept)
     lanes = [model(C, fold) for C in (0.3, 3.0) for fold in (-1, 0, 2)]

@@ -19,7 +19,6 @@ pytestmark = [
     [
         LogisticRegression(),
         LinearSVM(),
-        LinearSVM(probability=True, loss="squared_hinge"),
         LinearSVR(standardize=True),
         Lasso(0.01, positive=True, standardize=True),
         ElasticNet(0.1),
@@ -35,6 +34,7 @@ def test_scikit_learn_checks(estimator, check):
         LogisticRegression(100.0),
         LogisticRegression(standardize=True, class_weight="balanced"),
         LinearSVM(0.1, standardize=True),
+        LinearSVM(probability=True, loss="squared_hinge"),
         LinearSVM(loss="squared_hinge"),
         LinearSVR(),
         LinearSVR(epsilon=0.1, fit_intercept=False),

@@ -102,7 +102,9 @@ def test_equations_are_solved(shape, dense, fit_intercept, most, monkeypatch):
         assert fit_intercept or db == 0
 
 
-@pytest.mark.parametrize("kind", ["long rows", "long columns"])
+@pytest.mark.parametrize(
+    "kind", ["long rows", pytest.param("long columns", marks=pytest.mark.long)]
+)
 def test_threads_give_the_same_bits(kind):
     X, y = unlike_rows(kind, 600, 1700)
     y = y + 2 * (np.arange(len(y)) % 2)

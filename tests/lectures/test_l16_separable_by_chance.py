@@ -9,6 +9,8 @@ import pytest
 
 from separable.geometry import separability
 
+LONG = pytest.mark.long
+
 
 def share_separable(n, dimensions):
     """Return Cover's share of the labels of n points in general position that are separable."""
@@ -30,7 +32,8 @@ def is_separable(X, y, fit_intercept):
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(
-    ("n", "d"), [(10, 3), (12, 5), pytest.param(20, 9, marks=pytest.mark.long), (30, 20)]
+    ("n", "d"),
+    [(10, 3), pytest.param(12, 5, marks=LONG), pytest.param(20, 9, marks=LONG), (30, 20)],
 )
 def test_share_of_random_labels(n, d, fit_intercept):
     sets = 100

@@ -140,11 +140,21 @@ def assert_as_fits(estimator, how, X, y, sizes):
 
 
 @pytest.mark.parametrize(("estimator", "how"), CLASSIFIERS, ids=map(named, CLASSIFIERS))
-def test_classifiers_as_fits_to_each_size(estimator, how, cancer, three):
-    X, y = cancer
-    assert_as_fits(estimator, how, X, y, [40, 90, 200])
+def test_classifiers_as_fits_to_each_size(estimator, how, three):
     X, y = three
     assert_as_fits(estimator, how, X, y, [30, 60, 105])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "how"),
+    [
+        pytest.param(*each, id=named(each), marks=pytest.mark.long if k % 3 else ())
+        for k, each in enumerate(CLASSIFIERS)
+    ],
+)
+def test_classifiers_of_two_classes_as_fits_to_each_size(estimator, how, cancer):
+    X, y = cancer
+    assert_as_fits(estimator, how, X, y, [40, 90, 200])
 
 
 @pytest.mark.parametrize(("estimator", "how"), REGRESSORS, ids=map(named, REGRESSORS))

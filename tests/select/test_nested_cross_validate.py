@@ -40,7 +40,7 @@ def loops(estimator, grid, X, y, outer, inner, scoring):
     return zip(*found, strict=True)
 
 
-@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+@pytest.mark.parametrize("scoring", [pytest.param(None, marks=pytest.mark.long), "roc_auc"])
 def test_as_by_two_loops(cancer, scoring):
     X, y = cancer
     outer, inner = StratifiedKFold(3, shuffle=True, random_state=0), StratifiedKFold(4)

@@ -18,9 +18,15 @@ CS = [0.01, 1.0, 10.0]
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVM(), LinearSVR()])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("form", "k", "weighted"),
+    [
+        pytest.param(form, k, weighted, marks=() if (i + k + weighted) % 2 else pytest.mark.long)
+        for i, form in enumerate((np.asarray, sp.csr_array))
+        for k in (2, 3)
+        for weighted in (False, True)
+    ],
+)
 def test_as_independent_fits(learner, form, k, weighted):
     X, y = classes(k=k)
     X = form(X)

@@ -115,15 +115,22 @@ def test_lanes(learner, k, form):
     assert mine.cv_results_["mean_fit_time"].min() > 0
 
 
+FOLDS = KFold(3, shuffle=True, random_state=0)
+HALVES = ShuffleSplit(3, train_size=0.5, random_state=0)
+REPEATED = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
+
+
 @pytest.mark.parametrize(
-    "cv",
+    ("cv", "weighted"),
     [
-        KFold(3, shuffle=True, random_state=0),
-        ShuffleSplit(3, train_size=0.5, random_state=0),
-        RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
+        (FOLDS, False),
+        (HALVES, True),
+        (REPEATED, False),
+        pytest.param(FOLDS, True, marks=pytest.mark.long),
+        pytest.param(HALVES, False, marks=pytest.mark.long),
+        pytest.param(REPEATED, True, marks=pytest.mark.long),
     ],
 )
-@pytest.mark.parametrize("weighted", [False, True])
 def test_splitters_and_weights(cv, weighted):
     X, y = classes(k=3)
     weight = np.arange(90) % 3 * 1.0 if weighted else None
