@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression as Logistic
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from tests.certified.problems import LOSSES, Long, dual_rows, least_and_most, losses, make
+from tests.long_cases import first
 
 pytestmark = pytest.mark.native
 
@@ -74,12 +75,12 @@ def check(seed, loss=None, *, converges=True):
     return made
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", first(24, range(80)))
 def test_certificates_are_true_bounds(seed):
     check(seed)
 
 
-@pytest.mark.parametrize("seed", range(200, 240))
+@pytest.mark.parametrize("seed", first(12, range(200, 240)))
 def test_those_of_engines_for_many_columns_too(seed, monkeypatch):
     for place in ("solve.FEW", "solve.NOT_MANY", "solve.MOST_CORNERS", "problem.SMALL"):
         monkeypatch.setattr(f"separable.certified.{place}", 0)
@@ -131,7 +132,7 @@ def reference(made):
     return found.coef_.ravel() * unit, float(np.ravel(found.intercept_)[0])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", first(12, range(40)))
 def test_nobody_is_below_the_dual(seed):
     made = check(seed + 100)
     one = made.learner.certificates_[0]

@@ -16,6 +16,7 @@ from tests.certified.block_oracles import (
     group_logistic_minimum,
     group_logistic_objective,
 )
+from tests.long_cases import first
 
 pytestmark = pytest.mark.native
 
@@ -96,7 +97,7 @@ def check_converged(model, X, y, group, times=1.0):
         assert primal - group_logistic_bound(model.alpha, Z, sign, group, w, b) <= 3e-6 * primal
 
 
-@pytest.mark.parametrize("alpha", [1e-1, pytest.param(1e-3, marks=pytest.mark.long), 1e-5])
+@pytest.mark.parametrize("alpha", first(1, [1e-5, 1e-1, 1e-3]))
 @pytest.mark.parametrize("groups", list(GROUPS))
 @pytest.mark.parametrize("of", list(SETS))
 def test_ordinary_sets_converge_at_every_alpha(of, groups, alpha):
