@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -130,9 +131,8 @@ def test_a_long_line_in_small_chunks():
     assert batch.rows.values.tolist() == [i + 0.5 for i in range(n)]
 
 
-@pytest.mark.parametrize("n_features", [None, 1 << 12])
-@pytest.mark.parametrize("n_jobs", [2, 5, -1])
-def test_threads_give_the_same_rows(n_jobs, n_features):
+@functools.cache
+def many_lines() -> bytes:
     rng = np.random.default_rng(0)
     words = rng.zipf(1.3, size=400_000) % 50_000
     lines = [
@@ -140,7 +140,13 @@ def test_threads_give_the_same_rows(n_jobs, n_features):
         for i, chosen in enumerate(np.split(words, 20_000))
     ]
     lines[15_000] = "1 |t w1:x new"
-    data = "\n".join(lines).encode()
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("n_features", [None, 1 << 12])
+@pytest.mark.parametrize("n_jobs", [2, 5, -1])
+def test_threads_give_the_same_rows(n_jobs, n_features):
+    data = many_lines()
     assert len(data) > 3 << 20
 
     def run(jobs):

@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import separable.data
@@ -164,3 +165,18 @@ def test_calls_do_not_grow_with_columns_of_text_and_dates(
             )
             assert data.report.columns[-1].type == _KINDS[kind][1]
             assert len(calls) <= 8
+
+
+@pytest.mark.parametrize(("last", "decimal"), [("1.5", "."), ("1,5", ",")])
+def test_the_decimal_comma_is_searched_where_commas_are(
+    monkeypatch: pytest.MonkeyPatch, last: str, decimal: str
+) -> None:
+    guessed = _counted(monkeypatch, csv_sniff, "guess")
+    names = [f"c{place}" for place in range(2000)]
+    text = "|".join(names) + "\n" + "|".join(["1"] * 1999 + [last]) + "\n"
+
+    table = separable.data.read(io.BytesIO(text.encode())).table
+
+    assert table["c1999"].to_pylist() == [1.5]
+    assert len(guessed) < 20
+    assert csv_sniff._decimal(pa.table({"a": ["1", None], "b": [last, "2"]}), "|", ()) == decimal

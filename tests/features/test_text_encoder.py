@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import subprocess
 import sys
@@ -28,7 +29,9 @@ from tests.features.languages import DESCRIPTIONS, TEXTS
 
 pytestmark = pytest.mark.native
 
-ALL_TEXTS = TEXTS + DESCRIPTIONS
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+#: All descriptions in ``make test-all``, otherwise some of them, a few twice.
+ALL_TEXTS = TEXTS + (DESCRIPTIONS if LONG else DESCRIPTIONS[::4] + DESCRIPTIONS[::16])
 
 
 def assert_same(ours, theirs, rtol=1e-13):
@@ -184,9 +187,17 @@ def test_few_words_as_scikit_learn(texts, n):
     assert list(encoder.feature_names) == list(peer.get_feature_names_out())
 
 
-def test_the_alphabet_is_pythons():
+@pytest.mark.parametrize(
+    "points",
+    [
+        [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200)],
+        pytest.param([*range(0x20000, sys.maxunicode + 1)], marks=pytest.mark.long),
+    ],
+    ids=["assigned to scripts", "the rest"],
+)
+def test_the_alphabet_is_pythons(points):
     flags, lower = alphabet()
-    for point in [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]:
+    for point in points:
         character = chr(point)
         is_word = character.isalnum() or character == "_"
         assert bool(flags[point] & WORD) == is_word, hex(point)
@@ -197,10 +208,11 @@ def test_the_alphabet_is_pythons():
             assert chr(lower[point]) == character.lower(), hex(point)
 
 
-def test_every_character_is_cut_and_lowered_as_in_python():
-    points = (p for p in range(sys.maxunicode + 1) if unicodedata.category(chr(p)) not in ("Cs",))
-    characters = [chr(p) for p in points if p < 0x30000]
-    texts = ["".join(f"x{c}y " for c in characters[i : i + 997]) for i in range(0, 190_000, 997)]
+@pytest.mark.parametrize("end", [0x3400, pytest.param(0x30000, marks=pytest.mark.long)])
+def test_every_character_is_cut_and_lowered_as_in_python(end):
+    characters = [chr(p) for p in range(end) if unicodedata.category(chr(p)) != "Cs"]
+    starts = range(0, len(characters), 997)
+    texts = ["".join(f"x{c}y " for c in characters[i : i + 997]) for i in starts]
     for options in ({}, {"analyzer": "char_wb", "ngram_range": (3, 3)}):
         theirs = CountVectorizer(**options).fit_transform(texts)
         ours = TextEncoder(use_idf=False, norm=None, **options).fit_transform(texts)

@@ -211,7 +211,13 @@ LARGE: dict[str, tuple[Callable[[int], LinearModel], int]] = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+#: Their encoders learn for seconds.
+SLOW = ("levels", "names of dicts")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in LARGE]
+)
 def test_a_large_model_is_loaded(name: str, tmp_path: Path) -> None:
     make, n = LARGE[name]
     small, large = (bytes_of(make(size), tmp_path / "m") for size in (3, n))
