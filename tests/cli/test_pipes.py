@@ -55,6 +55,8 @@ def piped(separable, content: bytes, *command: object):
     return result
 
 
+#: Copies of the penguins that make more than a pipe holds.
+TIMES = 20
 TRAIN = ["--target", "kind", "--drop", "note", "--drop", "amount", "--model", "lda"]
 
 COMMANDS = [
@@ -66,7 +68,7 @@ COMMANDS = [
     ["explain", "MODEL", None, "--row", "2900"],
     ["check", None, "--target", "kind"],
     ["compare", None, *TRAIN[:-2], "--model", "lda", "--model", "averaged-perceptron"],
-    ["path", None, *TRAIN[:-2], "--model", "logistic-regression"],
+    ["path", None, *TRAIN[:-2], "--model", "logistic-regression", "--folds", "2"],
     pytest.param(["report", "PENGUINS_MODEL", None, "-o", "report.html"], marks=pytest.mark.long),
     ["update", "MODEL", None, "-o", "new.safetensors"],
 ]
@@ -117,7 +119,7 @@ def test_every_format(separable, penguins_model, kind):
     table = csv.read_csv(
         PENGUINS, convert_options=csv.ConvertOptions(null_values=["NA"], strings_can_be_null=True)
     )
-    many = pa.concat_tables([table] * 60).combine_chunks()
+    many = pa.concat_tables([table] * TIMES).combine_chunks()
     if kind == "jsonl":
         content = "".join(json.dumps(row) + "\n" for row in many.to_pylist()).encode()
     elif kind == "parquet":
@@ -125,14 +127,14 @@ def test_every_format(separable, penguins_model, kind):
         content = Path("many.parquet").read_bytes()
     else:
         text = PENGUINS.read_text().splitlines(keepends=True)
-        whole = "".join([text[0], *text[1:] * 60]).encode()
+        whole = "".join([text[0], *text[1:] * TIMES]).encode()
         content = gzip.compress(whole) if kind == "csv.gz" else lzma.compress(whole)
     wanted = separable("predict", penguins_model, PENGUINS).out.splitlines()
     got = piped(separable, content, "predict", penguins_model, None)
     assert got.code == 0, got.err
-    assert got.out.splitlines() == [wanted[0], *wanted[1:] * 60]
+    assert got.out.splitlines() == [wanted[0], *wanted[1:] * TIMES]
     checked = piped(separable, content, "check", None, "--json")
-    assert json.loads(checked.out)["rows"] == 60 * 344
+    assert json.loads(checked.out)["rows"] == TIMES * 344
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_every_format(separable, penguins_model, kind):
 def test_process_substitution(penguins_model, tmp_path, way):
     header, *rows = PENGUINS.read_text().splitlines(keepends=True)
     many = tmp_path / "many.csv"
-    many.write_text(header + "".join(rows) * 60)
+    many.write_text(header + "".join(rows) * TIMES)
     program = shlex.join([*PROGRAM, "predict", str(penguins_model)])
     command = f"{program} {way.format(shlex.quote(str(many)))}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count(b"\n") == 1 + 60 * 344
+    assert done.stdout.count(b"\n") == 1 + TIMES * 344
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "check", "train"])

@@ -60,7 +60,7 @@ def test_it_keeps_what_it_drew_on_and_draws_again(name):
 def test_no_text_is_cut_off_and_the_legend_covers_no_data(name, size):
     display = drawn(name, SIZES[size])
     figure, ax = display.figure_, display.ax_
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     around = figure.get_tightbbox()
     wide, high = figure.get_size_inches()
     assert around.x0 >= -0.02

@@ -35,7 +35,21 @@ LECTURES = {
 }
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.pictures[0])
+#: Blocks that take seconds.
+LONG = {"perceptron_frames.png"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(
+            entry,
+            id=entry.pictures[0],
+            marks=[pytest.mark.long] if entry.pictures[0] in LONG else [],
+        )
+        for entry in ENTRIES
+    ],
+)
 def test_block_runs_and_makes_its_picture(entry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(entry.code.splitlines()) <= 10

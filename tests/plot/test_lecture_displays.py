@@ -73,7 +73,7 @@ def test_in_a_figure_of_its_own(name):
     assert display.figure_ is not first
 
 
-@pytest.mark.parametrize("size", [(19, 8), (12, 5)])
+@pytest.mark.parametrize("size", [(12, 5), pytest.param((19, 8), marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_in_the_place_of_axes(name, size):
     figure, axes = plt.subplots(1, 2, figsize=size, layout="constrained")
