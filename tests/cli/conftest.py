@@ -159,5 +159,8 @@ def penguins_text(once) -> Shared:
 
 @pytest.fixture(scope="session")
 def penguins_model(penguins_json) -> Path:
-    """The model that `separable train` makes of the penguins."""
-    return penguins_json.folder / "m.safetensors"
+    """The model that `separable train` makes of the penguins, as penguins.safetensors."""
+    path: Path = penguins_json.folder / "model" / "penguins.safetensors"
+    path.parent.mkdir()
+    path.write_bytes((penguins_json.folder / "m.safetensors").read_bytes())
+    return path
