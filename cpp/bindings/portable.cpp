@@ -32,6 +32,10 @@ std::vector<std::string> usable_levels() {
 
 NB_MODULE(portable, m) {
     m.doc() = "Code of separable that is the same on every CPU.";
+#ifndef __SANITIZE_ADDRESS__
+    nb::set_leak_warnings(
+        false);  // of all extensions: a model in a reference cycle at exit is fine
+#endif
     m.def("usable_levels", &usable_levels,
           "Return the CPU levels that were built and that this machine can run, slowest first.");
     bind_data(m);

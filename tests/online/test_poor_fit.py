@@ -218,3 +218,15 @@ def test_a_fit_ends_in_a_good_model_or_says_why_not(learner, end):
         else:
             found, y = found / np.abs(y).max(), y / np.abs(y).max()
             assert said or np.square(found - y).mean() < 0.3 * y.var(), case
+
+
+def stream(learner, rows):
+    for k in range(0, len(rows), 50):
+        learner.partial_fit(rows[k : k + 50], Y[k : k + 50])
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_a_stream_far_from_zero_is_named_too(learner):
+    stream(learner(), X)  # warnings are errors here
+    with pytest.warns(ConvergenceWarning, match=r"may have learned little: column \d lies about"):
+        stream(learner(), X + 1e9)

@@ -18,6 +18,7 @@ from separable.fitting.targets import (
     weigh_rows,
 )
 from separable.online.estimator import OnlineEstimator
+from separable.online.poor_fit import warn_of_poor_stream
 from separable.online.runs import Lesson
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         self._learn_chunk(state, lesson)
         state.reach = reach
         self._keep_chunk(X, state, lesson.n_counted)
+        warn_of_poor_stream(self, state.rows_seen, lesson, y)
         return self
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:

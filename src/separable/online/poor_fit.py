@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["warn_of_poor_fit"]
+__all__ = ["warn_of_poor_fit", "warn_of_poor_stream"]
 
 #: A mean so many deviations from 0 slows learning down; so does a value so many medians large.
 FAR, LARGE = 30.0, 1e6
@@ -38,6 +38,8 @@ LIGHT, LOST = 1e-2, {"float32": 1e-30, "float64": 1e-290}
 POOR, POOR_AT_LEAST = 0.6, 0.3
 #: Rows and values that are looked at; fewer rows show no deviation.
 SAMPLE_ROWS, SAMPLE_VALUES, LEAST_ROWS = 256, 200_000, 8
+#: The rows of a stream after which it is looked at first; again whenever they have doubled.
+FIRST_LOOK = 128
 REMEDY = (
     "Scale the columns first, for example with sklearn.preprocessing.StandardScaler or "
     "separable.TableEncoder."
@@ -103,6 +105,27 @@ def warn_of_poor_fit(
                 stacklevel=stacklevel,
             )
             return
+
+
+def warn_of_poor_stream(
+    learner: OnlineEstimator, rows_seen: int, lesson: Lesson, y: NDArray[Any]
+) -> None:
+    """Warn of a stream as of a fit, whenever the number of its rows has doubled.
+
+    Parameters
+    ----------
+    learner : OnlineEstimator
+        After it learned from a chunk.
+    rows_seen : int
+        The rows of all chunks.
+    lesson : Lesson
+        The last chunk.
+    y : ndarray
+        Its labels or numbers, as the caller gave them.
+    """
+    before = rows_seen - lesson.n_counted
+    if rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length():
+        warn_of_poor_fit(learner, learner.model_, lesson, y, stacklevel=4)
 
 
 def _light(lesson: Lesson) -> Iterator[Oddity]:

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from separable.data.rows import as_rows, largest_magnitude
 from separable.fitting.targets import RowWeights, check_numbers, weigh_rows
 from separable.online.estimator import OnlineEstimator
+from separable.online.poor_fit import warn_of_poor_stream
 from separable.online.runs import Lesson
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         lesson = Lesson.of(rows, y, counted)
         self._learn_chunk(state, lesson)
         self._keep_chunk(X, state, lesson.n_counted)
+        warn_of_poor_stream(self, state.rows_seen, lesson, y)
         return self
 
     # ------------------------------------------------------------------ all rows at once
