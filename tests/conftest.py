@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # No deadlines: tests never time anything.
 settings.register_profile(
-    "default", derandomize=True, deadline=None, max_examples=25, print_blob=True
+    "default", derandomize=True, deadline=None, max_examples=50, print_blob=True
 )
 settings.register_profile(
     "long",
