@@ -49,6 +49,7 @@ EXPECTED = {
     ],
     expected_failed_checks=lambda learner: EXPECTED.get(type(learner), {}),
 )
+@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
 @pytest.mark.filterwarnings("ignore::separable.moments.bayesian_regression.EvidenceWarning")
 @pytest.mark.filterwarnings(f"ignore::{RankWarning.__module__}.{RankWarning.__name__}")
 def test_scikit_learn_checks(estimator, check):
