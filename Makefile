@@ -33,12 +33,12 @@ dev: $(VENV)/extra-build ## build the core for this CPU only, which is quicker
 	  --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
 	@touch $(VENV)/installed
 
-test: $(VENV)/extra-test ## the tests, without the long ones; those of kernels under every CPU level
-	@$(PY) -m pytest -q -n $(JOBS) -m "not long"
-	@$(call under_lower_levels,-m "kernel and not long",$(KERNEL_TESTS))
+test: $(VENV)/extra-test ## the tests, without the long ones, of many cases some; kernels under every CPU level
+	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases some
+	@$(call under_lower_levels,-m "kernel and not long" --cases some,$(KERNEL_TESTS))
 
 test-fast: $(VENV)/extra-test ## one case of each test, without those of whole commands and pages
-	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --first-case tests \
+	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases first tests \
 	  $(addprefix --ignore=tests/,cli export plot report test_docs.py test_readme.py)
 
 test-all: export HYPOTHESIS_PROFILE = long
