@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+#: Seconds until Ctrl-C is pressed again. Python drops an interrupt that arrives in a destructor.
+AGAIN = 10.0
+
+
 @contextmanager
 def ctrl_c(seconds: float = 0.3) -> Iterator[None]:
     """Send SIGINT after some seconds, unless the block has ended by itself before.
@@ -18,21 +22,24 @@ def ctrl_c(seconds: float = 0.3) -> Iterator[None]:
     The signal comes from another thread, so it also arrives while compiled code runs that has
     released the GIL.
     """
-    main, ended, lock = threading.main_thread().ident, False, threading.Lock()
+    main, lock, ended = threading.main_thread().ident, threading.Lock(), threading.Event()
 
     def send() -> None:
-        with lock:
-            if not ended:
-                signal.pthread_kill(main, signal.SIGINT)
+        wait = seconds
+        while not ended.wait(wait):
+            with lock:
+                if not ended.is_set():
+                    signal.pthread_kill(main, signal.SIGINT)
+            wait = AGAIN
 
     # Where tests run in the background, SIGINT may be ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(seconds, send)
-    timer.start()
+    sender = threading.Thread(target=send)
+    sender.start()
     try:
         yield
     finally:
         with lock:
-            ended = True
-        timer.cancel()
+            ended.set()
+        sender.join()
         signal.signal(signal.SIGINT, before)
