@@ -35,5 +35,6 @@ def test_scikit_learn_checks(estimator, check):
         LassoCV([0.1, 0.01], cv=2, standardize=True, select="1se"),
     ]
 )
+@pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
 def test_scikit_learn_checks_of_other_options(estimator, check):
     check(estimator)
