@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separable.geometry import separability
+from separable.geometry import dependencies, separability
 
 
 def texts(seed, n=2000, d=6000, words=12):
@@ -44,6 +44,19 @@ def test_texts_whose_boundary_needs_whole_numbers():
     verdict = separability(X, y)
     assert verdict.kind == "quasi-separable"
     assert verdict.proof.boundary.tolist() == list(range(2000, 2006))
+    assert verdict.verify(X, y)
+
+
+@pytest.mark.parametrize("d", [1500, 3000])
+def test_texts_of_fewer_columns_are_not_written_as_fractions(d, monkeypatch):
+    X, y = texts(1, 1000, d)
+    extra = np.zeros((3, d))
+    extra[:, : d // 2] = np.random.default_rng(1).random((3, d // 2))
+    X = sparse.vstack([X, extra, extra]).tocsr()
+    y = np.r_[y, 0, 1, 0, 1, 0, 1]
+    monkeypatch.setattr(dependencies, "null_vectors", None)  # one for each column: minutes
+    verdict = separability(X, y)
+    assert verdict.kind == "quasi-separable"
     assert verdict.verify(X, y)
 
 

@@ -53,7 +53,7 @@ CORRECTED = 40
 #: The most numbers of vectors that are checked in whole numbers.
 CHECKED = 1 << 23
 #: The most numbers of all null vectors.
-MOST_NULL = 1 << 22
+MOST_NULL = 1 << 17
 
 
 class Dependencies:
