@@ -193,6 +193,6 @@ if ! command -v qemu-x86_64 > /dev/null; then \
 else \
   echo "native tests on an emulated Nehalem, which has neither AVX2 nor AVX-512"; \
   qemu-x86_64 -cpu Nehalem $(PY) -m pytest -q -p no:cacheprovider --timeout 1800 \
-    -m native tests/core tests/online/test_perceptron.py; \
+    -m "native and not long" tests/core tests/online/test_perceptron.py; \
 fi
 endef
