@@ -33,7 +33,7 @@ dev: $(VENV)/extra-build ## build the core for this CPU only, which is quicker
 	  --config-settings=cmake.define.SEPARABLE_LEVELS=best -e .
 	@touch $(VENV)/installed
 
-test: $(VENV)/extra-test ## the tests, without the long ones, of many cases some; kernels under every CPU level
+test: $(VENV)/extra-test ## the tests but the long ones, some cases of each; those of kernels under every CPU level
 	@$(PY) -m pytest -q -n $(JOBS) -m "not long" --cases some
 	@$(call under_lower_levels,-m "kernel and not long" --cases some,$(KERNEL_TESTS))
 

@@ -35,7 +35,7 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "default")
 
 
-#: ``--cases some`` runs a quarter of the cases of a test function, and at least so many.
+#: The fewest cases of a test function that ``--cases some`` runs; above, it runs a quarter.
 LEAST_CASES = 8
 
 

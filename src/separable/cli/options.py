@@ -55,7 +55,7 @@ def _allow_patterns(ctx: click.Context, param: click.Parameter, given: bool) -> 
 
 
 def patterns_option(command: F) -> F:
-    """Add ``--allow-patterns``, for commands that load a model; `load_trusted` looks after it."""
+    """Add ``--allow-patterns``, for commands that load a model; `load_trusted` reads it."""
     option = click.option(
         "--allow-patterns",
         is_flag=True,
