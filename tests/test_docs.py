@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "benchmarks/README.md"])
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -26,15 +26,30 @@ def test_examples_run(page):
     assert results.failed == 0
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_no_link_is_broken(page):
+    broken = []
+    for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]+))?\)", page.read_text()):
+        target = page.parent / link if link else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{link}#{anchor}")
+    assert broken == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_named_files_exist(page):
     text = page.read_text()
-    links = {page.parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)}
     paths = {
         ROOT / path
         for path in re.findall(r"`((?:tests|src|docs|cpp|benchmarks|examples|\.ci)/[\w./]+)`", text)
     }
-    assert [path for path in links | paths if not path.exists()] == []
+    assert [path for path in paths if not path.exists()] == []
 
 
 def test_every_learner_has_a_page():
@@ -42,15 +57,18 @@ def test_every_learner_has_a_page():
 
     places = [learner.place for learner in LEARNERS.values()]
     stems = {place.partition(":")[0].rpartition(".")[2] for place in places}
-    assert {f"docs/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
+    assert {f"docs/learners/{stem}.md" for stem in stems} <= {page_id(page) for page in PAGES}
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=page_id)
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=page_id)
 def test_every_page_is_linked_from_the_index(page):
     if page.stem == "index":
         assert "(docs/index.md)" in (ROOT / "README.md").read_text()
     else:
-        assert f"({page.name})" in (ROOT / "docs/index.md").read_text()
+        assert (
+            f"({page.relative_to(ROOT / 'docs').as_posix()})"
+            in (ROOT / "docs/index.md").read_text()
+        )
 
 
 def test_every_benchmark_is_described_in_the_order_it_runs():

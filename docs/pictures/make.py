@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation, by the code of ``docs/gallery.md``: ``make pictures``."""
+"""Draw the pictures of ``docs/lectures/gallery.md`` by running its code: ``make pictures``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
-GALLERY = FOLDER.parent / "gallery.md"
+GALLERY = FOLDER.parent / "lectures/gallery.md"
 #: Dots an inch of a picture, and its colours.
 DPI, COLOURS = 90, 256
 
@@ -31,7 +31,7 @@ def entries(text: str) -> list[Entry]:
             heading = part.splitlines()[0][3:]
         elif part.startswith("```python\n"):
             code, _, rest = part.removeprefix("```python\n").partition("```\n")
-            found.append(Entry(heading, code, re.findall(r"\]\(pictures/([\w.]+)\)", rest)))
+            found.append(Entry(heading, code, re.findall(r"\]\(\.\./pictures/([\w.]+)\)", rest)))
     return found
 
 

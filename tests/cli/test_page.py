@@ -14,7 +14,7 @@ from separable.cli.app import COMMANDS, app
 from separable.cli.help import Command
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "command_line.md").read_text()
+PAGE = (ROOT / "docs/reference/command_line.md").read_text()
 BLOCK = re.compile(r"^```(?:sh|console)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: What stands before the name of a command.
 CALLED = re.compile(r"(?:^|\| |\$\()separable ")
@@ -28,7 +28,7 @@ def command(name: str) -> Command:
 
 def typed() -> list[str]:
     """Return the lines with a command, of the pages and of the help."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     blocks = [block for page in pages for block in BLOCK.findall(page.read_text())]
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     lines += [line for name in COMMANDS for line in command(name).examples]

@@ -1,6 +1,6 @@
 """What adaptive steps promise: units, zeros, formats and lanes do not matter.
 
-Tolerances are those that docs/sgd_classifier.md states.
+Tolerances are those that docs/learners/sgd_classifier.md states.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import separable.plot
 pytestmark = pytest.mark.native
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/gallery.md").read_text()
+TEXT = (ROOT / "docs/lectures/gallery.md").read_text()
 spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs/pictures/make.py")
 make = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make)
@@ -82,7 +82,9 @@ def test_pictures_are_those_of_the_gallery_and_small():
 
 
 def test_lectures_name_the_displays():
-    rows = dict(re.findall(r"^\| (L\d+) \|(.*)$", (ROOT / "docs/lectures.md").read_text(), re.M))
+    rows = dict(
+        re.findall(r"^\| (L\d+) \|(.*)$", (ROOT / "docs/lectures/lectures.md").read_text(), re.M)
+    )
     for row, names in LECTURES.items():
         for name in names:
             assert f"`{name}`" in rows[row]

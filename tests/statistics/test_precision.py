@@ -18,7 +18,7 @@ from tests.reference import moments as reference
 
 pytestmark = pytest.mark.native
 
-#: What docs/moments.md states: six digits.
+#: What docs/reference/moments.md states: six digits.
 STATED = 1e-6
 FORMS = {"dense": np.ascontiguousarray, "sparse": sp.csr_array}
 

@@ -36,7 +36,7 @@ NEXT = (
     ("separable train YOUR.csv --target COLUMN", "the same with a file of yours"),
     ("    ... --report report.html", "and a page to hand on"),
     ("separable inspect YOUR.safetensors", "what is inside a model"),
-    ("separable --help", "all commands; docs/command_line.md tells more"),
+    ("separable --help", "all commands; docs/reference/command_line.md tells more"),
 )
 
 

@@ -74,7 +74,7 @@ def export(
     The file holds a few rows with their scores and predictions, and tests itself with them. Models
     of tables can be written in every language; models of texts in Python and JavaScript, since
     SQL, C and ONNX cannot cut texts into the same words. Missing values, unseen levels and the like
-    do what they do in `predict`; docs/export.md says where a language differs.
+    do what they do in `predict`; docs/guides/export.md says where a language differs.
     """
     from separable.export.exporting import exported
 

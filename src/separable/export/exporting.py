@@ -37,7 +37,7 @@ def export(
     """Write a model as scoring code that needs no separable.
 
     Scores agree with the model's to 1e-9 of the sum of the absolute contributions. The file holds a
-    few rows with their answers, and tests itself with them. See ``docs/export.md``.
+    few rows with their answers, and tests itself with them. See ``docs/guides/export.md``.
 
     Parameters
     ----------

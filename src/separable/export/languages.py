@@ -36,7 +36,7 @@ LANGUAGES = {
     "onnx": Language(
         "separable.export.onnx_graph",
         ".onnx",
-        "Its metadata name its inputs and hold test rows: docs/export.md",
+        "Its metadata name its inputs and hold test rows: docs/guides/export.md",
         is_text=False,
     ),
     "sql": Language(

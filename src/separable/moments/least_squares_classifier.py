@@ -41,7 +41,7 @@ class LeastSquaresClassifier(MomentClassifier[Moments]):
     Its weakness: the error that is minimised is not the error that counts. Rows far on their own
     side of the boundary have large residuals and pull it away from where classes meet, and of
     three classes in a line the middle one may never have the largest score. ``LDA`` starts from
-    the same sums; see docs/least_squares_classifier.md for both failures in numbers.
+    the same sums; see docs/learners/least_squares_classifier.md for both failures in numbers.
 
     Attributes
     ----------

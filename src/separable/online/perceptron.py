@@ -38,7 +38,7 @@ class Perceptron(PerceptronBase):
         adds the row to its class and subtracts it from the best rival.
     pocket : bool, default False
         End with the best weights met, by mistakes on the training rows, instead of the last. On
-        large data not all weights met are looked at; see docs/perceptron.md.
+        large data not all weights met are looked at; see docs/learners/perceptron.md.
     ties : {"mistake", "negative", "positive"}, default "mistake"
         Training: a score of exactly 0 is a mistake for either class, or counts as the negative or
         the positive class (of each one-vs-rest model), as in some lectures. It matters from a

@@ -47,7 +47,7 @@ class SGDRegressor(SGDBase, OnlineRegressor):
         The seed of the shuffles and of the held-out part.
     learning_rate : {"adaptive", "constant", "invscaling", "optimal"}, default "adaptive"
         "adaptive": a step for each weight from what its column and its gradients were so far, see
-        docs/sgd_classifier.md; it needs no tuning. "constant": eta0. "invscaling":
+        docs/learners/sgd_classifier.md; it needs no tuning. "constant": eta0. "invscaling":
         eta0 / t^power_t. "optimal": 1 / (alpha (t0 + t - 1)), as scikit-learn's. (Its "adaptive"
         is another.)
     eta0 : float or None, default None
