@@ -10,6 +10,7 @@ from pathlib import Path
 __all__ = ["describe_machine", "load_average"]
 
 PACKAGES = ("separable-ml", "numpy", "scipy", "scikit-learn", "pyarrow", "click", "threadpoolctl")
+PEERS = ("celer", "skglm", "liblinear-official", "snapml", "vowpalwabbit")
 
 
 def describe_machine() -> dict[str, object]:
@@ -26,7 +27,7 @@ def describe_machine() -> dict[str, object]:
         "levels": list(LEVELS),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in PACKAGES},
+        "versions": {name: _version(name) for name in PACKAGES + PEERS},
     }
 
 
