@@ -121,6 +121,7 @@ def raw(header: bytes, body: bytes = b"") -> bytes:
             "bytes other than 0 and 1",
         ),
     ],
+    ids=lambda each: f"{len(each)} bytes" if isinstance(each, bytes) else None,
 )
 def test_not_a_model_file(tmp_path: Path, data: bytes, message: str) -> None:
     refused(tmp_path, data, message)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from separable.cli.learners import Task
 
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # click 8.1 has no type parameters
+
 __all__ = ["COLUMN_KINDS", "TESTING", "ProblemOptions", "only", "problem_options"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -108,7 +112,7 @@ def _models(
     return names
 
 
-class _Models(click.Choice[str]):
+class _Models(_Choice):
     """The names there are when they are asked for: a learner may be registered at any time."""
 
     def __init__(self) -> None:
