@@ -52,6 +52,10 @@ def test_named_files_exist(page):
     assert [path for path in paths if not path.exists()] == []
 
 
+def test_contributing_is_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text().split()) <= 1200
+
+
 def test_every_learner_has_a_page():
     from separable.cli.learners import LEARNERS
 
