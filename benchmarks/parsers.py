@@ -21,8 +21,8 @@ from benchmarks.datasets import (
 from benchmarks.harness import interleave
 from benchmarks.limit import measure_bandwidth
 from benchmarks.report import Line, Section, judge, markdown_table, show_seconds
-from separable.data.svmlight import SvmlightReader
-from separable.data.vw_text import VwReader
+from separable.data.io.svmlight import SvmlightReader
+from separable.data.io.vw import VwReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -142,7 +142,7 @@ def _stream(path: str) -> dict[str, Any]:
     import time
 
     from separable import SGDClassifier
-    from separable.cli.talk import step
+    from separable.cli.render.messages import step
     from separable.data import scan
 
     begin, rows, right, seen = time.perf_counter(), 0, 0, 0

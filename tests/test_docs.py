@@ -57,7 +57,7 @@ def test_contributing_is_short():
 
 
 def test_every_learner_has_a_page():
-    from separable.cli.learners import LEARNERS
+    from separable.cli.training.learners import LEARNERS
 
     places = [learner.place for learner in LEARNERS.values()]
     stems = {place.partition(":")[0].rpartition(".")[2] for place in places}

@@ -35,7 +35,7 @@ def test_loading_and_predicting_import_no_training_library():
         "import sys; from separable import LinearModel, TableEncoder, load\n"
         "LinearModel([[1.0]], [0.0], [0, 1], 'score').explain([[1.0]])\n"
         "from separable import VotedModel; from separable.data.rows import as_rows\n"
-        "from separable.model.voters import Voters\n"
+        "from separable.model.voted.voters import Voters\n"
         "voters = Voters([0], [1.0], [2.0], [0, 1], [0.0], [0.0])\n"
         "votes = VotedModel(as_rows([[1.0]]), voters, [0, 1])\n"
         "assert votes.predict([[1.0], [-2.0]]).tolist() == [1, 0]\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from separable.certified.losses import Hinge, Insensitive, Logistic, SquaredHinge
 from separable.certified.problem import Columns, Lane, Problem
 from separable.data.rows import as_rows
+from separable.losses.binary import Hinge, Insensitive, Logistic, SquaredHinge
 from tests.reference.objective import dual, is_feasible, primal
 
 LOSSES = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), Insensitive(0.1))}

@@ -16,9 +16,9 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from separable import LinearModel
-from separable.cli import demo
 from separable.cli.app import run
-from separable.cli.learners import LEARNERS, regressor
+from separable.cli.commands import demo
+from separable.cli.training.learners import LEARNERS, regressor
 from separable.data.rows import Rows
 from separable.datasets import PENGUINS
 

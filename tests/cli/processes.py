@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Imported once, in the server that the children are forked from.
-PRELOADED = ["pytest", "sklearn.base", "separable.cli.app", "separable.cli.stream_learning",
+PRELOADED = ["pytest", "sklearn.base", "separable.cli.app", "separable.cli.stream.stream_learning",
              "separable.online.sgd_classifier"]  # fmt: skip
 
 _context = multiprocessing.get_context("forkserver")

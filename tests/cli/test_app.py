@@ -13,7 +13,7 @@ import pytest
 import separable as package
 from separable.cli import app as module
 from separable.cli.app import COMMANDS, app
-from separable.cli.options import talk_options
+from separable.cli.options.options import talk_options
 from separable.datasets import PENGUINS
 
 

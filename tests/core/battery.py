@@ -32,8 +32,8 @@ from separable import (
 )
 from separable._core import native, portable
 from separable.data.rows import as_rows
-from separable.model.probability import sigmoid, softplus
-from separable.model.scores import linear_scores
+from separable.model.predict.probability import sigmoid, softplus
+from separable.model.predict.scores import linear_scores
 
 N, PAIRS = 90, 18
 MANY = np.arange(0, 14_001, 20)  # where rows of twenty values begin

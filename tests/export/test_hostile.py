@@ -8,7 +8,9 @@ import sqlite3
 import pytest
 
 from separable import LinearModel, TableEncoder, TextEncoder
-from separable.export import LANGUAGES, ExportError, export, literals, sql_levels
+from separable.export import LANGUAGES, ExportError, export
+from separable.export.languages.sql import sql_levels
+from separable.export.plan import literals
 from tests.export import models
 from tests.export.running import agree, answers, self_test
 

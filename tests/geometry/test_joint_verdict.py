@@ -11,14 +11,8 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from separable import LogisticRegression
-from separable.geometry import (
-    SeparationError,
-    Verdicts,
-    joint_verdict,
-    margins,
-    row_generation,
-    separability,
-)
+from separable.geometry import SeparationError, Verdicts, joint_verdict, margins, separability
+from separable.geometry.search import row_generation
 from separable.model.linear_model import LinearModel
 
 #: Seeds of an ordinary run, and those that a long one adds.

@@ -18,7 +18,7 @@ from separable import (
     TableClassifier,
     VotedPerceptron,
 )
-from separable.cli.learners import LEARNERS
+from separable.cli.training.learners import LEARNERS
 from separable.geometry import margins
 
 CLASSIFIERS = [

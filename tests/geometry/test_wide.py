@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separable.geometry import dependencies, separability
+from separable.geometry import separability
+from separable.geometry.cone import dependencies
 
 
 def texts(seed, n=2000, d=6000, words=12):

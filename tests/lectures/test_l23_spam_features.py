@@ -116,7 +116,9 @@ def test_words_and_structure_are_learned_and_explained_in_raw_columns(mails, tmp
     assert again.predict(records[40:]).tolist() == labels[40:].tolist()
 
 
-@pytest.mark.filterwarnings("ignore:The best C, .*:separable.fitting.choice.GridEdgeWarning")
+@pytest.mark.filterwarnings(
+    "ignore:The best C, .*:separable.fitting.best_candidate.GridEdgeWarning"
+)
 def test_a_folder_of_messages(example, tmp_path, capsys):
     for number in range(60):
         label = ("ham", "spam")[number % 2]

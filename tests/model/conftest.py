@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from separable.data.rows import Rows
-from separable.features import encoder as encoders
+from separable.features import base as encoders
 
 
 class ToyEncoder:

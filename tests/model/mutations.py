@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.container import close_container, open_container
-from separable.model.file import ModelFileError, load
+from separable.model.files.container import close_container, open_container
+from separable.model.files.model_file import ModelFileError, load
 from tests.model.golden.make import go_on, told
 
 if TYPE_CHECKING:

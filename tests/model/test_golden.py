@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from separable import load
-from separable.features.encoder import ENCODERS
-from separable.model.container import open_container
+from separable.features.base import ENCODERS
+from separable.model.files.container import open_container
 from tests.model.golden.make import FOLDER, LEFT_OUT, file_of, from_json, go_on, told
 from tests.model.specimens import LEARNERS, specimens
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from separable.moments.rank_warning import RankWarning
+from separable.moments.regression.rank_warning import RankWarning
 
 
 def refits(learner, X, y, weights=None):

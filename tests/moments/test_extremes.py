@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separable.moments.naive_bayes import NaiveBayes
-from separable.moments.rank_warning import RankWarning
-from separable.statistics.dominant_values import DominantValueWarning
-from tests.moments.test_subtract import LEARNERS, NAMES, MomentClassifier
+from separable.moments.naive_bayes.base_counts import NaiveBayes
+from separable.moments.regression.rank_warning import RankWarning
+from separable.statistics.dominant_columns import DominantValueWarning
+from tests.statistics.test_subtract import LEARNERS, NAMES, MomentClassifier
 
 pytestmark = pytest.mark.native
 

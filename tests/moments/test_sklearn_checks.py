@@ -16,7 +16,7 @@ from separable import (
     Ridge,
     RidgeCV,
 )
-from separable.moments.rank_warning import RankWarning
+from separable.moments.regression.rank_warning import RankWarning
 from tests.sklearn_checks import parametrize_with_checks
 
 #: The check has negative values, although the learner says that it takes none.
@@ -50,7 +50,9 @@ EXPECTED = {
     expected_failed_checks=lambda learner: EXPECTED.get(type(learner), {}),
 )
 @pytest.mark.filterwarnings("ignore::separable.fitting.folds.OrderedRowsWarning")
-@pytest.mark.filterwarnings("ignore::separable.moments.bayesian_regression.EvidenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore::separable.moments.regression.bayesian_regression.EvidenceWarning"
+)
 @pytest.mark.filterwarnings(f"ignore::{RankWarning.__module__}.{RankWarning.__name__}")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

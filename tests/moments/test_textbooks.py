@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from separable import LDA, LeastSquaresClassifier
-from separable.moments.rank_warning import RankWarning
+from separable.moments.regression.rank_warning import RankWarning
 from tests.data_files import data_file
 
 pytestmark = pytest.mark.native

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from separable import SGDClassifier, SGDRegressor
-from separable.online.sgd_base import LOSSES
+from separable.online.base_sgd import LOSSES
 from tests.online.problems import FORMATS
 
 pytestmark = [

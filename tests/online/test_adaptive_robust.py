@@ -7,7 +7,7 @@ import pytest
 import scipy.optimize
 
 from separable import SGDClassifier, SGDRegressor
-from separable.online.sgd_base import LOSSES
+from separable.online.base_sgd import LOSSES
 
 pytestmark = [
     pytest.mark.native,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separable import SGDClassifier, SGDRegressor
-from separable.online.sgd_base import LOSSES
+from separable.online.base_sgd import LOSSES
 from tests.online.problems import FORMATS
 from tests.reference.adaptive_sgd import adaptive_sgd
 

@@ -8,7 +8,7 @@ import scipy.optimize
 import scipy.special
 
 from separable._core import native
-from separable.online.sgd_base import LOSSES
+from separable.online.base_sgd import LOSSES
 from tests.reference.sgd import SLOPES, VALUES
 
 pytestmark = [

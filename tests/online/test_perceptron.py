@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from separable import Perceptron
-from separable.online import perceptron_base, runs
+from separable.online import base_perceptron, runs
 from tests.online.problems import DTYPES, FORMATS, integer_problems, separable_problem
 from tests.reference import perceptron as reference
 
@@ -251,9 +251,9 @@ def test_float32_convergence_is_confirmed_in_double(monkeypatch, max_iter):
     X = X.astype(np.float32)
     y = (X[:, 0] > np.median(X[:, 0])).astype(int)
     types = []
-    run_epochs = perceptron_base.run_epochs
+    run_epochs = base_perceptron.run_epochs
     monkeypatch.setattr(
-        perceptron_base,
+        base_perceptron,
         "run_epochs",
         lambda state, *rest: (types.append(state.dtype.name), run_epochs(state, *rest))[1],
     )

@@ -16,7 +16,7 @@ from sklearn.linear_model import SGDRegressor as PeerRegressor
 import separable
 from separable import SGDClassifier, SGDRegressor
 from separable.model.parameters import ParameterError
-from separable.online.sgd_base import LOSSES
+from separable.online.base_sgd import LOSSES
 from tests.online.problems import FORMATS
 from tests.reference.sgd import SLOPES, VALUES, sgd
 

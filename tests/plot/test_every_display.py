@@ -10,8 +10,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 import separable.plot
+from tests.plot.lectures.test_lecture_displays import SPECIMENS as LECTURES
 from tests.plot.specimens import SPECIMENS
-from tests.plot.test_lecture_displays import SPECIMENS as LECTURES
 
 PROJECTION = {"Planes3dDisplay": "3d"}
 SIZES = {"new": None, "small": (3.4, 2.6), "without a layout": (3.6, 2.8)}

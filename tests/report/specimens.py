@@ -14,9 +14,9 @@ from separable import LDA, LogisticRegression, Ridge, TableClassifier
 from separable.datasets import PENGUINS
 from separable.features import TableEncoder
 from separable.geometry import separability
-from separable.model.evaluation import evaluation
 from separable.model.linear_model import LinearModel
-from separable.model.metrics import Answers, answers_of
+from separable.model.metrics.evaluation import evaluation
+from separable.model.metrics.registry import Answers, answers_of
 from separable.report.contents import (
     Absent,
     Certificate,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from separable.cli.app import run
-from separable.report.page import render
+from separable.report.page.page import render
 from tests.report import specimens
 
 #: A phone, and a desk.

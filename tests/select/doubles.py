@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from separable import LeastSquares, Moments
-from separable.moments.classifier import BayesClassifier
-from separable.moments.estimator import Solution
+from separable.moments.base import Solution
+from separable.moments.base_classifier import BayesClassifier
 
 
 class Discriminant(BayesClassifier):

@@ -11,8 +11,8 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedKFold
 
 from separable import RidgeCV
-from separable.cli.learners import LEARNERS
-from separable.moments.estimator import MomentEstimator
+from separable.cli.training.learners import LEARNERS
+from separable.moments.base import MomentEstimator
 from separable.select import cross_validate, leave_one_out
 from tests.select.doubles import fitted
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from separable.certified.duality.l2_certifier import Judgement
 from separable.certified.duality.published import Published, publish
-from separable.certified.estimator import CertifiedEstimator, Fitted, Given, Lesson
-from separable.certified.judge import Judgement
+from separable.certified.estimators.base import CertifiedEstimator, Fitted, Given, Lesson
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.policy import solver_of
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimator import Material
+    from separable.certified.estimators.base import Material
     from separable.certified.problem import Problem
-    from separable.certified.solve import Request
+    from separable.certified.solvers.l2 import Request
     from separable.data.rows import Rows
 
     Floats = NDArray[np.float64]

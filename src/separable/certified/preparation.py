@@ -16,7 +16,7 @@ from separable.data.rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.losses import Loss
+    from separable.losses.binary import Loss
 
     Floats = NDArray[np.float64]
 

@@ -22,15 +22,15 @@ import numpy as np
 from separable._core import native, portable
 from separable.certified.number_range import check_objective
 from separable.data.core_rows import core_rows
-from separable.fitting.aligned import aligned_zeros
+from separable.linalg.blas import aligned_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.losses import Loss
     from separable.data.rows import Rows
+    from separable.losses.binary import Loss
 
     Floats = NDArray[np.float64]
 

@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable import __version__
-from separable.cli.help import Examples
-from separable.cli.options import DEBUG
-from separable.cli.standard_streams import close_output, colour, flush_output, warnings_in_one_line
-from separable.cli.talk import printable
+from separable.cli.io.standard_streams import (
+    close_output,
+    colour,
+    flush_output,
+    warnings_in_one_line,
+)
+from separable.cli.options.help import Examples
+from separable.cli.options.options import DEBUG
+from separable.cli.render.messages import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,19 +31,19 @@ __all__ = ["COMMANDS", "app", "invoke", "run"]
 
 #: Where each command lives, in the order in which help lists them. A new command is one line.
 COMMANDS = {
-    "train": "separable.cli.train:train",
-    "predict": "separable.cli.predict:predict",
-    "evaluate": "separable.cli.evaluate:evaluate",
-    "explain": "separable.cli.explain:explain",
-    "update": "separable.cli.update:update",
-    "compare": "separable.cli.compare:compare",
-    "path": "separable.cli.path:path",
-    "check": "separable.cli.check:check",
-    "inspect": "separable.cli.inspect:inspect",
-    "export": "separable.cli.export:export",
-    "report": "separable.cli.report:report",
-    "demo": "separable.cli.demo:demo",
-    "completion": "separable.cli.completion:completion",
+    "train": "separable.cli.commands.train:train",
+    "predict": "separable.cli.commands.predict:predict",
+    "evaluate": "separable.cli.commands.evaluate:evaluate",
+    "explain": "separable.cli.commands.explain:explain",
+    "update": "separable.cli.commands.update:update",
+    "compare": "separable.cli.commands.compare:compare",
+    "path": "separable.cli.commands.path:path",
+    "check": "separable.cli.commands.check:check",
+    "inspect": "separable.cli.commands.inspect:inspect",
+    "export": "separable.cli.commands.export:export",
+    "report": "separable.cli.commands.report:report",
+    "demo": "separable.cli.commands.demo:demo",
+    "completion": "separable.cli.commands.completion:completion",
 }
 
 BAD, CTRL_C = 1, 130

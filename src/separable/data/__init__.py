@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from separable.data.checking import check, duplicates_between
+    from separable.data.checks.checking import check, duplicates_between
+    from separable.data.checks.findings import Finding, Findings
     from separable.data.dataset import Dataset
-    from separable.data.findings import Finding, Findings
-    from separable.data.line_errors import LineError
+    from separable.data.io.lines import LineError
+    from separable.data.io.reading import read
+    from separable.data.io.scanning import Scan, scan
+    from separable.data.io.svmlight import SvmlightReader
+    from separable.data.io.vw import VwReader
     from separable.data.progress import Progress, ProgressLine
-    from separable.data.reading import read
-    from separable.data.report import ReadingReport
-    from separable.data.scanning import Scan, scan
-    from separable.data.svmlight import SvmlightReader
+    from separable.data.reading_report import ReadingReport
     from separable.data.table import TableError
-    from separable.data.vw_text import VwReader
 
 __all__ = [
     "Dataset",
@@ -40,20 +40,20 @@ __all__ = [
 #: Where each public name lives; it is imported when it is asked for.
 _HOMES = {
     "Dataset": "separable.data.dataset",
-    "Finding": "separable.data.findings",
-    "Findings": "separable.data.findings",
-    "LineError": "separable.data.line_errors",
+    "Finding": "separable.data.checks.findings",
+    "Findings": "separable.data.checks.findings",
+    "LineError": "separable.data.io.lines",
     "Progress": "separable.data.progress",
     "ProgressLine": "separable.data.progress",
-    "ReadingReport": "separable.data.report",
-    "Scan": "separable.data.scanning",
-    "SvmlightReader": "separable.data.svmlight",
+    "ReadingReport": "separable.data.reading_report",
+    "Scan": "separable.data.io.scanning",
+    "SvmlightReader": "separable.data.io.svmlight",
     "TableError": "separable.data.table",
-    "VwReader": "separable.data.vw_text",
-    "check": "separable.data.checking",
-    "duplicates_between": "separable.data.checking",
-    "read": "separable.data.reading",
-    "scan": "separable.data.scanning",
+    "VwReader": "separable.data.io.vw",
+    "check": "separable.data.checks.checking",
+    "duplicates_between": "separable.data.checks.checking",
+    "read": "separable.data.io.reading",
+    "scan": "separable.data.io.scanning",
 }
 
 

@@ -18,10 +18,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from separable.data.arrow_arrays import bits, floats, integers, is_text, nulls, one_chunk
+from separable.data.arrow_arrays import (
+    bits,
+    floats,
+    integers,
+    is_text,
+    nulls,
+    one_chunk,
+    text_codes,
+)
 from separable.data.missing import is_missing
 from separable.data.table import TableError, list_names
-from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from separable.data.arrow_arrays import floats, is_text, mask, nulls
 from separable.data.labels import label_array, text_array, whole_array
-from separable.data.report import ReadingReport
+from separable.data.reading_report import ReadingReport
 from separable.data.table import TableError, list_names, require_columns
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Labels as NumPy arrays that hold them exactly, or an error that says which cannot be held."""
+"""Labels as NumPy arrays that hold them exactly, or an error that says which cannot be held.
+
+When different values are too many to be classes: one rule, for `check` and for the commands.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["label_array", "text_array", "whole_array"]
+__all__ = ["MANY_CLASSES", "label_array", "most_classes", "text_array", "whole_array"]
 
 
 def label_array(values: Any) -> NDArray[Any]:
@@ -108,3 +111,31 @@ def _objects(values: Any) -> NDArray[Any]:
                 values = getattr(values, name)()
                 break
     return np.array(values, dtype=object)
+
+
+#: More different values than this, and more than a share of the rows, are not classes.
+MANY_CLASSES, NUMBER_SHARE, TEXT_SHARE = 20, 0.05, 0.5
+
+#: More different numbers than this are a quantity, unless classes are asked for.
+MANY_NUMBERS = 100
+
+
+def most_classes(rows: int, *, numbers: bool, sure: bool) -> float:
+    """Return how many different values of a target may be classes.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows have one.
+    numbers : bool
+        Whether all values are numbers.
+    sure : bool
+        Whether classes are asked for.
+
+    Examples
+    --------
+    >>> most_classes(1000, numbers=True, sure=False)
+    50.0
+    """
+    most = max(MANY_CLASSES, (NUMBER_SHARE if numbers else TEXT_SHARE) * rows)
+    return min(most, MANY_NUMBERS) if numbers and not sure else most

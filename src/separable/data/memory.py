@@ -1,11 +1,14 @@
-"""How much memory there is."""
+"""How much memory there is.
+
+What does not fit in memory is refused before anything is allocated.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-__all__ = ["available_bytes"]
+__all__ = ["available_bytes", "check_column_products", "check_row_products"]
 
 
 def available_bytes() -> int:
@@ -21,3 +24,37 @@ def available_bytes() -> int:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
         return sys.maxsize
+
+
+#: Square matrices that a learner holds at once.
+MATRICES = 4
+
+
+def check_column_products(n_columns: int, owner: str, instead: str, *, products: bool) -> None:
+    """Refuse products, or only squares, of columns that do not fit.
+
+    Parameters
+    ----------
+    n_columns : int
+    owner, instead : str
+        Who needs them, and what to do instead: the message says both.
+    products : bool
+        Of all columns with each other; else squares of each.
+    """
+    what = "products" if products else "squares"
+    count = n_columns * (n_columns if products else 1)
+    _check(count, f"{owner} needs {what} of all {n_columns} columns", instead)
+
+
+def check_row_products(n_rows: int, owner: str, instead: str) -> None:
+    """Refuse products of all rows with each other that do not fit, in the same words."""
+    _check(n_rows * n_rows, f"{owner} needs products of all {n_rows} rows", instead)
+
+
+def _check(numbers: int, needed: str, instead: str) -> None:
+    need, there = MATRICES * 8 * numbers, available_bytes()
+    if need > there:
+        raise MemoryError(
+            f"{needed}, {need / 2**30:.1f} GiB in all, and {there / 2**30:.1f} GiB are available. "
+            f"Instead, {instead}."
+        )

@@ -1,7 +1,7 @@
 """Models as scoring code that needs no separable: Python, JavaScript, C, SQL and ONNX."""
 
 from separable.export.exporting import export
-from separable.export.languages import LANGUAGES
-from separable.export.plan import ExportError
+from separable.export.languages.registry import LANGUAGES
+from separable.export.plan.plan import ExportError
 
 __all__ = ["LANGUAGES", "ExportError", "export"]

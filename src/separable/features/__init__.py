@@ -8,20 +8,20 @@ from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
     from separable.features.dict_encoder import DictEncoder
-    from separable.features.one_hot_encoder import OneHotEncoder
+    from separable.features.one_hot.one_hot_encoder import OneHotEncoder
     from separable.features.polynomial_encoder import PolynomialEncoder
-    from separable.features.table_encoder import TableEncoder
-    from separable.features.text_encoder import TextEncoder
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.features.text.text_encoder import TextEncoder
 
 __all__ = ["DictEncoder", "OneHotEncoder", "PolynomialEncoder", "TableEncoder", "TextEncoder"]
 
 #: Where each public name lives.
 _HOMES = {
     "DictEncoder": "separable.features.dict_encoder",
-    "OneHotEncoder": "separable.features.one_hot_encoder",
+    "OneHotEncoder": "separable.features.one_hot.one_hot_encoder",
     "PolynomialEncoder": "separable.features.polynomial_encoder",
-    "TableEncoder": "separable.features.table_encoder",
-    "TextEncoder": "separable.features.text_encoder",
+    "TableEncoder": "separable.features.table.table_encoder",
+    "TextEncoder": "separable.features.text.text_encoder",
 }
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others

@@ -11,8 +11,8 @@ from separable._core import portable
 from separable.data.lazy_texts import DeferredTexts, is_texts
 from separable.data.rows import Rows, as_rows
 from separable.data.strings import pack_strings
+from separable.features.encoding_report import UnseenLedger
 from separable.features.transformer import Transformer
-from separable.features.unseen import UnseenLedger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.features.encoder import Tensors, Values
+    from separable.features.base import Tensors, Values
 
 __all__ = ["DictEncoder"]
 

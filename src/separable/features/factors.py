@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import portable
-from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk
+from separable.data.arrow_arrays import flat, integers, is_text, nulls, one_chunk, text_codes
 from separable.data.missing import is_missing
-from separable.data.text_codes import text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.features.encoder import Tensors, Values
+    from separable.features.base import Tensors, Values
 
 __all__ = ["PolynomialEncoder"]
 

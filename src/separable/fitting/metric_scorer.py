@@ -1,4 +1,4 @@
-"""The metrics of `separable.model.metrics` as scorers of cross-validation."""
+"""The metrics of `separable.model.metrics.registry` as scorers of cross-validation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.answers import Answers as Asked
-from separable.fitting.answers import ask, spread
-from separable.model.metrics import METRICS, Answers
+from separable.fitting.predictions import Answers as Asked
+from separable.fitting.predictions import ask, spread
+from separable.model.metrics.registry import METRICS, Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.model.metrics import Metric
+    from separable.model.metrics.registry import Metric
 
 __all__ = ["MetricScorer", "metric_scorer"]
 

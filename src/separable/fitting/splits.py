@@ -1,4 +1,7 @@
-"""Which rows train and which are held out, in each fold."""
+"""Which rows train and which are held out, in each fold.
+
+Rows of anything that has rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.utils import (  # type: ignore[attr-defined]  # not in the stubs
+    _safe_indexing,
+    indexable,
+)
+from sklearn.utils.validation import _num_samples  # type: ignore[attr-defined]
 
+from separable.data.rows import Rows
 from separable.model.parameters import Requirement
 
 if TYPE_CHECKING:
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.intp]
 
-__all__ = ["CV", "Split", "read_splits", "runs_of"]
+__all__ = ["CV", "Split", "paired", "read_splits", "runs_of", "take"]
 
 
 def _is_cv(value: Any) -> bool:
@@ -165,3 +174,17 @@ def runs_of(splits: Sequence[Split]) -> list[list[int]]:
         if taken is not None:
             taken[split.test] = True
     return runs
+
+
+def paired(X: Any, y: Any) -> tuple[Any, Any, int]:
+    """Return X and y so that rows can be taken from them, and their number."""
+    pair: Any = indexable(X.to_matrix() if isinstance(X, Rows) else X, y)
+    X, y = pair
+    return X, y, int(_num_samples(X))
+
+
+def take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows; without a copy where they follow each other in an array."""
+    if type(X) is np.ndarray and len(rows) and (np.diff(rows) == 1).all():
+        return X[rows[0] : rows[-1] + 1]
+    return _safe_indexing(X, rows)

@@ -2,7 +2,7 @@
 
 from separable.fitting.separation_error import SeparationError
 from separable.geometry.margins import Margins, margins
-from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
+from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
 from separable.geometry.separability import separability
 from separable.geometry.suggest_features import Suggestion, suggest_features
 from separable.geometry.verdict import Verdict

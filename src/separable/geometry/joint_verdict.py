@@ -8,27 +8,30 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.geometry.exact_proofs import (
-    ExactNumbers,
-    cancels_exactly,
-    exact_distances,
-    exact_rank,
-    has_signs,
-)
-from separable.geometry.exact_settle import always_decided, settle_exactly
-from separable.geometry.facial_reduction import NONE, Settled
-from separable.geometry.few_multipliers import cancelling, few_multipliers
-from separable.geometry.joint_proofs import JointOverlap, JointQuasiSeparation, JointSeparation
-from separable.geometry.joint_rows import JointRows
+from separable.geometry.cone.joint_rows import JointRows
+from separable.geometry.cone.signed_rows import SignedRows
 from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proof_checks import (
+from separable.geometry.proofs.checks import (
     cancels,
     full_rank,
     overlaps,
     separates,
     separates_weakly,
 )
-from separable.geometry.reasons import (
+from separable.geometry.proofs.exact_proofs import (
+    ExactNumbers,
+    cancels_exactly,
+    exact_distances,
+    exact_rank,
+    has_signs,
+)
+from separable.geometry.proofs.few_multipliers import cancelling, few_multipliers
+from separable.geometry.proofs.joint_proofs import (
+    JointOverlap,
+    JointQuasiSeparation,
+    JointSeparation,
+)
+from separable.geometry.proofs.reasons import (
     NOT_CANCELLING,
     NOT_ENDED,
     NOT_HELD,
@@ -36,22 +39,23 @@ from separable.geometry.reasons import (
     not_decided,
     not_exact,
 )
-from separable.geometry.row_generation import settle_many
-from separable.geometry.search import AGAIN, search, settle_untangled
-from separable.geometry.signed_rows import SignedRows
-from separable.geometry.signs import sure_scores
+from separable.geometry.proofs.signs import sure_scores
+from separable.geometry.proofs.weak_direction import tidy_few
+from separable.geometry.search.exact_search import always_decided, settle_exactly
+from separable.geometry.search.facial_reduction import NONE, Settled
+from separable.geometry.search.max_margin import bracket_of, start_of, widest_margin
+from separable.geometry.search.row_generation import settle_many
+from separable.geometry.search.verdict_search import AGAIN, search, settle_untangled
 from separable.geometry.verdict import Verdict
-from separable.geometry.weak_direction import tidy_few
-from separable.geometry.whole_numbers import rounded
-from separable.geometry.widest_margin import bracket_of, start_of, widest_margin
+from separable.linalg.exact import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone_rows import Floats, Places
-    from separable.geometry.exact_settle import ExactlySettled
+    from separable.geometry.cone.cone_rows import Floats, Places
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.proofs import Proof
+    from separable.geometry.proofs.proof import Proof
+    from separable.geometry.search.exact_search import ExactlySettled
 
     Decision = tuple[str, str, Proof | None]
 

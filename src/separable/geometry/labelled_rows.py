@@ -10,7 +10,7 @@ import numpy as np
 from separable.data.core_rows import core_rows
 from separable.data.rows import as_rows, column_names
 from separable.fitting.targets import check_labels
-from separable.geometry.signed_rows import SignedRows
+from separable.geometry.cone.signed_rows import SignedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

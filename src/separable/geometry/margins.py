@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.fitting.targets import check_labels, find_classes
-from separable.model.inputs import model_rows
 from separable.model.linear_model import LinearModel
-from separable.model.scores import linear_scores
+from separable.model.predict.inputs import model_rows
+from separable.model.predict.scores import linear_scores
 from separable.model.words import number, table
 
 if TYPE_CHECKING:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.geometry.exact_proofs import ExactNumbers, exact_rank, whole_margins
-from separable.geometry.exact_settle import always_decided, settle_exactly
-from separable.geometry.facial_reduction import NONE, Settled
-from separable.geometry.few_multipliers import cancelling, few_multipliers
 from separable.geometry.joint_verdict import joint_verdict
 from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proof_checks import cancels, full_rank, separates
-from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.reasons import (
+from separable.geometry.proofs.checks import cancels, full_rank, separates
+from separable.geometry.proofs.exact_proofs import ExactNumbers, exact_rank, whole_margins
+from separable.geometry.proofs.few_multipliers import cancelling, few_multipliers
+from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
+from separable.geometry.proofs.reasons import (
     NOT_CANCELLING,
     NOT_ENDED,
     NOT_HELD,
@@ -24,24 +22,31 @@ from separable.geometry.reasons import (
     not_decided,
     not_exact,
 )
-from separable.geometry.search import AGAIN, Found, search, settle_untangled
+from separable.geometry.proofs.weak_direction import tidy_few
+from separable.geometry.search.exact_search import always_decided, settle_exactly
+from separable.geometry.search.facial_reduction import NONE, Settled
+from separable.geometry.search.max_margin import (
+    exact_margins,
+    proves_margin,
+    start_of,
+    widest_margin,
+)
+from separable.geometry.search.verdict_search import AGAIN, Found, search, settle_untangled
 from separable.geometry.verdict import Verdict
 from separable.geometry.verdicts import Verdicts, ask_each, ask_pairs
-from separable.geometry.weak_direction import tidy_few
-from separable.geometry.whole_numbers import rounded
-from separable.geometry.widest_margin import exact_margins, proves_margin, start_of, widest_margin
+from separable.linalg.exact import rounded
 from separable.model.parameters import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone_rows import Floats, Places
-    from separable.geometry.dual_passes import DualPasses
-    from separable.geometry.exact_settle import ExactlySettled
+    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.labelled_rows import LabelledRows
-    from separable.geometry.proofs import Proof
-    from separable.geometry.signed_rows import SignedRows
-    from separable.geometry.widest_margin import Bracket
+    from separable.geometry.proofs.proof import Proof
+    from separable.geometry.search.dual_cd import DualPasses
+    from separable.geometry.search.exact_search import ExactlySettled
+    from separable.geometry.search.max_margin import Bracket
 
     Decision = tuple[str, str, Proof | None]
 

@@ -13,9 +13,9 @@ from separable.data.rows import Rows, as_rows, column_names
 from separable.features.polynomial_encoder import PolynomialEncoder
 from separable.fitting.splits import CV, read_splits
 from separable.fitting.targets import check_labels, find_classes
-from separable.geometry.feature_search import FeatureTable, small_set
-from separable.geometry.held_out_error import RidgeClasses
-from separable.geometry.paired_errors import HELPS, TOO_FEW, PairedErrors
+from separable.geometry.suggest.feature_search import FeatureTable, small_set
+from separable.geometry.suggest.held_out_error import RidgeClasses
+from separable.geometry.suggest.paired_errors import HELPS, TOO_FEW, PairedErrors
 from separable.model.parameters import ParameterError
 from separable.model.words import table
 

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from separable.geometry.exact_proofs import (
+from separable.geometry.labelled_rows import read_labelled
+from separable.geometry.proofs.checks import cancels, overlaps, separates, separates_weakly
+from separable.geometry.proofs.exact_proofs import (
     cancels_exactly,
     exact_rank,
     has_signs,
     whole_margins,
 )
-from separable.geometry.labelled_rows import read_labelled
-from separable.geometry.proof_checks import cancels, overlaps, separates, separates_weakly
-from separable.geometry.proofs import Overlap, QuasiSeparation, Separation
-from separable.geometry.whole_numbers import rounded
-from separable.geometry.widest_margin import proves_margin, proves_margin_bound
+from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
+from separable.geometry.search.max_margin import proves_margin, proves_margin_bound
+from separable.linalg.exact import rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.geometry.exact_proofs import ExactNumbers
-    from separable.geometry.proofs import Floats, Proof
-    from separable.geometry.signed_rows import SignedRows
+    from separable.geometry.cone.signed_rows import SignedRows
+    from separable.geometry.proofs.exact_proofs import ExactNumbers
+    from separable.geometry.proofs.proof import Floats, Proof
 
 __all__ = ["Verdict"]
 

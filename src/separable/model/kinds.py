@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from separable.model.linear_model import LinearModel
-from separable.model.voted_model import VotedModel
+from separable.model.voted.voted_model import VotedModel
 
 __all__ = ["Model"]
 

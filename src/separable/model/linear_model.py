@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from separable.model.arrays import (
+    check_score_count,
+    check_words,
     checked_classes,
     checked_names,
     checked_numbers,
     checked_threshold,
+    names_of_features,
     read_only,
 )
-from separable.model.checks import check_score_count, check_words, names_of_features
-from separable.model.inputs import model_rows
-from separable.model.json_values import JSON, plain
-from separable.model.one_record import WeightColumns, class_of_scores, record_scores
-from separable.model.probability import classes_of, model_probabilities
-from separable.model.scores import linear_scores
+from separable.model.files.json_values import JSON, plain
+from separable.model.predict.inputs import model_rows
+from separable.model.predict.one_record import WeightColumns, class_of_scores, record_scores
+from separable.model.predict.probability import classes_of, model_probabilities
+from separable.model.predict.scores import linear_scores
 
 if TYPE_CHECKING:
     import os
@@ -33,11 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.features.encoder import Encoder
-    from separable.model.evaluation import Evaluation
-    from separable.model.explanation import Explanation
-    from separable.model.top_weights import TopWeights
-    from separable.model.training_rows import TrainingRows
+    from separable.features.base import Encoder
+    from separable.model.explain.explanation import Explanation
+    from separable.model.explain.top_weights import TopWeights
+    from separable.model.files.training_rows import TrainingRows
+    from separable.model.metrics.evaluation import Evaluation
 
 __all__ = ["Family", "LinearModel", "Link", "TrainingState"]
 
@@ -286,8 +288,8 @@ class LinearModel:
         Evaluation
             Figures beside those of the best constant answer.
         """
-        from separable.model.evaluation import evaluation
-        from separable.model.metrics import answers_of
+        from separable.model.metrics.evaluation import evaluation
+        from separable.model.metrics.registry import answers_of
 
         return evaluation(answers_of(self, X), y, sample_weight, positive)
 
@@ -305,7 +307,7 @@ class LinearModel:
         Explanation
             Nothing is multiplied out until it is asked for, and sparse rows stay sparse.
         """
-        from separable.model.explanation import Explanation
+        from separable.model.explain.explanation import Explanation
 
         rows = model_rows(self, X)
         names = checked_names(feature_names, self.n_features, "feature_names") or self.feature_names
@@ -322,7 +324,7 @@ class LinearModel:
         -------
         TopWeights
         """
-        from separable.model.top_weights import top_weights
+        from separable.model.explain.top_weights import top_weights
 
         return top_weights(self, n)
 
@@ -354,7 +356,7 @@ class LinearModel:
         include_state : bool, default False
             Also write the training state, so that training can go on from the file.
         """
-        from separable.model.file import save
+        from separable.model.files.model_file import save
 
         save(self, path, include_state=include_state)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.training_rows import TrainingRows
+from separable.model.files.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

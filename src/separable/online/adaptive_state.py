@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable._core import native
-from separable.fitting.aligned import aligned_zeros
+from separable.linalg.blas import aligned_zeros
 from separable.online.descent import MEANS, MOST_EXAMPLES, DescentState, Steps
 from separable.online.state import Layout, ModelArray
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable._core import native
 from separable.data.rows import column_names
-from separable.fitting.evidence import one_or_list
+from separable.fitting.base import one_or_list
 from separable.model.parameters import (
     BOOL,
     CLASS_WEIGHT,
@@ -20,7 +20,7 @@ from separable.model.parameters import (
     Requirement,
     one_of,
 )
-from separable.online.perceptron_base import DOUBLE, TIE_TARGETS, PerceptronBase
+from separable.online.base_perceptron import DOUBLE, TIE_TARGETS, PerceptronBase
 from separable.online.runs import Lesson, Rule, Run, run_epochs
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.fitting.evidence import one_or_list
+from separable.fitting.base import one_or_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.model.linear_model import LinearModel
-    from separable.online.perceptron_base import PerceptronBase
+    from separable.online.base_perceptron import PerceptronBase
     from separable.online.runs import Lesson, Run
     from separable.online.state import OnlineState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from separable.model.parameters import BOOL, Requirement
-from separable.online.perceptron_base import PerceptronBase
+from separable.online.base_perceptron import PerceptronBase
 
 __all__ = ["Perceptron"]
 

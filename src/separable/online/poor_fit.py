@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.online.estimator import OnlineEstimator
+    from separable.online.base import OnlineEstimator
     from separable.online.runs import Lesson
 
     Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_labels
 from separable.model.parameters import CLASS_WEIGHT, Requirement, one_of
-from separable.model.probability import model_log_probabilities
-from separable.online.classifier import OnlineClassifier
-from separable.online.sgd_base import LOSSES, Answers, SGDBase
+from separable.model.predict.probability import model_log_probabilities
+from separable.online.base_classifier import OnlineClassifier
+from separable.online.base_sgd import LOSSES, Answers, SGDBase
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from separable._core import native
-from separable.model.scores import linear_scores
+from separable.model.predict.scores import linear_scores
 from separable.online.descent import DescentState, Order, Steps, run_descent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.online.base_sgd import SGDBase
     from separable.online.runs import Lesson
-    from separable.online.sgd_base import SGDBase
 
 __all__ = ["Epochs", "HeldOut"]
 

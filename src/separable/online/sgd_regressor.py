@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
 from separable.model.parameters import Requirement, one_of
-from separable.online.regressor import OnlineRegressor
-from separable.online.sgd_base import LOSSES, Answers, SGDBase
+from separable.online.base_regressor import OnlineRegressor
+from separable.online.base_sgd import LOSSES, Answers, SGDBase
 
 __all__ = ["SGDRegressor"]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from separable._core import native
-from separable.fitting.aligned import aligned_zeros
+from separable.linalg.blas import aligned_zeros
 from separable.model.linear_model import TrainingState
 
 if TYPE_CHECKING:

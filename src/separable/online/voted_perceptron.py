@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from separable.model.parameters import COUNT_OR_NONE, Requirement
-from separable.model.voted_model import VotedModel
-from separable.online.perceptron_base import PerceptronBase
+from separable.model.voted.voted_model import VotedModel
+from separable.online.base_perceptron import PerceptronBase
 from separable.online.voted_state import VOTED, VotedState
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.features.encoder import Encoder
+    from separable.features.base import Encoder
     from separable.fitting.targets import RowWeights
     from separable.online.runs import Lesson
     from separable.online.state import OnlineState

@@ -16,8 +16,13 @@ from separable._core import native, portable
 from separable.data.core_rows import core_rows
 from separable.data.stacking import stack_rows
 from separable.model.linear_model import TrainingState
-from separable.model.voted_parts import voted_model_parts, voted_parts
-from separable.model.voters import Voters, check_steps, checked_mistaken
+from separable.model.voted.voters import (
+    Voters,
+    check_steps,
+    checked_mistaken,
+    voted_model_parts,
+    voted_parts,
+)
 from separable.online.state import WEIGHTS, Layout, ModelArray, OnlineState
 
 if TYPE_CHECKING:
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.model.voted_model import VotedModel
+    from separable.model.voted.voted_model import VotedModel
     from separable.online.runs import Lesson
 
 __all__ = ["VOTED", "Steps", "VotedState"]

@@ -22,9 +22,9 @@ from separable.model.parameters import (
     TOLERANCE,
     Requirement,
 )
-from separable.model.scores import linear_scores
+from separable.model.predict.scores import linear_scores
+from separable.online.base_regressor import OnlineRegressor
 from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.regressor import OnlineRegressor
 from separable.online.runs import Lesson, Rule
 from separable.online.state import WEIGHTS, OnlineState
 

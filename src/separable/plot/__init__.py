@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from separable.plot.boundary import BoundaryDisplay
-    from separable.plot.calibration import CalibrationDisplay
-    from separable.plot.confusion_matrix import ConfusionMatrixDisplay
-    from separable.plot.cross_validation import CrossValidationDisplay
-    from separable.plot.lda import LdaDisplay
-    from separable.plot.lda1d import Lda1dDisplay
-    from separable.plot.learning_curve import LearningCurveDisplay
-    from separable.plot.losses import LossesDisplay
-    from separable.plot.lp_balls import LpBallsDisplay
-    from separable.plot.margins import MarginsDisplay
-    from separable.plot.masked_class import MaskedClassDisplay
-    from separable.plot.normal import NormalDisplay
-    from separable.plot.path import PathDisplay
-    from separable.plot.planes3d import Planes3dDisplay
-    from separable.plot.polynomial_fits import PolynomialFitsDisplay
-    from separable.plot.posterior_lines import PosteriorLinesDisplay
-    from separable.plot.precision_recall import PrecisionRecallDisplay
-    from separable.plot.regression_as_classifier import RegressionAsClassifierDisplay
-    from separable.plot.roc import RocDisplay
-    from separable.plot.separable_share import SeparableShareDisplay
-    from separable.plot.start_and_order import StartAndOrderDisplay
-    from separable.plot.training_frames import TrainingFramesDisplay
-    from separable.plot.weight_images import WeightImagesDisplay
-    from separable.plot.weights import WeightsDisplay
+    from separable.plot.displays.boundary import BoundaryDisplay
+    from separable.plot.displays.calibration import CalibrationDisplay
+    from separable.plot.displays.confusion_matrix import ConfusionMatrixDisplay
+    from separable.plot.displays.cross_validation import CrossValidationDisplay
+    from separable.plot.displays.learning_curve import LearningCurveDisplay
+    from separable.plot.displays.margins import MarginsDisplay
+    from separable.plot.displays.path import PathDisplay
+    from separable.plot.displays.planes3d import Planes3dDisplay
+    from separable.plot.displays.precision_recall import PrecisionRecallDisplay
+    from separable.plot.displays.roc import RocDisplay
+    from separable.plot.displays.weight_images import WeightImagesDisplay
+    from separable.plot.displays.weights import WeightsDisplay
+    from separable.plot.lectures.lda import LdaDisplay
+    from separable.plot.lectures.lda1d import Lda1dDisplay
+    from separable.plot.lectures.losses import LossesDisplay
+    from separable.plot.lectures.lp_balls import LpBallsDisplay
+    from separable.plot.lectures.masked_class import MaskedClassDisplay
+    from separable.plot.lectures.normal import NormalDisplay
+    from separable.plot.lectures.polynomial_fits import PolynomialFitsDisplay
+    from separable.plot.lectures.posterior_lines import PosteriorLinesDisplay
+    from separable.plot.lectures.regression_as_classifier import RegressionAsClassifierDisplay
+    from separable.plot.lectures.separable_share import SeparableShareDisplay
+    from separable.plot.lectures.start_and_order import StartAndOrderDisplay
+    from separable.plot.lectures.training_frames import TrainingFramesDisplay
 
 __all__ = [
     "BoundaryDisplay",
@@ -61,30 +61,30 @@ __all__ = [
 
 #: Where each public name lives.
 _HOMES = {
-    "BoundaryDisplay": "separable.plot.boundary",
-    "CalibrationDisplay": "separable.plot.calibration",
-    "ConfusionMatrixDisplay": "separable.plot.confusion_matrix",
-    "CrossValidationDisplay": "separable.plot.cross_validation",
-    "Lda1dDisplay": "separable.plot.lda1d",
-    "LdaDisplay": "separable.plot.lda",
-    "LearningCurveDisplay": "separable.plot.learning_curve",
-    "LossesDisplay": "separable.plot.losses",
-    "LpBallsDisplay": "separable.plot.lp_balls",
-    "MarginsDisplay": "separable.plot.margins",
-    "MaskedClassDisplay": "separable.plot.masked_class",
-    "NormalDisplay": "separable.plot.normal",
-    "PathDisplay": "separable.plot.path",
-    "Planes3dDisplay": "separable.plot.planes3d",
-    "PolynomialFitsDisplay": "separable.plot.polynomial_fits",
-    "PosteriorLinesDisplay": "separable.plot.posterior_lines",
-    "PrecisionRecallDisplay": "separable.plot.precision_recall",
-    "RegressionAsClassifierDisplay": "separable.plot.regression_as_classifier",
-    "RocDisplay": "separable.plot.roc",
-    "SeparableShareDisplay": "separable.plot.separable_share",
-    "StartAndOrderDisplay": "separable.plot.start_and_order",
-    "TrainingFramesDisplay": "separable.plot.training_frames",
-    "WeightImagesDisplay": "separable.plot.weight_images",
-    "WeightsDisplay": "separable.plot.weights",
+    "BoundaryDisplay": "separable.plot.displays.boundary",
+    "CalibrationDisplay": "separable.plot.displays.calibration",
+    "ConfusionMatrixDisplay": "separable.plot.displays.confusion_matrix",
+    "CrossValidationDisplay": "separable.plot.displays.cross_validation",
+    "Lda1dDisplay": "separable.plot.lectures.lda1d",
+    "LdaDisplay": "separable.plot.lectures.lda",
+    "LearningCurveDisplay": "separable.plot.displays.learning_curve",
+    "LossesDisplay": "separable.plot.lectures.losses",
+    "LpBallsDisplay": "separable.plot.lectures.lp_balls",
+    "MarginsDisplay": "separable.plot.displays.margins",
+    "MaskedClassDisplay": "separable.plot.lectures.masked_class",
+    "NormalDisplay": "separable.plot.lectures.normal",
+    "PathDisplay": "separable.plot.displays.path",
+    "Planes3dDisplay": "separable.plot.displays.planes3d",
+    "PolynomialFitsDisplay": "separable.plot.lectures.polynomial_fits",
+    "PosteriorLinesDisplay": "separable.plot.lectures.posterior_lines",
+    "PrecisionRecallDisplay": "separable.plot.displays.precision_recall",
+    "RegressionAsClassifierDisplay": "separable.plot.lectures.regression_as_classifier",
+    "RocDisplay": "separable.plot.displays.roc",
+    "SeparableShareDisplay": "separable.plot.lectures.separable_share",
+    "StartAndOrderDisplay": "separable.plot.lectures.start_and_order",
+    "TrainingFramesDisplay": "separable.plot.lectures.training_frames",
+    "WeightImagesDisplay": "separable.plot.displays.weight_images",
+    "WeightsDisplay": "separable.plot.displays.weights",
 }
 
 if not TYPE_CHECKING:  # type checkers know the names above and should miss all others

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.geometry.verdict import Verdict
-    from separable.model.evaluation import Evaluation
     from separable.model.kinds import Model
-    from separable.model.metrics import Answers
-    from separable.select.learning_curve_results import LearningCurve
+    from separable.model.metrics.evaluation import Evaluation
+    from separable.model.metrics.registry import Answers
+    from separable.select.curves.learning_results import LearningCurve
 
 __all__ = [
     "Absent",

@@ -99,7 +99,7 @@ def strength_curve(
     greater_is_better : dict of str to bool
         By the name of a metric.
     """
-    from separable.fitting.choice import standard_errors
+    from separable.fitting.best_candidate import standard_errors
 
     if len(standing.params) != 1 or len(standing.tried) < 2 or standing.tried_scores is None:
         return Absent(f"{standing.name} was trained with one strength, or has none to choose.")

@@ -10,11 +10,11 @@ import numpy as np
 from separable.data.columns import Categories, as_columns
 from separable.data.rows import as_rows
 from separable.data.table import require_columns
-from separable.model.inputs import encoded_rows
 from separable.model.linear_model import LinearModel
-from separable.model.metrics import Answers, answers_of
-from separable.model.voted_model import VotedModel
-from separable.report.judged_rows import JudgedRows
+from separable.model.metrics.registry import Answers, answers_of
+from separable.model.predict.inputs import encoded_rows
+from separable.model.voted.voted_model import VotedModel
+from separable.report.scored_rows import JudgedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ class Fitted:
     @classmethod
     def of(cls, given: Any) -> Fitted:
         """Return what is to be reported of: of a search the best estimator."""
-        from separable.plot.fitted import best_of, linear_model
+        from separable.plot.style.fitted import best_of, linear_model
 
         fitted = best_of(given)
         own = fitted if isinstance(fitted, LinearModel | VotedModel) else None
@@ -62,7 +62,7 @@ class Fitted:
 
     @property
     def _is_pipeline(self) -> bool:
-        from separable.plot.fitted import is_pipeline
+        from separable.plot.style.fitted import is_pipeline
 
         return is_pipeline(self.estimator)
 
@@ -82,7 +82,7 @@ class Fitted:
             rows = encoded_rows(self.model, X)
             answers = answers_of(self.model, rows)
         else:
-            from separable.fitting.answers import ask
+            from separable.fitting.predictions import ask
 
             prepared = self.estimator[:-1].transform(X) if self._is_pipeline else X
             rows = as_rows(prepared)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.model.telling_texts import telling_texts
+from separable.model.explain.text_highlights import telling_texts
 from separable.model.words import cell_text, label_value, number
 from separable.report.contents import Absent, HardRow, Mark
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.model.explanation import Explanation, Terms
-    from separable.model.telling_texts import TellingText
-    from separable.report.judged_rows import JudgedRows
+    from separable.model.explain.explanation import Explanation, Terms
+    from separable.model.explain.text_highlights import TellingText
+    from separable.report.scored_rows import JudgedRows
 
     Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def _mistakes(
     judged: JudgedRows,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats, Floats | None]:
     """Return which rows are wrong, whose class is known, by how much, and the truth's chance."""
-    from separable.model.metric_case import ClassCase, case_of
+    from separable.model.metrics.metric_case import ClassCase, case_of
 
     answers = judged.answers
     case = case_of(judged.truth, answers)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from separable.model.evaluation import evaluation
-from separable.model.training_rows import TrainingRows
-from separable.report.columns import columns_of
+from separable.model.files.training_rows import TrainingRows
+from separable.model.metrics.evaluation import evaluation
+from separable.report.column_summary import columns_of
 from separable.report.contents import Absent, Data, Measured, Reproduction
 from separable.report.facts import target_bins, target_counts, versions
 from separable.report.fitted_rows import Fitted, target_name
-from separable.report.gathering import growth_of, separability_part
+from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
-from separable.report.judged_rows import seen_in_training
-from separable.report.recalling import recalled, told_of
-from separable.report.writing import check_extra, page_of, write_page
+from separable.report.page.writing import check_extra, page_of, write_page
+from separable.report.scored_rows import seen_in_training
+from separable.report.training_record import recalled, told_of
 
 if TYPE_CHECKING:
     import os
 
     from separable.model.kinds import Model
     from separable.report.contents import Contents
-    from separable.report.judged_rows import JudgedRows
+    from separable.report.scored_rows import JudgedRows
 
 __all__ = ["contents_of", "report"]
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.answers import Answers, ask, join
 from separable.fitting.folds import read_folds
-from separable.fitting.indexing import paired, take
-from separable.fitting.scoring import read_scoring, score_rows
-from separable.fitting.splits import Split
+from separable.fitting.predictions import Answers, ask, join
+from separable.fitting.scorers import read_scoring, score_rows
+from separable.fitting.splits import Split, paired, take
 from separable.fitting.targets import check_sample_weight
+from separable.select.fit_warnings import Notices
 from separable.select.fits import FittedFold, Problem, fits_of
-from separable.select.notices import Notices
 from separable.select.results import CrossValidation
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.fitting.scoring import Scorer
+    from separable.fitting.scorers import Scorer
 
     Floats = NDArray[np.float64]
 

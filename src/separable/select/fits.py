@@ -16,15 +16,14 @@ from sklearn.utils.validation import has_fit_parameter
 from separable.certified.fold_lanes import has_lanes, lanes_of
 from separable.data.memory import available_bytes
 from separable.data.rows import Rows, as_rows, column_names
-from separable.fitting.answers import Answers, answers_of, ask
-from separable.fitting.indexing import take
+from separable.fitting.predictions import Answers, answers_of, ask
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.splits import runs_of
-from separable.model.scores import linear_scores
-from separable.moments.classifier import MomentClassifier
-from separable.moments.complements import each_complement
-from separable.moments.estimator import MomentEstimator
-from separable.select.notices import held_back
+from separable.fitting.splits import runs_of, take
+from separable.model.predict.scores import linear_scores
+from separable.moments.base import MomentEstimator
+from separable.moments.base_classifier import MomentClassifier
+from separable.select.fit_warnings import held_back
+from separable.statistics.complements import each_complement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     from separable.certified.fold_lanes import Learned
     from separable.fitting.splits import Split
-    from separable.moments.data import Data
-    from separable.moments.estimator import RowSums
+    from separable.moments.base import RowSums
+    from separable.statistics.weighted_rows import Data
 
     Floats = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.choice import standard_errors
+from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up, shown
-from separable.select.noise import LEVEL, p_value
+from separable.select.corrected_variance import LEVEL, p_value
 from separable.select.results import shown_number
 
 if TYPE_CHECKING:

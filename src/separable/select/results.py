@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.fitting.choice import standard_errors
+from separable.fitting.best_candidate import standard_errors
 from separable.model.words import lined_up
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.moments.sums import Sums
+    from separable.statistics.sums import Sums
 
     Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from separable.certified.logistic_regression_cv import LogisticRegressionCV
+from separable.select.estimators.logistic_regression_cv import LogisticRegressionCV
 from separable.table.table_learner import TableLearner, column_of_classes
 
 if TYPE_CHECKING:

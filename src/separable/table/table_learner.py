@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from separable.data.columns import Columns, Numbers, as_columns
 from separable.data.dataset import whole_numbers
-from separable.data.dates import Booleans, TypedColumns, typed_column
+from separable.data.ingest.dates import Booleans, TypedColumns, typed_column
 from separable.data.labels import label_array
 from separable.data.table import TableError, require_columns
-from separable.features.category_column import categories_of
-from separable.features.number_column import numbers_of
-from separable.features.table_encoder import TableEncoder
+from separable.features.table.category_column import categories_of
+from separable.features.table.number_column import numbers_of
+from separable.features.table.table_encoder import TableEncoder
 from separable.fitting.separation_error import naming_columns
-from separable.model.training_rows import TrainingRows
+from separable.model.files.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     import os
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.features.column_table import ColumnTable
-    from separable.model.explanation import Explanation
+    from separable.features.table.column_states import ColumnTable
+    from separable.model.explain.explanation import Explanation
     from separable.model.linear_model import LinearModel
 
 __all__ = ["TableLearner", "column_of_classes", "column_of_numbers"]

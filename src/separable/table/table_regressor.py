@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from separable.moments.ridge_cv import RidgeCV
+from separable.select.estimators.ridge_cv import RidgeCV
 from separable.table.table_learner import TableLearner, column_of_numbers
 
 if TYPE_CHECKING:

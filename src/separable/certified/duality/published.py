@@ -30,19 +30,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable._core import native
-from separable.certified.l1_judge import BELOW, column_terms, corner_and_curve
-from separable.certified.l1_multinomial_judge import certify
-from separable.certified.multinomial_judge import RowClasses
+from separable.certified.duality.l1_certifier import BELOW, column_terms, corner_and_curve
+from separable.certified.duality.softmax_l1_certifier import certify
+from separable.certified.duality.softmax_l2_certifier import RowClasses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.certificate import Certificate
-    from separable.certified.judge import Judgement
-    from separable.certified.losses import CorneredLoss
+    from separable.certified.duality.certificate import Certificate
+    from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane, Problem
+    from separable.losses.binary import CorneredLoss
 
     Floats = NDArray[np.float64]
 

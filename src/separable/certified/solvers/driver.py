@@ -10,9 +10,9 @@ from separable.certified.solvers.incumbent import Incumbents
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.certified.dual_lanes import Start
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solve import Request, Solved
+    from separable.certified.solvers.dual_cd import Start
+    from separable.certified.solvers.l2 import Request, Solved
 
 __all__ = ["Driver", "Learns"]
 

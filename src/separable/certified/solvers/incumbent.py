@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.l1_judge import corner_and_curve
-from separable.certified.multinomial_judge import RowClasses
-from separable.certified.softmax import best_intercepts, losses
+from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.duality.softmax_l2_certifier import RowClasses
+from separable.losses.softmax import best_intercepts, losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from separable.certified.certificate import Certificate
-    from separable.certified.dual_lanes import Start
-    from separable.certified.judge import Judgement
+    from separable.certified.duality.certificate import Certificate
+    from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solve import Solved
+    from separable.certified.solvers.dual_cd import Start
+    from separable.certified.solvers.l2 import Solved
 
     Floats = NDArray[np.float64]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from separable.certified.l1_multinomial_solve import L1MultinomialSolver
-from separable.certified.l1_solve import L1Solver
-from separable.certified.multinomial_solve import MultinomialSolver
-from separable.certified.solve import Solver
 from separable.certified.solvers.driver import Driver, Learns
+from separable.certified.solvers.l1 import L1Solver
+from separable.certified.solvers.l2 import Solver
+from separable.certified.solvers.softmax_l1 import L1MultinomialSolver
+from separable.certified.solvers.softmax_l2 import MultinomialSolver
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
-    from separable.certified.solve import Request
+    from separable.certified.solvers.l2 import Request
 
 __all__ = ["Learns", "solver_of"]
 

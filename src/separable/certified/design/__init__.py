@@ -1,0 +1,1 @@
+"""Products with the design matrix, as the solvers need them."""

@@ -1,0 +1,88 @@
+"""Products of the columns that work: what descent by blocks needs of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.design.row_products import row_products
+from separable.certified.problem import Columns
+from separable.data.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ColumnProducts", "curvatures"]
+
+
+class ColumnProducts:
+    """Some columns of a problem and their products with each other.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns : ndarray of intp
+        In the order that blocks have.
+    """
+
+    def __init__(self, problem: Problem, columns: NDArray[np.intp]) -> None:
+        self.columns = columns
+        self._fit_intercept = problem.fit_intercept
+        self._rows = row_products(_restricted(problem, columns))
+
+    def products(self, c: Floats) -> Floats:
+        """Return Z'CZ, after the intercept that is best for each weight was taken out."""
+        h, sums, _ = self._rows.products(c, c)
+        total = float(c.sum())
+        if self._fit_intercept and total > 0:
+            h -= np.outer(sums / total, sums)
+        return h
+
+
+def _restricted(problem: Problem, columns: NDArray[np.intp]) -> Problem:
+    """Return the problem of some columns, in their order."""
+    if len(columns) == problem.rows.n_features and (np.diff(columns) == 1).all():
+        return problem
+    rows, seen = problem.rows, problem.columns
+    if rows.is_sparse:
+        matrix = rows.to_matrix()[:, columns]
+        part = Rows(matrix.data, len(columns), matrix.indices, matrix.indptr)
+    else:
+        part = Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
+    return replace(
+        problem,
+        rows=part,
+        columns=Columns(
+            None if seen.shift is None else seen.shift[columns],
+            None if seen.scale is None else seen.scale[columns],
+        ),
+    )
+
+
+def curvatures(problem: Problem, c: Floats) -> Floats:
+    """Return the diagonal of Z'CZ, after the best intercept was taken out."""
+    rows, scale = problem.rows, problem.columns.scale
+    squares = np.zeros(rows.n_features)
+    if rows.indptr is None or rows.indices is None:
+        unit = 1.0 if scale is None else scale
+        for start, block in problem.blocks():
+            scaled = block * unit  # before it is squared: a scale may be all that keeps it finite
+            squares += np.einsum("i,ij,ij->j", c[start : start + len(block)], scaled, scaled)
+    elif scale is None:
+        native.add_squares(problem.core, c, squares)
+    else:
+        cells = rows.values * scale[rows.indices]
+        cells *= cells
+        cells *= np.repeat(c, np.diff(rows.indptr))
+        squares += np.bincount(rows.indices, weights=cells, minlength=rows.n_features)
+    total = float(c.sum())
+    if problem.fit_intercept and total > 0:
+        squares -= problem.along(c[:, None])[:, 0] ** 2 / total
+    return np.maximum(squares, 0.0)

@@ -1,0 +1,137 @@
+"""The columns of a problem one after the other, as coordinate descent reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native, portable
+from separable.certified.problem import in_lines
+from separable.data.core_rows import core_rows
+from separable.data.rows import Rows
+from separable.linalg.blas import aligned_zeros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ReadColumns", "largest_pulls"]
+
+
+@dataclass(frozen=True)
+class ReadColumns:
+    """Columns z / factor, the rows of a transposed matrix; their weights are u times factor.
+
+    Sparse columns are scaled by powers of two alone, so that their values keep every bit; what is
+    left of the scale is the factor, and 1 else.
+
+    Parameters
+    ----------
+    rows : Rows
+        d x n.
+    factor : ndarray, shape (d,), or None
+        None: 1.
+    """
+
+    rows: Rows
+    factor: Floats | None = None
+
+    @cached_property
+    def core(self) -> portable.Rows:
+        """The columns as the compiled core takes them."""
+        return core_rows(self.rows)
+
+    @classmethod
+    def of(cls, problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
+        """Transpose the rows of a problem; dense values that have to change become ``dtype``."""
+        return _sparse(problem) if problem.rows.is_sparse else _dense(problem, dtype)
+
+    def penalty(self, corner: float, curve: float) -> tuple[Floats, Floats]:
+        """Return the l1 and the l2 penalty of each column's weight as it is read."""
+        if self.factor is None:
+            d = self.rows.n_rows
+            return np.full(d, corner), np.full(d, curve)
+        return corner / self.factor, curve / self.factor**2
+
+    # ------------------------------------------------------------------ products
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether products of these are those of the problem's columns in float64."""
+        return self.rows.is_sparse or self.rows.values.dtype == np.float64
+
+    def along(self, r: Floats) -> Floats:
+        """Return Z'r for r of shape (n, k), whole lines of lanes or one."""
+        if not self.rows.is_sparse:
+            pull: Floats = self.rows.values @ r
+            return pull
+        sums = aligned_zeros((self.rows.n_rows, r.shape[1]), r.dtype)
+        native.score_rows(self.core, r, sums)
+        return sums if self.factor is None else sums * self.factor[:, None]
+
+    def largest_pulls(self, r: Floats, *, is_signed: bool) -> Floats:
+        """Return max_j |Z'r|_j, or max_j (Z'r)_j where signs count, of each lane; at least 0."""
+        if self.rows.is_sparse:
+            found = native.largest_scores(self.core, r, self.factor, is_signed)
+            return np.array(found)
+        return largest_pulls(self.along(r), is_signed=is_signed)
+
+    def take(self, there: NDArray[np.intp]) -> ReadColumns:
+        """Return some of the columns."""
+        factor = None if self.factor is None else self.factor[there]
+        return ReadColumns(self.rows.take(there), factor)
+
+    def written_out(self) -> Floats:
+        """Return all columns of the problem, (d, n), of which there are few."""
+        if not self.rows.is_sparse:
+            return np.asarray(self.rows.values, dtype=np.float64)
+        values = np.asarray(self.rows.to_matrix().todense(), dtype=np.float64)
+        return values if self.factor is None else values * self.factor[:, None]
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu for u of shape (d, k), whole lines of lanes or one."""
+        if not self.rows.is_sparse:
+            scores: Floats = np.ascontiguousarray(self.rows.values.T @ u)
+            return scores
+        w = u if self.factor is None else u * self.factor[:, None]
+        scores = aligned_zeros((self.rows.n_features, u.shape[1]), u.dtype)
+        native.add_rows(self.core, in_lines(w), scores)
+        return scores
+
+
+def largest_pulls(pull: Floats, *, is_signed: bool) -> Floats:
+    """Return the largest of pulls, shape (d, k), by lane: in size, or with its sign; at least 0."""
+    most: Floats = pull.max(axis=0, initial=0.0)
+    return most if is_signed else np.maximum(most, -pull.min(axis=0, initial=0.0))
+
+
+def _sparse(problem: Problem) -> ReadColumns:
+    rows, scale = problem.rows, problem.columns.scale
+    matrix = rows.to_matrix().tocsc()
+    values = matrix.data
+    factor = None
+    if scale is not None:
+        factor, power = np.frexp(scale)
+        factor[scale == 0] = 1.0
+        whole = np.where(scale == 0, 0.0, np.ldexp(1.0, power))
+        values = values * np.repeat(whole, np.diff(matrix.indptr)).astype(np.float64)
+        values = values.astype(rows.values.dtype, copy=False)
+    return ReadColumns(Rows(values, rows.n_rows, matrix.indices, matrix.indptr), factor)
+
+
+def _dense(problem: Problem, dtype: np.dtype[Any]) -> ReadColumns:
+    rows, columns = problem.rows, problem.columns
+    if columns.shift is None and columns.scale is None:
+        values = np.ascontiguousarray(rows.values.T)
+    else:
+        values = np.empty((rows.n_features, rows.n_rows), dtype)
+        for start, block in problem.blocks():
+            part = block if columns.scale is None else block * columns.scale
+            values[:, start : start + len(block)] = part.T
+    return ReadColumns(Rows(values, rows.n_rows))

@@ -1,0 +1,276 @@
+"""Judging weights under a penalty with corners, l1 or elastic net.
+
+With l1 = l1_ratio and l2 = 1 - l1_ratio, a dual point z with a sum of 0, and its pulls g = Z'z on
+the columns, split into t, what g exceeds l1 by, and the rest e:
+
+    dual  sum_i dual(y_i, c_i, z_i) - sum_j t_j^2 / (2 l2)
+    gap   sum_i (a term of row i >= 0) + sum_j (l1 |u_j| - e_j u_j) + l2/2 (u_j - t_j / l2)^2
+
+Without an l2 part t has to be 0: the dual point is scaled down until it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.design.column_reader import largest_pulls
+from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.l2_certifier import Judgement, feasible
+from separable.certified.problem import in_lines
+from separable.losses.binary import SquaredError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.column_reader import ReadColumns
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BELOW", "SparseWeights", "column_terms", "corner_and_curve", "judge_l1"]
+
+#: Rounding must not leave a pull above the penalty.
+BELOW = 1.0 - 2.0**-51
+#: A dual point that moves by less than this share keeps its pulls, but for rounding.
+MOVED = 2.0**-44
+
+
+def corner_and_curve(problem: Problem) -> tuple[float, float]:
+    """Return l1 and l2: what |u_j| and u_j^2 / 2 cost, in the objective over ``value``.
+
+    Columns in another unit have u in its inverse, so that l1 alone changes with it.
+    """
+    ratio = problem.penalty.l1_ratio
+    return ratio / math.sqrt(problem.value), 1.0 - ratio
+
+
+@dataclass(frozen=True)
+class SparseWeights:
+    """The weights of k models that are not 0, one model after the other.
+
+    Parameters
+    ----------
+    start : ndarray of int, shape (k + 1,)
+        Where the weights of each model start; they may count from any number.
+    column, weight : ndarray
+    n_columns : int
+
+    Examples
+    --------
+    >>> found = SparseWeights(np.array([0, 1, 3]), np.array([1, 1, 3]), np.ones(3), 4)
+    >>> found.dense().T
+    array([[0., 1., 0., 0.],
+           [0., 1., 0., 1.]])
+    >>> found.chosen()
+    (array([1, 3]), array([[1., 1.],
+           [0., 1.]]))
+    """
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int64]
+    weight: Floats
+    n_columns: int
+
+    def dense(self) -> Floats:
+        """Return all weights, shape (d, k), those of a model side by side in memory."""
+        table: Floats = native.spread_weights(
+            self.start, self.column, self.weight, self.n_columns
+        ).T
+        return table
+
+    def chosen(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the columns that have a weight in any model, and their weights, shape (m, k)."""
+        there, row = np.unique(self.column, return_inverse=True)
+        counts = np.diff(self.start)
+        u = np.zeros((len(there), len(counts)))
+        u[row, np.repeat(np.arange(len(counts)), counts)] = self.weight
+        return there, u
+
+
+def judge_l1(
+    problem: Problem,
+    lanes: Sequence[Lane],
+    z: Floats | None,
+    weights: NDArray[Any] | SparseWeights,
+    tol: float,
+    columns: ReadColumns | None = None,
+) -> Judgement:
+    """Certify weights, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    lanes : sequence of Lane
+    z : ndarray, shape (n, k), or None
+        A dual point of each lane, with the sign of the target; made feasible here. None: the one
+        of the slopes of the losses at the weights.
+    weights : ndarray, shape (d, k), or SparseWeights
+        Of the problem's columns; where these may not be negative they are not.
+    tol : float
+        The relative gap asked for.
+    columns : ReadColumns, optional
+        The columns; products are quicker by these, of dense rows where they are in float64.
+    """
+    k = len(lanes)
+    corner, curve = corner_and_curve(problem)
+    targets = problem.in_lanes(lanes)
+    if isinstance(weights, SparseWeights):
+        there, u = weights.chosen()
+        weights = weights.dense()
+    else:
+        weights = np.asarray(weights, dtype=np.float64)
+        there = np.flatnonzero(weights.any(axis=1))
+        u = weights[there]
+    u = in_lines(u)
+    by = columns if columns is not None and columns.is_exact else None
+    read = _read_once(problem, lanes, in_lines(weights)) if z is None and by is None else None
+    if read is None:
+        chosen = None if by is None else by.take(there)
+        scores = _scores(problem, weights) if chosen is None else chosen.scores(u)
+        if z is None:
+            z = _slopes_against(problem, lanes, targets, scores)
+        dual = feasible(problem, lanes, z)
+        if curve > 0 or by is None or chosen is None:
+            pull = (problem.along(dual) if by is None else by.along(dual))[:, :k]
+        else:  # of other columns the largest pull says all
+            most = by.largest_pulls(dual, is_signed=problem.penalty.positive)[:k]
+            pull = chosen.along(dual)[:, :k]
+    else:
+        scores, dual, pull = read
+    if curve == 0:
+        if by is None:
+            most = largest_pulls(pull, is_signed=problem.penalty.positive)
+            pull = pull[there]
+        keep = _scales(problem, lanes, dual[:, :k], most, corner)
+        dual[:, :k] *= keep
+        u, pull = u[:, :k], pull * keep
+    else:
+        u = weights
+    b, loss, value, gap = (
+        np.array(sums) for sums in native.row_terms(targets, dual, scores, problem.fit_intercept)
+    )
+    terms, penalty, over = column_terms(problem, u, pull)
+    primal, value, gap = loss + penalty, value - over, gap + terms
+    worse = ~(gap < primal)  # 0 is a dual point, too
+    dual[:, :k][:, worse], value[worse], gap[worse] = 0.0, 0.0, primal[worse]
+    certificates = [
+        Certificate(
+            float(primal[lane]),
+            float(value[lane]),
+            float(gap[lane]),
+            tol,
+            convexity=curve,
+        ).times(problem.value)
+        for lane in range(k)
+    ]
+    scores = scores[:, :k]
+    scores += b
+    return Judgement(weights, b, scores, certificates, dual[:, :k])
+
+
+def _scores(problem: Problem, weights: Floats) -> Floats:
+    """Return scores by the rows, in whole lines of lanes."""
+    return in_lines(problem.scores(weights))
+
+
+def column_terms(problem: Problem, u: Floats, pull: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return what columns add to the gap, to the primal, and take from the dual, by lane.
+
+    Columns without a weight and with a pull within the penalty add nothing.
+    """
+    corner, curve = corner_and_curve(problem)
+    there = u.any(axis=1)
+    if curve > 0:
+        there |= pull.max(axis=1) > corner
+        if not problem.penalty.positive:
+            there |= pull.min(axis=1) < -corner
+    u, pull = u[there], pull[there]
+    size = np.abs(u)
+    penalty = corner * size.sum(axis=0) + 0.5 * curve * (u**2).sum(axis=0)
+    if curve == 0:
+        return np.maximum(corner * size - pull * u, 0.0).sum(axis=0), penalty, np.zeros(u.shape[1])
+    over = np.maximum(pull - corner, 0.0)
+    if not problem.penalty.positive:
+        over += np.minimum(pull + corner, 0.0)
+    terms = np.maximum(corner * size - (pull - over) * u, 0.0).sum(axis=0)
+    terms += 0.5 * curve * ((u - over / curve) ** 2).sum(axis=0)
+    return terms, penalty, (over**2).sum(axis=0) / (2.0 * curve)
+
+
+def _read_once(
+    problem: Problem, lanes: Sequence[Lane], u: Floats
+) -> tuple[Floats, Floats, Floats] | None:
+    """Return scores, a dual point and its pulls from one pass over dense rows; None: in two.
+
+    With centred columns the best intercept of squared errors is known before: the mean target.
+    Then the slopes are a dual point already, but for rounding.
+    """
+    centred = problem.columns.shift is not None or not problem.fit_intercept
+    if problem.rows.is_sparse or not centred or len(lanes) > 1 or u.shape[1] > 1:
+        return None
+    if not isinstance(problem.loss, SquaredError):
+        return None
+    y, c = problem.targets(lanes[0]), problem.costs(lanes[0])
+    rest = y
+    if problem.fit_intercept:  # once more: far from 0 the mean is rounded
+        for _ in range(2):
+            rest = rest - float(c @ rest) / float(c.sum())
+    scale = problem.columns.scale
+    w = u if scale is None else u * scale[:, None]
+    scores, z, pull = np.empty((len(y), 1)), np.empty((len(y), 1)), np.zeros_like(w)
+    for start, block in problem.blocks():
+        part = slice(start, start + len(block))
+        scores[part] = block @ w
+        z[part, 0] = c[part] * (rest[part] - scores[part, 0])
+        pull += block.T @ z[part]
+    dual = feasible(problem, lanes, z)
+    if not np.abs(dual - z).sum() <= MOVED * np.abs(z).sum():
+        return None
+    return scores, dual, pull if scale is None else pull * scale[:, None]
+
+
+def _slopes_against(
+    problem: Problem, lanes: Sequence[Lane], targets: native.LaneTargets, scores: Floats
+) -> Floats:
+    """Return minus the slopes of the losses, at the best intercepts."""
+    k = len(lanes)
+    b = np.zeros(k)
+    if problem.fit_intercept:
+        b = np.array(native.row_terms(targets, np.zeros_like(scores), scores, True)[0])
+    z = np.zeros_like(scores)
+    for lane in range(k):
+        z[:, lane] = -problem.loss.slopes(  # type: ignore[attr-defined]
+            problem.targets(lanes[lane]), scores[:, lane] + b[lane], problem.costs(lanes[lane])
+        )[0]
+    return z
+
+
+def _scales(
+    problem: Problem, lanes: Sequence[Lane], dual: Floats, most: Floats, corner: float
+) -> Floats:
+    """Return what to scale dual points with so that no pull exceeds the l1 penalty.
+
+    ``most`` are the largest pulls, by lane.
+    """
+    best = np.ones(len(lanes))
+    if problem.is_regression:  # the dual value is quadratic in the scale
+        y = problem.targets(lanes[0])
+        if problem.fit_intercept:  # z has a sum of 0: the mean says nothing but loses digits
+            y = y - y.mean()
+        for lane, one in enumerate(lanes):
+            c = problem.costs(one)
+            z = dual[:, lane]
+            square = float(np.divide(z**2, c, out=np.zeros_like(z), where=c > 0).sum())
+            if square > 0:
+                best[lane] = max(0.0, float(z @ y) / square)
+    with np.errstate(over="ignore"):
+        room = np.divide(corner, most, out=np.full(len(lanes), np.inf), where=most > 0)
+    scales: Floats = np.minimum(best, room * BELOW)
+    return scales

@@ -1,0 +1,116 @@
+"""Judging models of all classes together under a penalty with corners, l1 or elastic net.
+
+Dual points are z_ik = c_i (1[y_i = k] - p_ik), as in `multinomial_judge`, and their pulls on the
+columns, g_k = Z'z_k, are split as in `l1_judge`: into t, what g exceeds l1 by, and the rest e:
+
+    dual  -sum_ik c_i p_ik log p_ik - sum_jk t_jk^2 / (2 l2)
+    gap   sum_i c_i KL(p_i | softmax_i) + sum_jk (l1 |u_jk| - e_jk u_jk) + l2/2 (u_jk - t_jk / l2)^2
+
+Without an l2 part t has to be 0: all z are scaled down until it is. That mixes p with certainty of
+the class of each row, so that p stays a probability, and the sums of z stay 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.l1_certifier import BELOW, column_terms, corner_and_curve
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.softmax_l2_certifier import RowClasses, feasible_of, points_of
+from separable.losses.softmax import best_intercepts, divergences, entropies, losses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["certify", "judge_l1_multinomial", "room"]
+
+
+def judge_l1_multinomial(
+    problem: Problem, lane: Lane, p: NDArray[Any], tol: float, weights: NDArray[Any]
+) -> Judgement:
+    """Certify weights by probabilities, in float64 and from the rows alone.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``n_classes`` K.
+    lane : Lane
+        Of all classes together, with a finite strength.
+    p : ndarray of float32 or float64, shape (n, K)
+        The probabilities of each row; made feasible here.
+    tol : float
+        The relative gap asked for.
+    weights : ndarray of float32 or float64, shape (d, K)
+
+    Returns
+    -------
+    judgement : Judgement
+        ``width`` is K. A class without rows in the lane has weights of 0 and the intercept -inf.
+    """
+    rows = RowClasses.of(problem, lane)
+    shares = feasible_of(rows, p, fit_intercept=problem.fit_intercept)
+    dual = points_of(rows, shares)
+    pull = problem.along(dual)
+    u = np.where(rows.there, weights, 0.0).astype(np.float64, copy=False)
+    scores = problem.scores(u)
+    scores[:, ~rows.there] = -np.inf
+    b = np.where(rows.there, 0.0, -np.inf)
+    if problem.fit_intercept:
+        b = best_intercepts(rows.y, scores, rows.c)
+        scores[:, rows.there] += b[rows.there]
+    certificate = certify(problem, rows, shares, pull, scores, u, tol)
+    keep = room(problem, pull)
+    return Judgement(u, b, scores, [certificate], dual * keep, problem.n_classes)
+
+
+def room(problem: Problem, pull: Floats) -> float:
+    """Return what dual points with these pulls are scaled by, so that none exceeds the penalty."""
+    corner, curve = corner_and_curve(problem)
+    most = float(np.abs(pull).max(initial=0.0))
+    return 1.0 if curve > 0 or most <= BELOW * corner else BELOW * corner / most
+
+
+def certify(
+    problem: Problem,
+    rows: RowClasses,
+    shares: Floats,
+    pull: Floats,
+    scores: Floats,
+    u: Floats,
+    tol: float,
+) -> Certificate:
+    """Return the certificate of weights u with these scores, by feasible probabilities.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : RowClasses
+    shares : ndarray, shape (n, K)
+        Feasible but for the size of their pulls.
+    pull : ndarray, shape (d, K)
+        Of the dual points of shares.
+    scores : ndarray, shape (n, K)
+        Of the weights, with the best intercepts.
+    u : ndarray, shape (d, K)
+    tol : float
+    """
+    keep = room(problem, pull)
+    if keep < 1:
+        shares = shares * keep
+        shares[np.arange(len(shares)), rows.y] += 1.0 - keep
+        pull = pull * keep
+    used = rows.c > 0
+    c, shares, scores = rows.c[used], shares[used], scores[used]
+    terms, penalty, over = (float(sums.sum()) for sums in column_terms(problem, u, pull))
+    primal = float(c @ losses(rows.y[used], scores)) + penalty
+    dual = min(float(c @ entropies(shares)) - over, primal)  # but for rounding it is below
+    gap = float(c @ divergences(shares, scores)) + terms
+    convexity = corner_and_curve(problem)[1]
+    return Certificate(primal, dual, gap, tol, convexity=convexity).times(problem.value)

@@ -1,0 +1,83 @@
+"""C = inf for all classes together: certificates of the softmax loss alone.
+
+Without a penalty probabilities are feasible only if sum_i c_i (1[y_i = k] - p_ik) z_i = 0 for every
+class. What is left of it is projected away, in the metric of the rows' curvature; where that leaves
+the simplex, as it does where classes are separable and no optimum exists, the bound is 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.solvers.softmax_newton_steps import direct_step
+from separable.losses.softmax import entropies, losses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.design.softmax_products import MultinomialRows
+    from separable.certified.problem import Problem
+    from separable.certified.solvers.softmax_newton import MultinomialObjective
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["judge_multinomial_unpenalised"]
+
+#: What may be left of the sums, for the size of their terms.
+LEFT = 1e-11
+
+
+def judge_multinomial_unpenalised(
+    problem: Problem,
+    x: MultinomialRows,
+    objective: MultinomialObjective,
+    p: Floats,
+    weights: Floats,
+    tol: float,
+) -> Judgement:
+    """Certify weights, (d, K), of an objective without penalty; every class has a cost."""
+    scores = problem.scores(weights)
+    b = objective.best_intercepts(scores)
+    scores += b
+    primal = float(objective.c @ losses(objective.y, scores))
+    shares = _project(x, objective, objective.shares(scores), p)
+    lowest, gap, dual = 0.0, primal, np.zeros_like(scores)
+    if shares is not None:
+        lowest = float(objective.c @ entropies(shares))
+        gap = objective.gap(shares, scores)
+        dual = -objective.slopes(shares)
+    certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
+    return Judgement(weights, b, scores, [certificate], dual, objective.n_classes)
+
+
+def _project(
+    x: MultinomialRows, objective: MultinomialObjective, q: Floats, p: Floats
+) -> Floats | None:
+    """Return the feasible probabilities that are closest to p, or None."""
+    size = np.abs(objective.slopes(p))
+    for _ in range(3):
+        r = objective.slopes(p)
+        total = r.sum(axis=0) if objective.fit_intercept else np.zeros(r.shape[1])
+        try:
+            step = direct_step(x, objective, q, x.along(r), total)
+        except LinAlgError:
+            return None
+        mean = np.einsum("ik,ik->i", q, step.ds)
+        p = p + q * (step.ds - mean[:, None])
+    low = np.minimum(p, 0.0)
+    if not -float(objective.c @ low.sum(axis=1)) <= LEFT * float(size.sum()):
+        return None
+    p = p - low
+    p /= p.sum(axis=1, keepdims=True)
+    r = objective.slopes(p)
+    spread = np.sqrt(x.squares(size) * size.sum(axis=0))
+    left = np.abs(x.along(r))
+    total = np.abs(r.sum(axis=0)) if objective.fit_intercept else np.zeros(r.shape[1])
+    if (left > LEFT * spread).any() or (total > LEFT * float(size.sum())).any():
+        return None
+    return p

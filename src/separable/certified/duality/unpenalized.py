@@ -1,0 +1,84 @@
+"""C = inf: certificates of the logistic loss alone.
+
+Without a penalty a dual point is feasible only if Z'z = 0. What is left of it is projected away, in
+the metric of the rows' curvature; where that leaves the box, as it does where classes are separable
+and no optimum exists, 0 is the dual point: no loss is below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from separable.certified.duality.certificate import Certificate
+from separable.certified.duality.l2_certifier import Judgement
+from separable.linalg.cholesky import Bordered
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.design.row_products import RowProducts
+    from separable.certified.problem import Problem
+    from separable.certified.solvers.newton import Objective
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["judge_unpenalised"]
+
+#: What may be left of Z'z, for the size of its terms.
+LEFT = 1e-11
+
+
+def judge_unpenalised(
+    problem: Problem,
+    x: RowProducts,
+    objective: Objective,
+    z: Floats,
+    weights: Floats,
+    tol: float,
+) -> Judgement:
+    """Certify weights of an objective without penalty, sum_i c_i loss(y_i, w.z_i + b)."""
+    loss, y, c = objective.loss, objective.y, objective.c
+    scores = problem.scores(weights[:, None])[:, 0]
+    b = objective.best_intercept(scores) if problem.fit_intercept else 0.0
+    s = scores + b
+    dual = _project(x, objective, s, z, fit_intercept=problem.fit_intercept)
+    primal, lowest = loss.total(y, s, c), loss.dual_total(y, c, dual)
+    gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
+    certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
+    return Judgement(
+        weights[:, None],
+        np.array([b]),
+        s[:, None],
+        [certificate],
+        np.ascontiguousarray(dual[:, None]),
+    )
+
+
+def _project(
+    x: RowProducts, objective: Objective, s: Floats, z: Floats, *, fit_intercept: bool
+) -> Floats:
+    """Return the feasible dual point that is closest to z, or 0."""
+    loss, y, c = objective.loss, objective.y, objective.c
+    z = loss.cut(y, c, z)
+    curve = objective.slopes(s)[1]
+    size, none = np.abs(z), np.zeros_like(z)
+    for _ in range(3):
+        products, mixed, along = x.products(curve, z)
+        try:
+            equations = Bordered(products, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+        except LinAlgError:
+            return none
+        du, db = equations.solve(along, float(z.sum()) if fit_intercept else 0.0)
+        z = z - curve * x.scores(du, db)
+    allowed = loss.cut(y, c, z)
+    if float(np.abs(z - allowed).sum()) > LEFT * float(size.sum()):
+        return none
+    spread = np.sqrt(np.diagonal(x.products(size, allowed)[0]) * float(size.sum()))
+    left = np.abs(x.along(allowed))
+    total = abs(float(allowed.sum())) if fit_intercept else 0.0
+    if (left > LEFT * spread).any() or total > LEFT * float(size.sum()):
+        return none
+    return allowed

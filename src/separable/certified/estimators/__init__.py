@@ -1,0 +1,1 @@
+"""Estimators with a certificate, one public class a module."""

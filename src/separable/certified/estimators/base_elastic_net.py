@@ -1,0 +1,208 @@
+"""What learners of least squares with an l1 or elastic net penalty share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.estimators.base import Fitted, Material
+from separable.certified.estimators.base_regressor import CertifiedRegressor
+from separable.certified.gram.fold_sums import gram_problem, sums_of
+from separable.certified.gram.gram_models import (
+    columns_of,
+    judge_alpha,
+    learn_from_rows,
+    limits_of,
+    refuse_not_finite,
+    suits_sums,
+    with_end,
+)
+from separable.certified.loo.certified_loo import left_out
+from separable.certified.number_range import lost_penalty
+from separable.certified.preparation import level_target
+from separable.certified.problem import Lane, Penalty, Problem
+from separable.certified.solvers.l1 import patience
+from separable.data.rows import as_rows
+from separable.fitting.targets import check_numbers
+from separable.losses.binary import SquaredError
+from separable.model.parameters import BOOL, POSITIVE, Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.certificate import Certificate
+    from separable.certified.duality.published import Published
+    from separable.certified.estimators.base import Lesson
+    from separable.certified.fold_lanes import LearnsFolds
+    from separable.certified.gram.gram_problem import GramProblem
+    from separable.certified.loo.certified_loo import LeftOut
+    from separable.certified.solvers.l2 import Request
+    from separable.fitting.splits import Split
+    from separable.losses.binary import Loss
+    from separable.statistics.moments import Moments
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
+
+#: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
+EXTREME = 2.0**-30
+#: Without a penalty another learner is exact.
+PENALISED = Requirement(f"{POSITIVE.words} (0 is LeastSquares)", POSITIVE.holds)
+#: Of parameters that all of these learners have.
+NET_REQUIREMENTS: dict[str, Requirement] = {
+    "positive": BOOL,
+    **{
+        name: each
+        for name, each in CertifiedRegressor._requirements.items()
+        if name != "random_state"
+    },
+}
+
+
+class PenalisedSquares(CertifiedRegressor):
+    """Minimises 1/2 mean (y - w.x - b)^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)."""
+
+    alpha: float
+    positive: bool
+    random_state = 0  # of no use: passes go over the columns in their order
+
+    _strength = "alpha"
+    _requirements: ClassVar[dict[str, Requirement]] = {"alpha": PENALISED, **NET_REQUIREMENTS}
+
+    # ------------------------------------------------------------------ the problem
+
+    def _ratio(self) -> float:
+        """Return l1_ratio."""
+        return 1.0
+
+    def _penalty(self) -> Penalty:
+        return Penalty(self._ratio(), bool(self.positive))
+
+    def _loss(self) -> Loss:
+        return SquaredError()
+
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+        """Check rows, target and weights; what is not finite in an array shows in its sums."""
+        if type(X) is not np.ndarray or sample_weight is not None:
+            return super()._material(X, y, sample_weight)
+        rows = as_rows(X, check_values=False)
+        if not suits_sums(*rows.shape, many=False):
+            refuse_not_finite(rows)
+        return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
+
+    def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
+        return problem.alpha_lane(strength, target, fold)
+
+    def _as_asked(self, published: Published, strength: float) -> Published:
+        return published.times(strength)
+
+    def _sum_lanes(
+        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+    ) -> LearnsFolds | None:
+        from separable.certified.gram.gram_lanes import SquareLanes
+
+        fewest = min(split.n_train for split in splits)
+        if not suits_sums(fewest, material.rows.n_features, many=len(strengths) > 1):
+            refuse_not_finite(material.rows)
+            return None
+        return SquareLanes(self, material, splits, strengths, request)
+
+    def _gram(self, sums: Moments) -> GramProblem:
+        return gram_problem(
+            sums, fit_intercept=bool(self.fit_intercept), standardize=bool(self.standardize)
+        )
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        return left_out(self, material)
+
+    # ------------------------------------------------------------------ learning
+
+    def _learn(self, lesson: Lesson) -> Fitted:
+        """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
+        start, steps = self._last_weights(lesson), 0
+        request, end = with_end(self._request())
+        if suits_sums(*lesson.rows.shape, many=False):
+            first = replace(request, max_iter=patience(lesson.rows, request.max_iter))
+            fitted = self._learn_from_sums(lesson, first, start)
+            steps = int(fitted.passes[0])
+            converged = fitted.judgement.certificates[0].converged
+            if converged or end.asked.is_set() or steps >= request.max_iter:
+                return fitted
+            request = replace(request, max_iter=request.max_iter - steps)
+            start = fitted.published.weights[:, 0]
+        problem = self._problem(lesson)
+        doubt = "" if self.standardize else lost_penalty(problem, float(self.alpha))
+        solved, published = learn_from_rows(problem, float(self.alpha), request, start)
+        if published.certificates[0].converged:
+            doubt = ""
+        passes = solved.passes + steps
+        return Fitted(problem, solved.judgement, published, passes, solved.engines, doubt=doubt)
+
+    def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
+        target = np.asarray(lesson.target, dtype=np.float64)
+        gram = self._gram(sums_of(lesson.rows, target, lesson.weight))
+        problem = self._problem_of(lesson, gram)
+        limits = limits_of(request, is_small=problem.is_small)
+        alphas = np.array([float(self.alpha)])
+        path = gram.path(alphas, self._penalty(), limits, start)
+        judgement, published = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
+        return Fitted(problem, judgement, published, path.steps, ["sums"])
+
+    def _problem_of(self, lesson: Lesson, gram: GramProblem) -> Problem:
+        """Return the problem to judge by: means and deviations are known from the sums."""
+        rows = lesson.rows
+        plain = self.standardize or EXTREME < float(gram.length.max(initial=0.0)) < 1 / EXTREME
+        if rows.is_sparse or not plain:
+            return self._problem(lesson)
+        columns = columns_of(gram, standardize=bool(self.standardize), is_sparse=False)
+        if gram.fit_intercept:
+            columns = replace(columns, shift=gram.mean)
+        return level_target(
+            Problem(
+                rows,
+                self._loss(),
+                lesson.target,
+                lesson.weight,
+                fit_intercept=gram.fit_intercept,
+                columns=columns,
+                penalty=self._penalty(),
+                extent=gram.extent(rows.n_rows, lesson.weight),
+            )
+        )
+
+    def _last_weights(self, lesson: Lesson) -> Floats | None:
+        """Return the weights that a warm start goes on from."""
+        if not self.warm_start or not self.__sklearn_is_fitted__():
+            return None
+        last: Floats = self._weights_only().weights[0]
+        return last if len(last) == lesson.rows.n_features else None
+
+    def _told(self, fitted: Fitted) -> dict[str, Any]:
+        nonzeros = int(np.count_nonzero(fitted.published.weights))
+        return {**super()._told(fitted), "nonzeros": nonzeros}
+
+    def _advice(self, worst: Certificate) -> str:
+        del worst
+        return (
+            "More passes (max_iter), scaled columns (standardize=True) or a larger alpha bring it "
+            "closer."
+        )
+
+    # ------------------------------------------------------------------ what was found
+
+    @property
+    def n_iter_(self) -> Any:
+        """Passes over the columns."""
+        check_is_fitted(self)
+        return int(self._passes.max())
+
+    @property
+    def dual_gap_(self) -> float:
+        """The gap of the certificate: the objective is at most so much above the optimum."""
+        return self.certificate_.gap

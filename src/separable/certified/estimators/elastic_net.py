@@ -1,0 +1,113 @@
+"""The elastic net: least squares with an l1 and an l2 penalty, with a certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from separable.certified.estimators.base_elastic_net import PenalisedSquares
+from separable.model.parameters import UNIT_INTERVAL, Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["ElasticNet"]
+
+
+class ElasticNet(PenalisedSquares):
+    """Least squares with a mixture of the l1 and the l2 penalty.
+
+    Minimises 1/(2 W) sum_i c_i (y_i - w.x_i - b)^2 + alpha p(w), with the penalty
+    p(w) = l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, c_i the weight of a row, 1 by default, and W
+    their sum: the objective of scikit-learn's ``ElasticNet``. b is never penalised. The l1 part
+    makes weights 0; the l2 part shares a weight out among columns that say the same, and makes the
+    optimum unique.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Strength of the penalty, above 0.
+    l1_ratio : float, default 0.5
+        From 0, the l2 penalty alone, to 1, that of ``Lasso``.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    positive : bool, default False
+        Allow no weight below 0.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are solved to rounding in any case.
+    max_iter : int, default 1000
+        Most passes over the columns.
+    warm_start : bool, default False
+        ``fit`` starts from the weights of the previous one.
+    n_jobs : int or None, default None
+        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. ``distance`` bounds how far the weights are from the optimal ones.
+    coef_, intercept_ : ndarray
+        Views of the model, (d,) and (1,).
+    dual_coef_ : ndarray, shape (1, n)
+        The dual point that proves the certificate.
+    dual_gap_ : float
+        The gap of the certificate.
+    n_iter_ : int
+        Passes over the columns.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import ElasticNet
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNet(alpha=0.01, l1_ratio=0.9).fit(X, y)
+    >>> model.coef_.round(1)
+    array([  15.6, -134.7,  394.4,  249.4,  -15.2,  -59.3, -177.2,  117.7,
+            337.9,  107.8])
+    >>> model.certificate_.converged, model.evidence_["nonzeros"]
+    (True, 10)
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "l1_ratio": UNIT_INTERVAL,
+        **PenalisedSquares._requirements,
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        positive: bool = False,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _ratio(self) -> float:
+        return float(self.l1_ratio)

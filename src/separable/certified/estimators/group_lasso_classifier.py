@@ -1,0 +1,130 @@
+"""Logistic regression with groups of columns that enter or leave whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.estimators.base_group_lasso import GroupLearner
+from separable.losses.binary import Logistic
+from separable.model.parameters import CLASS_WEIGHT, Requirement
+from separable.model.predict.probability import model_log_probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from separable.losses.binary import Loss
+    from separable.model.linear_model import Link
+
+__all__ = ["GroupLassoClassifier"]
+
+
+class GroupLassoClassifier(GroupLearner, CertifiedClassifier):
+    """Logistic regression whose groups of weights are 0 together, with a proof of how close it is.
+
+    Minimises (1/W) sum_i c_i log(1 + exp(-y_i (w.x_i + b))) + alpha sum_g sqrt(p_g) |w_g|, with
+    y_i = -1, +1, c_i the weight of a row, 1 by default, W their sum, and |w_g| the length of the
+    p_g weights of a group. b is never penalised. Three classes and more: one model a class against
+    the rest.
+
+    Parameters
+    ----------
+    alpha : float, default 0.01
+        How much the penalty counts.
+    groups : None, "columns", array-like or list of lists, default None
+        Which columns go together, as in `GroupLasso`.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``.
+    tol : float or None, default None
+        The relative gap asked for, 1e-6 by default. Small problems are solved to rounding in any
+        case.
+    max_iter : int, default 100_000
+        Most passes over the columns.
+    warm_start : bool, default False
+        ``fit`` starts from the previous one.
+    callback : callable, optional
+        Called with the number of a round and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. Of all models together; ``certificates_`` has one each.
+    coef_, intercept_, classes_ : ndarray
+        Views of the model.
+    groups_ : Groups
+        ``group``, the number of each column's group, and their ``names``.
+    kept_groups_, dropped_groups_ : list
+        The names of groups with weights in any model, and of those that left all of them.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate.
+    n_iter_ : int
+        Passes over the columns, the most of any model.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import GroupLassoClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> groups = ["mean"] * 10 + ["error"] * 10 + ["worst"] * 10
+    >>> model = GroupLassoClassifier(0.08, groups=groups, standardize=True).fit(X, y)
+    >>> model.dropped_groups_
+    ['error']
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        **GroupLearner._requirements,
+        "class_weight": CLASS_WEIGHT,
+    }
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        groups: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        tol: float | None = None,
+        max_iter: int = 100_000,
+        warm_start: bool = False,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.groups = groups
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.callback = callback
+
+    def _loss(self) -> Loss:
+        return Logistic()
+
+    def _link(self) -> Link:
+        return "logistic"
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, (n, K)."""
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))

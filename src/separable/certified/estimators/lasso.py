@@ -1,0 +1,101 @@
+"""The lasso: least squares with an l1 penalty, with a proof of how far from the optimum it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from separable.certified.estimators.base_elastic_net import PenalisedSquares
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Lasso"]
+
+
+class Lasso(PenalisedSquares):
+    """Least squares with an l1 penalty, which makes weights of columns 0 that help little.
+
+    Minimises 1/(2 W) sum_i c_i (y_i - w.x_i - b)^2 + alpha |w|_1 with c_i the weight of a row, 1 by
+    default, and W their sum: the objective of scikit-learn's ``Lasso``. b is never penalised.
+
+    With many more rows than columns the rows are read once, for the products of columns, and once
+    more for the certificate; otherwise they are read column by column.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Strength of the penalty, above 0. From ``max_j |sum_i c_i (x_ij - mean_j) y_i| / W`` on all
+        weights are 0. ``LassoCV`` chooses it; ``LeastSquares`` has no penalty.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    positive : bool, default False
+        Allow no weight below 0.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are solved to rounding in any case.
+    max_iter : int, default 1000
+        Most passes over the columns.
+    warm_start : bool, default False
+        ``fit`` starts from the weights of the previous one.
+    n_jobs : int or None, default None
+        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``.
+    coef_, intercept_ : ndarray
+        Views of the model, (d,) and (1,).
+    dual_coef_ : ndarray, shape (1, n)
+        The dual point that proves the certificate: its products with the columns are at most
+        alpha.
+    dual_gap_ : float
+        The gap of the certificate.
+    n_iter_ : int
+        Passes over the columns.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes``, ``engine`` and ``nonzeros``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import Lasso
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = Lasso(alpha=1.0).fit(X, y)
+    >>> model.coef_.round(1)
+    array([  0. ,   0. , 367.7,   6.3,   0. ,   0. ,   0. ,   0. , 307.6,   0. ])
+    >>> model.certificate_.relative_gap < 1e-12
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        positive: bool = False,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.callback = callback

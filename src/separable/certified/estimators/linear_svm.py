@@ -1,0 +1,234 @@
+"""The linear support vector machine, with a proof of how far from the optimum it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
+from separable.certified.loo.certified_loo import left_out
+from separable.certified.problem import Penalty
+from separable.certified.solvers.policy import solver_of
+from separable.losses.binary import Hinge, SquaredHinge
+from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
+from separable.model.predict.probability import model_log_probabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.estimators.base import Fitted, Lesson, Material
+    from separable.certified.loo.certified_loo import LeftOut
+    from separable.certified.solvers.policy import Learns
+    from separable.losses.binary import Loss
+
+__all__ = ["PENALISED", "LinearSVM", "check_penalty"]
+
+LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+PENALTIES = {"l2": Penalty(), "l1": Penalty(1.0)}
+
+#: C of learners whose objective needs its penalty.
+PENALISED = Requirement(
+    "a finite float > 0 (no penalty, C=inf, has an optimum for LogisticRegression only)",
+    POSITIVE.holds,
+)
+
+
+def check_penalty(learner: Any, penalty: str, loss: str) -> None:
+    """Refuse the l1 penalty with a loss that has corners itself."""
+    if penalty == "l1" and loss != "squared_hinge":
+        raise ValueError(
+            f"The 'penalty' parameter of {type(learner).__name__} must be 'l2' where "
+            f"loss={loss!r}. Got 'l1' instead, which goes with loss='squared_hinge'."
+        )
+
+
+def _is_calibrated(learner: LinearSVM) -> bool:
+    if not learner.probability:
+        raise AttributeError(
+            "probability estimates are not available: the scores of an SVM are no log-odds. Use "
+            "LinearSVM(probability=True), which calibrates them on held-out folds, "
+            "LogisticRegression, or decision_function."
+        )
+    return True
+
+
+class LinearSVM(CertifiedClassifier):
+    """A linear support vector machine whose every fit says how far from the optimum it is.
+
+    Minimises 1/2 |w|^2 + C sum_i c_i max(0, 1 - y_i (w.x_i + b)), or with
+    ``loss="squared_hinge"`` the squares of these terms, with y_i = -1, +1 and c_i the weight of a
+    row, 1 by default. b is never penalised, so the first is scikit-learn's
+    ``SVC(kernel="linear")``, and both are its ``LinearSVC`` without intercept. With
+    ``penalty="l1"`` the first term is |w|_1, and many weights are 0. Three classes and more: one
+    model a class against the rest.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much rows count against the penalty.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        What a row costs that is not on its side of the margin.
+    penalty : {"l2", "l1"}, default "l2"
+        What weights cost; "l1" goes with ``loss="squared_hinge"``.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``.
+    probability : bool, default False
+        Calibrate the scores, so that there is ``predict_proba``: five more models learn without
+        a fifth of the rows each, and a sigmoid is fitted to their scores of these.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are solved to rounding in any case.
+    max_iter : int, default 1000
+        Most passes over the rows; with few columns, most steps, each of a few passes.
+    warm_start : bool, default False
+        ``fit`` starts from the previous one.
+    random_state : int, RandomState or None, default 0
+        The order of rows in passes, and the folds. The weights depend on it only within the
+        certificate.
+    n_jobs : int or None, default None
+        Threads for many classes; None: 1, -1: all. The answer has the same bits with any number.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. Of all models together; ``certificates_`` has one each.
+    coef_, intercept_, classes_ : ndarray
+        Views of the model.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target.
+    n_iter_ : int
+        Passes over the rows, the most of any model.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LinearSVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVM(standardize=True, probability=True).fit(X, y)
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    >>> model.predict_proba(X[:1]).round(2).tolist()
+    [[1.0, 0.0]]
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "C": PENALISED,
+        "loss": one_of(*LOSSES),
+        "penalty": one_of(*PENALTIES),
+        **CertifiedClassifier._requirements,
+        "probability": BOOL,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        penalty: str = "l2",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the rows, the most of any model."""
+        check_is_fitted(self)
+        return int(self._passes.max())
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_penalty(self, self.penalty, self.loss)
+
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss]
+
+    def _penalty(self) -> Penalty:
+        return PENALTIES[self.penalty]
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        if self.probability or (self.loss == "hinge" and isinstance(self.class_weight, str)):
+            return None
+        return left_out(self, material)
+
+    # ------------------------------------------------------------------ probabilities
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, (n, K), by the sigmoid of held-out scores.
+
+        Three classes and more: the sigmoids divided by their sum. With two classes a probability
+        above 1/2 is not always the class of a score above 0.
+        """
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    @available_if(_is_calibrated)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
+
+    def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
+        """Learn all models, and beside them those that calibrate."""
+        if not self.probability:
+            return super()._fit_lanes(solver, lesson, strength)
+        fold = folds_of_rows(lesson.rows, lesson.label, solver.request.seed)
+        solver = solver_of(replace(solver.problem, fold=fold), solver.request)
+        lanes = self._lanes(lesson, strength)
+        k = len(lanes)
+        every = lanes + [replace(lane, fold=fold) for fold in range(FOLDS) for lane in lanes]
+        fitted = self._solve(solver, lesson, every)
+        scores = fitted.judgement.scores
+        pairs = np.empty((k, 2))
+        for place, lane in enumerate(lanes):
+            held_out = scores[np.arange(len(fold)), place + k * (1 + fold)]
+            is_positive = solver.problem.targets(lane) > 0
+            pairs[place] = sigmoid_of_scores(held_out, is_positive, solver.problem.weight)
+        models = [fitted.judgement.lane(place) for place in range(k)]
+        return replace(
+            fitted,
+            judgement=Judgement.side_by_side(models),
+            passes=fitted.passes[:k],
+            engines=fitted.engines[:k],
+            calibration=pairs,
+        )

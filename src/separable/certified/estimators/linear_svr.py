@@ -1,0 +1,127 @@
+"""Linear support vector regression, with a proof of how far from the optimum it stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.estimators.base_regressor import CertifiedRegressor
+from separable.certified.estimators.linear_svm import PENALISED
+from separable.certified.loo.certified_loo import left_out
+from separable.losses.binary import Insensitive
+from separable.model.parameters import NOT_NEGATIVE, Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.certified.estimators.base import Material
+    from separable.certified.loo.certified_loo import LeftOut
+    from separable.losses.binary import Loss
+
+__all__ = ["LinearSVR"]
+
+
+class LinearSVR(CertifiedRegressor):
+    """Support vector regression whose every fit says how far from the optimum it is.
+
+    Minimises 1/2 |w|^2 + C sum_i c_i max(0, |y_i - w.x_i - b| - epsilon) with c_i the weight of a
+    row, 1 by default: errors up to epsilon cost nothing, larger ones in proportion. This is the
+    objective of scikit-learn's ``SVR(kernel="linear")``; its ``LinearSVR`` penalises b too.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much rows count against the penalty.
+    epsilon : float, default 0.0
+        Errors up to it cost nothing, in the units of y.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are solved to rounding in any case.
+    max_iter : int, default 1000
+        Most passes over the rows; with few columns, most steps, each of a few passes.
+    warm_start : bool, default False
+        ``fit`` starts from the previous one.
+    random_state : int, RandomState or None, default 0
+        The order of rows in passes. The answer depends on it only within the certificate.
+    n_jobs : int or None, default None
+        Threads where many models are learned, as in ``separable.select.search``; one fit has one.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``.
+    coef_, intercept_ : ndarray
+        Views of the model, (d,) and (1,).
+    dual_coef_ : ndarray, shape (1, n)
+        The dual point that proves the certificate, with the sign of the error.
+    n_iter_ : int
+        Passes over the rows.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import LinearSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LinearSVR(C=100).fit(X, y)
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    >>> round(model.score(X, y), 2)
+    0.48
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "C": PENALISED,
+        "epsilon": NOT_NEGATIVE,
+        **CertifiedRegressor._requirements,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the rows."""
+        check_is_fitted(self)
+        return int(self._passes.max())
+
+    def _loss(self) -> Loss:
+        return Insensitive(float(self.epsilon))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        return left_out(self, material)

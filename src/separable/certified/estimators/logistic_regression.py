@@ -1,0 +1,296 @@
+"""Logistic regression, with a proof of how far from the optimum it stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.inference.existence import check_optimum
+from separable.certified.inference.logistic_summary import check_level, infer, summarise
+from separable.certified.loo.certified_loo import left_out
+from separable.certified.problem import TOGETHER, Penalty
+from separable.losses.binary import Logistic
+from separable.model.arrays import checked_names
+from separable.model.parameters import (
+    POSITIVE_OR_INF,
+    UNIT_INTERVAL,
+    ParameterError,
+    Requirement,
+    one_of,
+)
+from separable.model.predict.probability import model_log_probabilities
+from separable.model.words import feature_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.estimators.base import Fitted, Lesson, Material
+    from separable.certified.inference.logistic_summary import Inference, LogisticSummary
+    from separable.certified.loo.certified_loo import LeftOut
+    from separable.certified.problem import Lane, Problem
+    from separable.losses.binary import Loss
+    from separable.model.linear_model import Link
+
+__all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]
+
+MULTI_CLASS = one_of("multinomial", "ovr")
+
+
+class Logits(CertifiedClassifier):
+    """A classifier whose scores are logits: all classes together, or one model a class."""
+
+    multi_class: str
+
+    def _loss(self) -> Loss:
+        return Logistic()
+
+    def _is_joint(self) -> bool:
+        return self.multi_class == "multinomial"
+
+    def _link(self) -> Link:
+        return "softmax" if self._is_joint() else "logistic"
+
+    def _check_lane(
+        self,
+        problem: Problem,
+        lane: Lane,
+        found: Judgement,
+        classes: NDArray[Any] | None,
+        where: str = "",
+    ) -> str:
+        if np.isfinite(lane.strength) or classes is None:
+            return ""
+        what = f"{type(self).__name__} with C=inf"
+        if len(classes) > 2 and lane.target != TOGETHER:
+            what += f", of class {classes.tolist()[lane.target]!r} against the rest,"
+        return check_optimum(problem, lane, found, classes, what + where)
+
+    def _link_of(self, classes: NDArray[Any] | None) -> Link:
+        return "logistic" if classes is None or len(classes) == 2 else self._link()
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, (n, K)."""
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))
+
+
+def refuse_no_penalty(owner: Any, strengths: Any, l1_ratios: Any) -> None:
+    """Refuse an infinite C beside a share of l1: there is no penalty for it to be a share of."""
+    if np.isinf(strengths).any() and np.any(np.asarray(l1_ratios) > 0):
+        raise ParameterError(
+            f"{type(owner).__name__} with C=inf has no penalty, so a share of l1, {l1_ratios!r}, "
+            "says nothing. Choose a finite C, such as 1e6, or 0 as that share."
+        )
+
+
+class LogisticRegression(Logits):
+    """Logistic regression whose every fit says how far from the optimum it is.
+
+    Minimises 1/2 |w|^2 + C sum_i c_i log(1 + exp(-y_i (w.x_i + b))) with y_i = -1, +1 and c_i the
+    weight of a row, 1 by default. Three classes and more are learned together: 1/2 sum_k |w_k|^2 +
+    C sum_i c_i [log sum_k exp(w_k.x_i + b_k) - (w_y.x_i + b_y)], y the class of row i. These are
+    scikit-learn's objectives; b is never penalised. Columns need no scaling for the optimum to be
+    reached, but the penalty is in their units unless ``standardize=True``.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        How much rows count against the penalty; ``inf``: no penalty.
+    l1_ratio : float, default 0.0
+        From 0, the l2 penalty, to 1, the l1 penalty, which leaves weights at 0: the penalty is
+        l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2, of classes learned together summed over these.
+    multi_class : {"multinomial", "ovr"}, default "multinomial"
+        Three classes and more: all together, with probabilities by the softmax; or one model a
+        class against the rest. Two classes have one model in any case.
+    fit_intercept : bool, default True
+        Learn b.
+    standardize : bool, default False
+        Penalise the weights of standardised columns. ``coef_`` is of the columns as they are.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, multiplied into ``sample_weight``.
+    tol : float or None, default None
+        The relative gap asked for. None: 1e-6 with few columns, where that is cheap, else 1e-4.
+        Small problems are solved to rounding in any case.
+    max_iter : int, default 1000
+        Most passes over the rows; with few columns, most steps, each of a few passes.
+    warm_start : bool, default False
+        ``fit`` starts from the previous one.
+    random_state : int, RandomState or None, default 0
+        The order of rows in passes. The answer depends on it only within the certificate.
+    n_jobs : int or None, default None
+        Threads for many classes; None: 1, -1: all. The answer has the same bits with any number.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; ``True`` ends the fit.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        What was learned, to predict, explain and save.
+    certificate_ : Certificate
+        ``primal``, ``dual``, ``gap``, ``relative_gap``, ``converged``: no weights have an
+        objective below ``dual``. Of all models together; ``certificates_`` has one each, which is
+        one where classes are learned together.
+    coef_, intercept_, classes_ : ndarray
+        Views of the model. The intercepts of classes learned together have the sum 0.
+    dual_coef_ : ndarray, shape (k, n)
+        The dual point that proves the certificate, with the sign of the target; of classes learned
+        together C c_i (1 - p_i) for the class of row i, -C c_i p_i for others.
+    n_iter_ : ndarray
+        Passes over the rows, of each model.
+    mean_, scale_ : ndarray
+        With ``standardize=True``: of the columns (``mean_`` of dense ones).
+    evidence_ : dict
+        The certificate's numbers, ``passes`` and ``engine``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)  # columns as they are
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    >>> round(model.certificate_.primal, 3)
+    53.795
+    """
+
+    l1_ratio: float
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "C": POSITIVE_OR_INF,
+        "l1_ratio": UNIT_INTERVAL,
+        "multi_class": MULTI_CLASS,
+        **CertifiedClassifier._requirements,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        l1_ratio: float = 0.0,
+        multi_class: str = "multinomial",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _penalty(self) -> Penalty:
+        return Penalty(float(self.l1_ratio))
+
+    def _left_out(self, material: Material) -> LeftOut | None:
+        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, material)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        refuse_no_penalty(self, self.C, self.l1_ratio)
+
+    def _keep(
+        self,
+        fitted: Fitted,
+        lesson: Lesson,
+        evidence: dict[str, Any] | None = None,
+        *,
+        warn: bool = True,
+    ) -> None:
+        super()._keep(fitted, lesson, evidence, warn=warn)
+        self._inference: Inference | None = None
+        if not fitted.is_penalised and self.certificate_.converged:
+            self._inference = infer(fitted, lesson)
+
+    def summary(
+        self, *, level: float = 0.95, feature_names: Sequence[str] | None = None
+    ) -> LogisticSummary:
+        """Return coefficients with standard errors, z, p and intervals, likelihoods, AIC, BIC.
+
+        As text (``print``), ``to_dict()`` or ``to_html()``; for fits without penalty (``C=inf``)
+        that reached their optimum. Standard errors are those of maximum likelihood, from the
+        inverse of the observed information. A row of weight k counts as k rows. Coefficients of
+        three classes and more are contrasts with the first class.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Of the intervals.
+        feature_names : sequence of str, optional
+            Other names to show than those of the training data.
+
+        Returns
+        -------
+        LogisticSummary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from separable import LogisticRegression
+        >>> hours = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+        >>> passed = np.array([0, 0, 1, 0, 1, 1])
+        >>> summary = LogisticRegression(C=np.inf).fit(hours, passed).summary()
+        >>> [(line.name, round(line.value, 4), round(line.p, 4)) for line in summary.coefficients]
+        [('intercept', -4.2491, 0.2098), ('x0', 1.214, 0.1834)]
+        """
+        model = self._weights_only()
+        check_level(self, level)
+        kept = getattr(self, "_inference", None)
+        if kept is None:
+            raise ValueError(self._why_no_summary())
+        names = checked_names(feature_names, model.n_features, "feature_names")
+        names = names or model.feature_names
+        names = names or [feature_name(None, j) for j in range(model.n_features)]
+        has_intercept = bool(self._as_learned("fit_intercept"))
+        return summarise(kept, model, names, level=level, fit_intercept=has_intercept)
+
+    def _why_no_summary(self) -> str:
+        """Return why there are no standard errors, and what to do."""
+        strength: Any = self._weights_only().parameters["C"]
+        if np.isfinite(strength):
+            return (
+                f"There is no summary of a penalised fit (C={strength:g}): the penalty pulls "
+                "weights towards 0, so that their standard errors and p-values are not those of "
+                "maximum likelihood. Fit LogisticRegression(C=inf) for these, or use "
+                "cross_validate to see how well a penalised model predicts."
+            )
+        if not self.certificate_.converged:
+            return (
+                "There is no summary of a fit that did not reach its optimum (relative gap "
+                f"{self.certificate_.relative_gap:.1e}): standard errors belong to the optimum. "
+                "More steps (max_iter) may reach it, or choose a finite C."
+            )
+        return (
+            "There is no summary of this fit: it has fewer rows than columns, which determine no "
+            "weight, or its rows are not known any more, as after a search. Fit it to more rows, "
+            "or fewer columns."
+        )
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes over the rows, of each model."""
+        check_is_fitted(self)
+        return self._passes

@@ -1,0 +1,1 @@
+"""Least squares with an elastic-net penalty from the Gram matrix."""

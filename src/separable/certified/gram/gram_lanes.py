@@ -1,0 +1,148 @@
+"""Models of all folds and alphas from the sums of folds, as `FoldLanes` gives them from rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.published import Published
+from separable.certified.estimators.base import Fitted, Given, Lesson
+from separable.certified.fold_lanes import Learned
+from separable.certified.gram.fold_sums import SummedFolds
+from separable.certified.gram.gram_models import columns_of, models_of, with_end
+from separable.certified.problem import SMALL, Problem
+from separable.certified.solvers.parallel import shared_out
+from separable.model.predict.scores import linear_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base_elastic_net import PenalisedSquares
+    from separable.certified.gram.fold_sums import FoldSums
+    from separable.certified.gram.gram_models import SquareModels
+    from separable.certified.solvers.l2 import Request
+    from separable.fitting.splits import Split
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FoldModels", "SquareLanes"]
+
+
+@dataclass(frozen=True)
+class FoldModels:
+    """The models of one fold, with all alphas.
+
+    Parameters
+    ----------
+    fold : int
+    split : Split
+    models : SquareModels
+    problem : Problem
+        All rows, those held out too; its columns are what models are told of.
+    sums : FoldSums or None
+        What they were learned from; None: the rows.
+    """
+
+    fold: int
+    split: Split
+    models: SquareModels
+    problem: Problem
+    sums: FoldSums | None
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Of the rows held out, (m, K)."""
+        return self.scores_of(slice(None))
+
+    def scores_of(self, places: Any) -> Floats:
+        """Return the scores of the rows held out, of some models."""
+        rows = self.problem.rows.take(self.split.test)
+        return linear_scores(rows, self.models.weights[places], self.models.intercept[places])
+
+    def learned(self, place: int) -> Learned:
+        """Return one of the models, as `FoldLanes` has them."""
+        one, models = slice(place, place + 1), self.models
+        u, b = self.problem.columns.seen(models.weights[one].T, models.intercept[one])
+        judgement = Judgement(u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1)))
+        published = Published(
+            models.weights[one].T, models.intercept[one], models.certificates[one]
+        )
+        fitted = Fitted(self.problem, judgement, published, models.steps[one], models.engines[one])
+        return Learned(self.fold, place, fitted, [], [1])
+
+
+@dataclass(frozen=True)
+class SquareLanes:
+    """Learns the models of all folds and alphas from sums.
+
+    Parameters
+    ----------
+    learner : PenalisedSquares
+        Says the penalty, and what is done with columns.
+    material : Material
+    splits : sequence of Split
+    strengths : ndarray, shape (s,)
+        Alphas.
+    request : Request
+    """
+
+    learner: PenalisedSquares
+    material: Material
+    splits: Sequence[Split]
+    strengths: Floats
+    request: Request
+
+    def learn(self) -> Iterator[Learned]:
+        """Yield the models of each fold and alpha."""
+        given = self.material
+        sums = SummedFolds(given.rows, self._target, given.weight, self.splits)
+        for found in self.each_fold(sums):
+            for place in range(len(self.strengths)):
+                yield found.learned(place)
+
+    def each_fold(self, folds: SummedFolds) -> Iterator[FoldModels]:
+        """Yield the models of all alphas, fold by fold."""
+        request, end = with_end(self.request)
+        learn = partial(self._learn, folds, request)
+        yield from shared_out(range(len(self.splits)), learn, self.request.n_jobs, end)
+
+    def _learn(self, folds: SummedFolds, request: Request, fold: int) -> FoldModels:
+        rows, learner, split = self.material.rows, self.learner, self.splits[fold]
+        sums = folds.of_fold(fold)
+        gram = learner._gram(sums.learned)
+        models = models_of(
+            gram,
+            self.strengths,
+            learner._penalty(),
+            request,
+            partial(self._problem, split),
+            is_small=split.n_train * rows.n_features <= SMALL,
+        )
+        columns = columns_of(gram, standardize=bool(learner.standardize), is_sparse=rows.is_sparse)
+        problem = Problem(rows, learner._loss(), self._target, columns=columns)
+        return FoldModels(fold, split, models, problem, sums)
+
+    @property
+    def _target(self) -> Floats:
+        return np.asarray(self.material.target, dtype=np.float64)
+
+    def _problem(self, split: Split) -> Problem:
+        """Return the problem of the rows that a fold trains on."""
+        train, weight = split.train, self.material.weight
+        if weight is not None:
+            train = train[weight[train] > 0]
+        lesson = Lesson(
+            self.material.rows.take(train),
+            self.material.target[train],
+            None if weight is None else weight[train],
+            None,
+            Given(len(train)),
+        )
+        return self.learner._problem(lesson)

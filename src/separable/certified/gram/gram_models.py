@@ -1,0 +1,250 @@
+"""Models of least squares with an elastic net: from sums, or from rows where these do not do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.certified.duality.l1_certifier import judge_l1
+from separable.certified.duality.published import publish
+from separable.certified.gram.gram_problem import Limits
+from separable.certified.number_range import inverse_scales
+from separable.certified.problem import Columns
+from separable.certified.solvers.dual_cd import Start
+from separable.certified.solvers.l1 import PATIENCE, STEPS
+from separable.certified.solvers.l2 import TOL_FEW
+from separable.certified.solvers.parallel import End
+from separable.certified.solvers.policy import solver_of
+from separable.data.rows import largest_magnitude
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.certificate import Certificate
+    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.published import Published
+    from separable.certified.estimators.base import Fitted
+    from separable.certified.gram.gram_problem import GramPath, GramProblem
+    from separable.certified.problem import Penalty, Problem
+    from separable.certified.solvers.l2 import Request, Solved
+    from separable.data.rows import Rows
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "SquareModels",
+    "alpha_max",
+    "columns_of",
+    "judge_alpha",
+    "learn_from_rows",
+    "limits_of",
+    "models_of",
+    "refuse_not_finite",
+    "suits_sums",
+    "with_end",
+]
+
+#: Columns up to which products of all of them are summed, and rows for each of them at least: for
+#: one model, and for many.
+MOST_COLUMNS = 2000
+ROWS_A_COLUMN, ROWS_FOR_MANY = 1.0, 0.2
+#: Rounding of the largest alpha must not leave a weight.
+MARGIN = 1.0 + 1e-12
+#: The relative gap worked for where a problem is small, and the share of that asked for elsewhere.
+SMALL_AIM, AIM = 1e-14, 0.5
+
+
+def refuse_not_finite(rows: Rows) -> None:
+    """Refuse rows that are not finite and that no sums tell of."""
+    largest_magnitude(rows, rows)
+
+
+def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
+    """Say whether products of columns cost little beside what they save, of one model or many."""
+    least = ROWS_FOR_MANY if many else ROWS_A_COLUMN
+    return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
+
+
+def with_end(request: Request) -> tuple[Request, End]:
+    """Return a request whose callback ends all work once it says so, and where that is kept."""
+    end = End()
+    if request.callback is None and request.n_jobs == 1:
+        return request, end
+    return replace(request, callback=partial(end.tell, request.callback)), end
+
+
+def limits_of(request: Request, *, is_small: bool) -> Limits:
+    """Return how well and how long to solve from sums."""
+    tol = TOL_FEW if request.tol is None else request.tol
+    aim = min(SMALL_AIM, tol) if is_small else AIM * tol
+    return Limits(tol, aim, request.max_iter, request.callback)
+
+
+@dataclass(frozen=True)
+class SquareModels:
+    """Models of K alphas.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (K, d)
+        Of the columns as they came.
+    intercept : ndarray, shape (K,)
+    certificates : list of Certificate
+    steps : ndarray, shape (K,)
+    engines : list of str
+        "sums", or what learned from the rows.
+    """
+
+    weights: Floats
+    intercept: Floats
+    certificates: list[Certificate]
+    steps: NDArray[np.int64]
+    engines: list[str]
+
+    @staticmethod
+    def of(path: GramPath) -> SquareModels:
+        """Return what sums told."""
+        engines = ["sums"] * len(path.steps)
+        return SquareModels(path.weights, path.intercept, path.certificates, path.steps, engines)
+
+    @staticmethod
+    def side_by_side(parts: Sequence[Fitted]) -> SquareModels:
+        """Return fits of one model each."""
+        return SquareModels(
+            np.stack([part.published.weights[:, 0] for part in parts]),
+            np.array([float(part.published.intercept[0]) for part in parts]),
+            [part.certificates[0] for part in parts],
+            np.array([part.passes[0] for part in parts]),
+            [part.engines[0] for part in parts],
+        )
+
+
+def models_of(
+    gram: GramProblem,
+    alphas: Floats,
+    penalty: Penalty,
+    request: Request,
+    rows: Callable[[], Problem],
+    *,
+    is_small: bool,
+    start: Floats | None = None,
+) -> SquareModels:
+    """Learn the models of some alphas from sums; where these lack digits the rows are asked.
+
+    Parameters
+    ----------
+    gram : GramProblem
+    alphas : ndarray, shape (K,)
+        In any order.
+    penalty : Penalty
+    request : Request
+    rows : callable
+        Returns the problem of the same rows.
+    is_small : bool
+        Whether to solve to rounding.
+    start : ndarray, shape (d,), optional
+        Weights to start from.
+    """
+    order = np.argsort(-alphas, kind="stable")
+    most = request.max_iter
+    if is_small and most > PATIENCE:
+        most -= min(STEPS, most // 2)
+    limits = limits_of(replace(request, max_iter=most), is_small=is_small)
+    path = gram.path(alphas[order], penalty, limits, start)
+    found = SquareModels.of(path)
+    known = path.has_digits
+    if most < request.max_iter:  # small problems have another engine, which works on the rows
+        known = known & np.array([one.converged for one in path.certificates])
+    doubtful = np.flatnonzero(~known)
+    if len(doubtful):
+        _ask_rows(rows(), found, alphas[order], doubtful, request, limits.tol)
+    back = np.argsort(order, kind="stable")
+    return SquareModels(
+        found.weights[back],
+        found.intercept[back],
+        [found.certificates[k] for k in back],
+        found.steps[back],
+        [found.engines[k] for k in back],
+    )
+
+
+def _ask_rows(
+    problem: Problem,
+    found: SquareModels,
+    alphas: Floats,
+    doubtful: NDArray[np.intp],
+    request: Request,
+    tol: float,
+) -> None:
+    """Judge models by the rows, and learn those from the rows that are not good enough."""
+    for k in doubtful.tolist():
+        judged, published = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
+        left = request.max_iter - int(found.steps[k])
+        if not judged.certificates[0].converged and left > 0:
+            rest = replace(request, max_iter=left)
+            better, other = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
+            if better.judgement.is_better_than(judged):
+                published = other
+                found.steps[k] += better.passes[0]
+                found.engines[k] = better.engines[0]
+        found.weights[k], found.intercept[k] = published.weights[:, 0], published.intercept[0]
+        found.certificates[k] = published.certificates[0]
+
+
+# ---------------------------------------------------------------------- from the rows
+
+
+def alpha_max(problem: Problem) -> float:
+    """Return the smallest alpha for which all weights are 0, with a margin for rounding."""
+    y = np.asarray(problem.target, dtype=np.float64)
+    share = np.full(len(y), 1.0 / len(y))
+    if problem.weight is not None:
+        share = problem.weight / problem.weight.sum()
+    if problem.fit_intercept:
+        y = y - share @ y
+    pull = problem.along((share * y)[:, None])[:, 0] / math.sqrt(problem.value)
+    largest = float((pull if problem.penalty.positive else np.abs(pull)).max(initial=0.0))
+    return largest / problem.penalty.l1_ratio * MARGIN
+
+
+def judge_alpha(
+    problem: Problem, alpha: float, weights: Floats, tol: float
+) -> tuple[Judgement, Published]:
+    """Certify weights of the columns as they came, from the rows, with the best intercept."""
+    lanes = [problem.alpha_lane(alpha)]
+    u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
+    found = judge_l1(problem, lanes, None, u, tol)
+    return found.times(alpha), publish(problem, lanes, found).times(alpha)
+
+
+def learn_from_rows(
+    problem: Problem, alpha: float, request: Request, weights: Floats | None
+) -> tuple[Solved, Published]:
+    """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
+    start, lanes = (
+        None if weights is None else start_at(problem, weights),
+        [problem.alpha_lane(alpha)],
+    )
+    (solved,) = solver_of(problem, request).solve(lanes, start)
+    published = publish(problem, lanes, solved.judgement).times(alpha)
+    return replace(solved, judgement=solved.judgement.times(alpha)), published
+
+
+def start_at(problem: Problem, weights: Floats) -> Start:
+    """Return the start at weights of the columns as they came."""
+    u, b = problem.columns.seen(weights[:, None], np.zeros(1))
+    return Start(np.zeros((problem.rows.n_rows, 1)), b, u)
+
+
+def columns_of(gram: GramProblem, *, standardize: bool, is_sparse: bool) -> Columns:
+    """Return what models from sums tell of columns: nothing, or how they were standardised."""
+    if not standardize:
+        return Columns()
+    shift = gram.mean if gram.fit_intercept and not is_sparse else None
+    return Columns(shift, inverse_scales(gram.penalised))

@@ -1,0 +1,234 @@
+"""Least squares with an elastic net from sums: models of many alphas, each with its certificate.
+
+The sums are products of columns about their means, G = Z'Z, c = Z'y and q = y'y, of columns and a
+target divided by their lengths, so that G is their correlations. What is penalised is then a weight
+times a factor of its column, and nothing overflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.certificate import Certificate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Penalty
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["GramPath", "GramProblem", "Limits"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: Less than this of the squares left, and sums have too few digits for what is left.
+LEAST_SHARE = 1e-6
+#: Rows up to which squares bound the values of a column well enough.
+SQUARES_BOUND = 30_000
+#: The share of the gap asked for that rounding of sums may have.
+ROUNDING = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How well and how long to solve.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap asked for.
+    aim : float
+        The relative gap to work for; smaller than ``tol`` where that is cheap.
+    max_iter : int
+        Most passes over the columns, of each model.
+    callback : callable, optional
+        Called with the number of passes and the relative gap so far; True ends the work.
+    """
+
+    tol: float
+    aim: float
+    max_iter: int
+    callback: Callable[[int, float], Any] | None = None
+
+
+@dataclass(frozen=True)
+class GramPath:
+    """Models of K alphas.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (K, d)
+        Of the columns as they came.
+    intercept : ndarray, shape (K,)
+    certificates : list of Certificate
+        From the sums.
+    steps : ndarray, shape (K,)
+        Passes over the columns, and solutions of equations.
+    has_digits : ndarray of bool, shape (K,)
+        Whether sums have the digits for what a certificate says; else the rows have to be asked.
+    """
+
+    weights: Floats
+    intercept: Floats
+    certificates: list[Certificate]
+    steps: NDArray[np.int64]
+    has_digits: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GramProblem:
+    """Correlations of columns with each other and with the target, and what brings weights back.
+
+    Parameters
+    ----------
+    gram, cross : ndarray, shapes (d, d) and (d,)
+        G and c; 0 for columns that do not vary.
+    length : ndarray, shape (d,)
+        The root of the mean square of each column about its mean, or about 0 without an intercept.
+    target_length : float
+        That of the target.
+    mean, target_mean
+        What columns and target are seen from.
+    penalised : ndarray, shape (d,)
+        What is penalised is this times a weight: 1, or the standard deviation of the column.
+    fit_intercept : bool
+    """
+
+    gram: Floats
+    cross: Floats
+    length: Floats
+    target_length: float
+    mean: Floats
+    target_mean: float
+    penalised: Floats
+    fit_intercept: bool
+
+    def alpha_max(self, penalty: Penalty) -> float:
+        """Return the smallest alpha for which all weights are 0; 0 if they always are."""
+        along = np.maximum(self.cross, 0.0) if penalty.positive else np.abs(self.cross)
+        varies = (self.length > 0) & (self.penalised > 0)
+        unit = np.divide(self.length, self.penalised, out=np.zeros_like(along), where=varies)
+        largest = float((along * unit).max(initial=0.0))
+        return largest * self.target_length / penalty.l1_ratio
+
+    def extent(self, n_rows: int, weight: Floats | None) -> Floats | None:
+        """Return bounds on |x - mean| of each column, from its squares; None: rows are too many.
+
+        One row has at most the squares of all.
+        """
+        if n_rows > SQUARES_BOUND:
+            return None
+        least, total = (1.0, n_rows) if weight is None else (weight.min(), weight.sum())
+        with np.errstate(over="ignore"):
+            return self.length * float(np.sqrt(total / least) * (1.0 + 1e-6))
+
+    def path(
+        self, alphas: Floats, penalty: Penalty, limits: Limits, start: Floats | None = None
+    ) -> GramPath:
+        """Return the models of some alphas, each learned from the weights of the one before.
+
+        Parameters
+        ----------
+        alphas : ndarray, shape (K,)
+            Best from large to small.
+        penalty : Penalty
+        limits : Limits
+        start : ndarray, shape (d,), optional
+            Weights that the first starts from.
+        """
+        d, n = len(self.cross), len(alphas)
+        q = 1.0 if self.target_length > 0 else 0.0
+        l1, l2 = self._factors()
+        strengths = alphas * penalty.l1_ratio, alphas * (1.0 - penalty.l1_ratio)
+        u, found, steps = np.zeros((n, d)), np.zeros((n, 2)), np.zeros(n, np.int64)
+        if start is not None and q:
+            u[0] = np.where(self.gram.diagonal() > 0, start * self.length / self.target_length, 0)
+            if penalty.positive:
+                u[0] = np.maximum(u[0], 0.0)
+        native.gram_path(
+            self.gram, self.cross, q, l1, l2, penalty.positive, *strengths,
+            limits.aim, limits.max_iter, limits.callback, u, found, steps,
+        )  # fmt: skip
+        weights = self._raw_weights(u)
+        return GramPath(
+            weights,
+            self.target_mean - weights @ self.mean if self.fit_intercept else np.zeros(n),
+            self._certificates(found, limits.tol, strengths[1], self._rounding(u, weights)),
+            np.maximum(steps, 1),
+            self._has_digits(u, found[:, 0], strengths, (l1, l2), limits.tol),
+        )
+
+    def _raw_weights(self, u: Floats) -> Floats:
+        """Return weights of the columns as they came, (K, d)."""
+        weights = np.zeros_like(u)
+        some = np.flatnonzero(u.any(axis=0))
+        with np.errstate(over="ignore"):
+            weights[:, some] = u[:, some] * self.target_length / self.length[some]
+        if not np.isfinite(weights).all():
+            column = int(np.argmin(np.isfinite(weights).all(axis=0)))
+            raise ValueError(
+                f"The weight of column {column} of X is beyond the range of float64: its values "
+                "are too small beside y. Divide the column by its size, or y by its own."
+            )
+        return weights
+
+    def _factors(self) -> tuple[Floats, Floats]:
+        """Return what alpha is multiplied by in the units of G: for |u| and for u^2."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            l1 = self.penalised / self.length / self.target_length
+            l2 = (self.penalised / self.length) ** 2
+        varies = self.length > 0
+        return np.where(varies & (self.target_length > 0), l1, np.inf), np.where(varies, l2, np.inf)
+
+    def _rounding(self, u: Floats, weights: Floats) -> Floats:
+        """Return what rounding may add to the gaps: that of sums, and that of the intercept.
+
+        An intercept that is wrong by e costs e^2 / 2.
+        """
+        lost: Floats = 8.0 * EPS * (1.0 + np.abs(u).sum(axis=1)) ** 2
+        if not self.fit_intercept or self.target_length == 0:
+            return lost
+        size = np.abs(weights) @ np.abs(self.mean) + abs(self.target_mean)
+        moved = EPS * (len(self.mean) + 4) * size / self.target_length
+        lost += 0.5 * moved**2
+        return lost
+
+    def _certificates(
+        self, found: Floats, tol: float, curves: Floats, rounding: Floats
+    ) -> list[Certificate]:
+        """Return the certificates of primal and gap of each model, in the units of y^2."""
+        primals, gaps = found.T
+        unit = self.target_length
+        gaps = np.where(primals > 0, gaps + rounding, gaps)
+        scaled = unit * (unit * np.column_stack([primals, primals - gaps, gaps]))
+        return [
+            Certificate(primal, dual, gap, tol, convexity=curve)
+            for (primal, dual, gap), curve in zip(scaled.tolist(), curves.tolist(), strict=True)
+        ]
+
+    def _has_digits(
+        self,
+        u: Floats,
+        primal: Floats,
+        strengths: tuple[Floats, Floats],
+        factors: tuple[Floats, Floats],
+        tol: float,
+    ) -> NDArray[np.bool_]:
+        """Say for which models rounding of G and c hardly shows in what is left."""
+        size = np.abs(u)
+        there = np.flatnonzero(size.any(axis=0))
+        l1, l2 = (each[there] for each in factors)
+        penalty = strengths[0] * (size[:, there] @ l1) + strengths[1] * 0.5 * (
+            u[:, there] ** 2 @ l2
+        )
+        rest = 2.0 * (primal - penalty)
+        lost = 8.0 * EPS * (1.0 + size.sum(axis=1)) ** 2
+        enough = (rest >= LEAST_SHARE) & (lost <= ROUNDING * tol * primal)
+        known: NDArray[np.bool_] = enough | (primal == 0)
+        return known

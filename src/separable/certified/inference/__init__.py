@@ -1,0 +1,1 @@
+"""Statistical inference: standard errors, existence of estimates, calibration."""

@@ -1,0 +1,203 @@
+"""What rows tell of unpenalised weights: the inverse of the observed information, its diagonal.
+
+The information of weights and intercept at probabilities p is sum_i c_i p_i (1 - p_i) z_i z_i', z_i
+a row with a 1 for the intercept; of K classes together, in contrasts with the first, its blocks are
+sum_i c_i p_ik (1[k = l] - p_il) z_i z_i'. Rows times the root of their curvature are factored, not
+multiplied with each other, so that columns that almost depend on each other keep their digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh, qr, svd
+
+from separable.certified.design.row_products import spread_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Spread", "spread_of"]
+
+#: Rows that are factored at a time, as many times as columns.
+TIMES = 4
+#: Numbers of rows that are factored at a time, at least.
+BLOCK = 1 << 18
+#: A centred column whose length is below this share of what was taken from it is constant.
+CONSTANT = 1e-14
+#: A direction that no row tells of has at least this part of a weight that is not determined.
+PART = 1e-8
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard errors of weights and intercepts, of columns as they came.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (k, d)
+        Of one model, or of each class but the first in contrast with the first. NaN where the rows
+        do not determine a weight.
+    intercept : ndarray, shape (k,)
+        NaN without one, and where it is not determined.
+    rank : int
+        Of the columns, without the one of the intercept.
+    """
+
+    weights: Floats
+    intercept: Floats
+    rank: int
+
+
+def spread_of(problem: Problem, c: Floats, shares: Floats) -> Spread:
+    """Return standard errors from the rows of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows are at least as many as unknowns of one class.
+    c : ndarray, shape (n,)
+        The weight of each row.
+    shares : ndarray, shape (n, k)
+        The probability of the class of one model, or of all but the first of classes together.
+    """
+    rest = 1.0 - shares.sum(axis=1)
+    curve = (shares * (1.0 - shares)).sum(axis=1) + rest * (1.0 - rest)
+    design = _Design(problem)
+    white = design.whiten(c * curve)
+    if shares.shape[1] == 1:
+        roots = white.directions[None] * np.sqrt(2.0)  # the curvature counts p (1 - p) twice
+    else:
+        roots = _joint_roots(design, white, c, shares)
+    return design.errors(roots, white)
+
+
+@dataclass(frozen=True)
+class _White:
+    """Directions in which rows times the roots of weights have no correlation and length 1.
+
+    Parameters
+    ----------
+    directions : ndarray, shape (m, rank)
+        Unknowns, the intercept first, by direction.
+    unit : ndarray, shape (m,)
+        The inverse length of each column; 0 where it is constant.
+    null : ndarray, shape (m - rank, m)
+        Directions of which no row tells, of columns of length 1.
+    """
+
+    directions: Floats
+    unit: Floats
+    null: Floats
+
+    def is_free(self, along: Floats) -> bool:
+        """Return whether no row tells of a sum of unknowns; a constant has the weight 0."""
+        along = along * self.unit
+        size = float(np.linalg.norm(along))
+        return bool((np.abs(self.null @ along) > PART * size).any())
+
+
+class _Design:
+    """The rows of a problem with a column of ones, where there is an intercept, in front."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._first = int(problem.fit_intercept)
+        scale = problem.columns.scale
+        d = problem.rows.n_features
+        self._scale = np.ones(d) if scale is None else scale
+        self._size = d + self._first
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield blocks of rows, and which they are."""
+        problem = self._problem
+        most = max(TIMES * self._size, BLOCK // self._size)
+        some: list[Floats] = []
+        start = held = 0
+        for _, block in spread_blocks(problem) if problem.rows.is_sparse else problem.blocks():
+            wide = np.ones((len(block), self._size))
+            wide[:, self._first :] = block * self._scale
+            some.append(wide)
+            held += len(wide)
+            if held >= most:
+                yield slice(start, start + held), np.concatenate(some)
+                start, held, some = start + held, 0, []
+        if some:
+            yield slice(start, start + held), np.concatenate(some)
+
+    def whiten(self, weight: Floats) -> _White:
+        """Return directions without correlation, of rows with weights."""
+        triangle = np.empty((0, self._size))
+        root = np.sqrt(weight)
+        for here, rows in self.blocks():
+            stacked = np.concatenate([triangle, rows * root[here, None]])
+            (triangle,) = qr(stacked, mode="r", overwrite_a=True, check_finite=False)
+            triangle = triangle[: self._size]
+        length = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
+        length[self._constant(length, float(weight.sum()))] = 0.0
+        inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+        _, sizes, vt = svd(triangle * inverse, full_matrices=True, check_finite=False)
+        least = max(len(weight), self._size) * np.finfo(np.float64).eps * float(sizes.max())
+        rank = int((sizes > least).sum())
+        return _White(inverse[:, None] * vt[:rank].T / sizes[:rank], inverse, vt[rank:])
+
+    def _constant(self, length: Floats, total: float) -> NDArray[np.bool_]:
+        """Return which columns are nothing but the rounding of a constant that was taken off."""
+        constant = np.zeros(self._size, np.bool_)
+        shift = self._problem.columns.shift
+        if shift is not None:
+            near = np.abs(shift * self._scale) * np.sqrt(total)
+            constant[self._first :] = length[self._first :] <= CONSTANT * near
+        return constant
+
+    def errors(self, roots: Floats, white: _White) -> Spread:
+        """Return standard errors of columns as they came.
+
+        Parameters
+        ----------
+        roots : ndarray, shape (k, m, r)
+            Roots of the covariance of the unknowns of each model.
+        white : _White
+        """
+        first, shift = self._first, self._problem.columns.shift
+        errors = np.sqrt(np.einsum("kmr,kmr->km", roots, roots))
+        free = np.abs(white.null).max(axis=0, initial=0.0) > PART
+        weights = np.where(free[first:], np.nan, errors[:, first:] * self._scale)
+        intercept = np.full(len(roots), np.nan)
+        along = np.zeros(self._size)
+        along[:first] = 1.0
+        if first and shift is not None:
+            along[first:] = -shift * self._scale
+        if first and not white.is_free(along):
+            intercept = np.linalg.norm(np.einsum("m,kmr->kr", along, roots), axis=1)
+        return Spread(weights, intercept, white.directions.shape[1] - first)
+
+
+def _joint_roots(design: _Design, white: _White, c: Floats, shares: Floats) -> Floats:
+    """Return roots of the covariance of each class, of classes learned together."""
+    k, r = shares.shape[1], white.directions.shape[1]
+    whole = np.zeros((k, r, k, r))
+    for here, rows in design.blocks():
+        seen, p = rows @ white.directions, shares[here]
+        for a in range(k):
+            left = (c[here] * p[:, a])[:, None] * seen
+            for b in range(a + 1):
+                factor = (1.0 - p[:, a]) if a == b else -p[:, b]
+                whole[a, :, b] += (left * factor[:, None]).T @ seen
+    for a in range(k):
+        for b in range(a):
+            whole[b, :, a] = whole[a, :, b].T
+    values, vectors = eigh(whole.reshape(k * r, k * r), check_finite=False)
+    # rounding alone makes an eigenvalue 0 or less: then nothing is known in its direction
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vectors = vectors / np.sqrt(np.maximum(values, 0.0))
+        roots: Floats = np.einsum("mr,krs->kms", white.directions, vectors.reshape(k, r, k * r))
+    return roots

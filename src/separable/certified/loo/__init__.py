@@ -1,0 +1,1 @@
+"""Leave-one-out predictions of the certified learners, from one fit."""

@@ -1,0 +1,222 @@
+"""Leave-one-out of the certified learners, from one fit.
+
+How each kind of loss does it is in `left_out_smooth`, `left_out_kinks` and
+`left_out_multinomial`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.loo.changes import Changes, class_factors
+from separable.certified.loo.l1 import Corners, columns_alone
+from separable.certified.loo.piecewise_linear import KinkFit, Kinks, left_out_kinks
+from separable.certified.loo.rows import LeftOutRows
+from separable.certified.loo.smooth import SmoothFit, left_out_smooth
+from separable.certified.loo.softmax import JointFit, left_out_multinomial
+from separable.certified.problem import TOGETHER
+from separable.losses.binary import Insensitive, is_smooth
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.estimators.base import CertifiedEstimator, Fitted, Lesson, Material
+    from separable.certified.problem import Lane, Problem
+    from separable.losses.binary import SmoothLoss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST", "LeftOut", "TooLargeError", "left_out"]
+
+#: The relative gap that tells which rows are on their kinks.
+CLOSE = 1e-12
+#: So many columns are taken as they are where their deviations change.
+FEW = 2000
+#: Products that say whether weights leave 0, at most.
+WORK = 2e11
+#: Numbers of weights that move, or rows, at most one of which may be larger.
+MOST = 5000
+
+
+class TooLargeError(ValueError):
+    """One fit does not tell, as its matrix is too large."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The scores of rows from the fit to all others.
+
+    Parameters
+    ----------
+    lesson : Lesson
+        The rows that count: those below are these.
+    fitted : Fitted
+        The fit to all of them.
+    scores : ndarray, shape (n, k)
+        NaN: the row has to be refitted.
+    doubt : ndarray, shape (n,)
+        0: none; the larger, the more the estimate may be off.
+    exact : ndarray of bool, shape (n,)
+        Scores that are no estimates.
+    """
+
+    lesson: Lesson
+    fitted: Fitted
+    scores: Floats
+    doubt: Floats
+    exact: NDArray[np.bool_]
+
+
+def left_out(learner: CertifiedEstimator, material: Material) -> LeftOut:
+    """Fit, and estimate for each row the scores that the fit to all others gives it.
+
+    Parameters
+    ----------
+    learner : CertifiedEstimator
+        Its parameters are checked.
+    material : Material
+    """
+    lesson = learner._lesson(material)
+    smooth = is_smooth(learner._loss())
+    if not smooth and (learner.tol is None or learner.tol > CLOSE):
+        learner = clone(learner).set_params(tol=CLOSE)
+    fitted = learner._learn(lesson)
+    problem, changes = fitted.problem, _changes(learner, lesson, material)
+    strength = float(getattr(learner, learner._strength))
+    parts = []
+    for k, target in enumerate(lesson.models):
+        found = fitted.judgement.lane(k)
+        lane = learner._lane(problem, strength, target, -1)
+        parts.append(_one_model(problem, lane, changes, found))
+    scores = np.concatenate([part[0] for part in parts], axis=1) + problem.columns.level
+    doubt = np.max([part[1] for part in parts], axis=0)
+    exact = np.all([part[2] for part in parts], axis=0) & (doubt == 0)
+    scores[_lonely(lesson)] = np.nan
+    return LeftOut(lesson, fitted, scores, doubt, exact)
+
+
+def _changes(learner: CertifiedEstimator, lesson: Lesson, material: Material) -> Changes:
+    n = lesson.rows.n_rows
+    weight = np.ones(n) if lesson.weight is None else lesson.weight
+    label = np.zeros(n, np.int32) if lesson.classes is None else lesson.label
+    share, factor = None, None
+    if learner._strength == "alpha":
+        share = (weight.sum() - weight) / weight.sum()
+    if lesson.classes is not None and isinstance(getattr(learner, "class_weight", None), str):
+        plain = np.ones(n)
+        if material.weight is not None:
+            plain = lesson.given.take(material.weight[:, None])[:, 0]
+        factor = class_factors(label, plain, len(lesson.classes))
+    return Changes(label, weight, share, factor, bool(learner.standardize))
+
+
+def _lonely(lesson: Lesson) -> NDArray[np.bool_]:
+    """Say which rows are the only ones of their class."""
+    if lesson.classes is None:
+        return np.zeros(lesson.rows.n_rows, np.bool_)
+    count = np.bincount(lesson.label, minlength=len(lesson.classes))
+    return np.asarray(count[lesson.label] == 1)
+
+
+def _one_model(
+    problem: Problem, lane: Lane, changes: Changes, found: Judgement
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return scores, doubt and exactness of one lane."""
+    weights = np.asarray(found.weights, np.float64)
+    if lane.target == TOGETHER:
+        return _joint(problem, lane, changes, weights, found.scores)
+    if is_smooth(problem.loss):
+        return _smooth(problem, lane, changes, weights[:, 0], found.scores[:, 0])
+    return _kinks(problem, lane, changes, found)
+
+
+def _smooth(
+    problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    penalised = math.isfinite(lane.strength)
+    if not penalised:
+        lane = replace(lane, strength=problem.value)
+    l1, l2 = corner_and_curve(problem)
+    l2 = l2 if penalised else 0.0
+    smooth = problem.penalty.is_smooth
+    free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)
+    n, d = problem.rows.n_rows, len(free)
+    by_rows = smooth and penalised and _by_rows(n, d, changes)
+    if (n if by_rows else d) > MOST:
+        raise TooLargeError(_too_large(n, d))
+    if not smooth and float(n) * d * problem.rows.n_features > WORK:
+        raise TooLargeError(
+            f"Leave-one-out from one fit would follow {problem.rows.n_features} columns and {d} "
+            f"weights through {n} rows, which is too much work."
+        )
+    fewer = problem if smooth else columns_alone(problem, free)
+    mine = weights[free] if d else np.zeros(1)
+    fit = SmoothFit(
+        LeftOutRows(fewer, by_rows=by_rows),
+        cast("SmoothLoss", problem.loss),
+        problem.targets(lane),
+        problem.costs(lane),
+        scores,
+        mine,
+        l1 * np.sign(mine),
+        l2,
+        changes,
+    )
+    check = None if smooth else Corners(problem, fit, free, l1)
+    found, doubt = left_out_smooth(fit, check)
+    exact = np.full(n, fit.is_quadratic and not (by_rows and changes.is_standardized))
+    return found[:, None], doubt, exact
+
+
+def _joint(
+    problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    (n, d), k = problem.rows.shape, scores.shape[1]
+    penalised = math.isfinite(lane.strength)
+    by_rows = penalised and _by_rows(n, d, changes)
+    if k * min(n, d) > MOST:
+        raise TooLargeError(_too_large(k * n, k * d))
+    lane = lane if penalised else replace(lane, strength=problem.value)
+    rows = LeftOutRows(problem, by_rows=by_rows)
+    label, costs = changes.label, problem.costs(lane)
+    fit = JointFit(rows, label, costs, scores, weights, float(penalised), changes)
+    found, doubt = left_out_multinomial(fit)
+    return found, doubt, np.zeros(n, np.bool_)
+
+
+def _kinks(
+    problem: Problem, lane: Lane, changes: Changes, found: Judgement
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    n, d = problem.rows.shape
+    if min(n, d) > MOST:
+        raise TooLargeError(_too_large(n, d))
+    y, c = problem.targets(lane), problem.costs(lane)
+    kinks = (
+        Kinks.of_insensitive(y, c, problem.loss.epsilon)
+        if isinstance(problem.loss, Insensitive)
+        else Kinks.of_hinge(y, c)
+    )
+    rows = LeftOutRows(problem, by_rows=_by_rows(n, d, changes))
+    weights = np.asarray(found.weights[:, 0], np.float64)
+    fit = KinkFit(rows, kinks, found.scores[:, 0], found.dual[:, 0], weights, changes)
+    scores, doubt, exact = left_out_kinks(fit)
+    return scores[:, None], doubt, exact
+
+
+def _by_rows(n: int, d: int, changes: Changes) -> bool:
+    """Say whether the space of the rows is taken: deviations are those of columns."""
+    return d > (max(n, FEW) if changes.is_standardized else n)
+
+
+def _too_large(n: int, d: int) -> str:
+    return (
+        f"Leave-one-out from one fit needs at most {MOST} rows or {MOST} weights that are not 0; "
+        f"here are {n} and {d}."
+    )

@@ -1,0 +1,133 @@
+"""Whether weights leave 0, or reach it, where a row is left out: penalties with corners.
+
+The step of a row is right as long as the same weights are 0 and the others keep their signs. A
+weight that is 0 stays there while the slope of the losses along its column is at most l1; that
+slope is followed to first order, for the columns that may come so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.certified.loo.changes import Deviations
+from separable.certified.loo.rows import LeftOutRows, row_dots
+from separable.certified.problem import Columns
+from separable.data.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.loo.smooth import SmoothFit
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+__all__ = ["Corners", "columns_alone"]
+
+#: A violation that rounding may make, for l1.
+ROUNDING = 1e-9
+
+
+def columns_alone(problem: Problem, chosen: Places) -> Problem:
+    """Return the problem of some columns; one of zeros stands in where there is none."""
+    rows, columns = problem.rows, problem.columns
+    if len(chosen) == 0:
+        none = Rows(np.zeros((rows.n_rows, 1)), 1)
+        return replace(problem, rows=none, columns=Columns(), extent=None)
+    if rows.is_sparse:
+        matrix = rows.to_matrix()[:, chosen]
+        fewer = Rows(matrix.data, len(chosen), matrix.indices, matrix.indptr)
+    else:
+        fewer = Rows(np.ascontiguousarray(rows.values[:, chosen]), len(chosen))
+    shift = None if columns.shift is None else columns.shift[chosen]
+    scale = None if columns.scale is None else columns.scale[chosen]
+    columns = replace(columns, shift=shift, scale=scale)
+    return replace(problem, rows=fewer, columns=columns, extent=None)
+
+
+class Corners:
+    """Says of steps how far they are from keeping weights at 0, or on their side of it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of all columns.
+    fit : SmoothFit
+        Of those with a weight.
+    free : ndarray of int
+        Which these are.
+    l1 : float
+    """
+
+    def __init__(self, problem: Problem, fit: SmoothFit, free: Places, l1: float) -> None:
+        self._fit, self._l1 = fit, l1
+        self._positive = problem.penalty.positive
+        self._sign = np.sign(fit.weights)
+        others = np.setdiff1d(np.arange(problem.rows.n_features), free)
+        if problem.columns.scale is not None:
+            others = others[problem.columns.scale[others] > 0]  # constant columns have no weight
+        self._slope, self._k = fit.loss.slopes(fit.y, fit.s, fit.c)
+        self._others: LeftOutRows | None = None
+        if len(others):
+            self._look_at(
+                LeftOutRows(
+                    columns_alone(replace(problem, fit_intercept=False), others), by_rows=False
+                )
+            )
+
+    def _look_at(self, rows: LeftOutRows) -> None:
+        """Prepare the slopes along columns without a weight."""
+        fit = self._fit
+        self._others = rows
+        d = rows.size
+        self._cross = np.zeros((d, fit.rows.size))
+        self._squares, self._at = np.zeros(d), np.zeros(d)
+        by_class = np.zeros((1 if fit.changes.factor is None else fit.changes.factor.shape[1], d))
+        for part in rows.each_part():
+            x = rows.take(part)
+            bent = self._k[part, None] * x
+            self._cross += bent.T @ fit.rows.take(part)
+            self._squares += row_dots(bent.T, x.T)
+            self._at += self._slope[part] @ x
+        if fit.changes.factor is not None:
+            by_class = fit.changes.sums_by_class(rows, self._slope)
+        self._by_class = by_class
+        self._allowed = ROUNDING * self._l1 + np.maximum(self._beyond(self._at, self._l1), 0.0)
+        self._deviations = Deviations(rows, fit.changes) if fit.changes.is_standardized else None
+
+    def _beyond(self, slope: Floats, l1: Floats | float) -> Floats:
+        """Return by how much slopes exceed what keeps a weight at 0."""
+        beyond: Floats = (-slope if self._positive else np.abs(slope)) - l1
+        return beyond
+
+    def __call__(self, part: Places, x: Floats, delta: Floats) -> Floats:
+        """Return how far the score of each row is off, about; 0: no corner is passed."""
+        m = len(self._sign)
+        passed = np.maximum(-self._sign * (self._fit.weights + delta[:, :m]), 0.0)
+        off = np.abs(x[:, :m] * passed).max(axis=1)
+        off = np.where(passed.any(axis=1), np.maximum(off, np.finfo(float).tiny), 0.0)
+        if self._others is None:
+            return off
+        return np.maximum(off, self._leaving(part, x, delta))
+
+    def _leaving(self, part: Places, x: Floats, delta: Floats) -> Floats:
+        """Return the same for weights that leave 0."""
+        changes, others = self._fit.changes, self._others
+        assert others is not None
+        z = others.take(part)
+        own = changes.own(part) * self._slope[part] + self._k[part] * row_dots(x, delta)
+        slope = self._at + delta @ self._cross.T - own[:, None] * z
+        if changes.factor is not None:
+            slope += (changes.factor[part] - 1.0) @ self._by_class
+        l1 = self._l1 * changes.shares(part)[:, None]
+        if self._deviations is not None:
+            l1 = l1 * np.sqrt(self._deviations.without(part))
+        beyond = np.maximum(self._beyond(slope, l1) - self._allowed, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.where(beyond > 0, beyond / self._squares, 0.0)
+        off = np.abs(z * size).max(axis=1)
+        return np.where(beyond.any(axis=1), np.maximum(off, np.finfo(float).tiny), 0.0)

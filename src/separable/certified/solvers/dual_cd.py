@@ -1,0 +1,237 @@
+"""Dual coordinate descent: for many columns, and many models in one pass.
+
+Lanes that learn the same rows side by side start together and stop each at its own certificate.
+The passing weights tell when a certificate is worth its price; they are not what it is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native, portable
+from separable.certified.duality.l2_certifier import Judgement, judge
+from separable.certified.problem import in_lines
+from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
+from separable.certified.solvers.lane_schedule import bits, run_phases
+from separable.data.core_rows import core_rows
+from separable.data.rows import Rows
+from separable.linalg.blas import aligned_zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["PassedRows", "Start", "descend", "most_lanes"]
+
+#: Models side by side, float32; half as many in float64. One model alone takes width 1.
+LANES = 16
+#: Where a logistic dual variable of 0 stands: its margin, far on the right side.
+FAR = 10.0
+#: Rows that sleep are woken when the gap of the others has become so much smaller.
+NAP = 0.1
+
+
+@dataclass(frozen=True)
+class PassedRows:
+    """Rows as passes read them: in the problem's columns, all of one float type."""
+
+    core: portable.Rows
+    squared_norm: Floats
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, problem: Problem, dtype: np.dtype[Any]) -> PassedRows:
+        """Take the rows of a problem; only values that have to change are copied."""
+        rows, columns = problem.rows, problem.columns
+        values: Any = rows.values
+        if columns.shift is not None:
+            values = values - columns.shift
+        if columns.scale is not None:
+            values = values * columns.scale[rows.indices if rows.is_sparse else slice(None)]
+        if values is rows.values and values.dtype == dtype:
+            core = problem.core
+        else:
+            values = np.ascontiguousarray(values, dtype=dtype)
+            core = core_rows(Rows(values, rows.n_features, rows.indices, rows.indptr))
+        squared_norm = np.empty(rows.n_rows)
+        core.squared_norms(squared_norm)
+        return cls(core, squared_norm, dtype)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where lanes start: dual points with the sign of the target, intercepts, and weights.
+
+    Weights, of the problem's columns, are for engines to which dual points do not tell them.
+    """
+
+    dual: Floats
+    intercept: Floats
+    weights: Floats | None = None
+
+    def take(self, columns: list[int]) -> Start:
+        """Return where some columns start."""
+        weights = None if self.weights is None else self.weights[:, columns]
+        return Start(self.dual[:, columns], self.intercept[columns], weights)
+
+
+def descend(
+    problem: Problem,
+    passed: PassedRows,
+    lanes: Sequence[Lane],
+    *,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    start: Start | None = None,
+    on_pass: Callable[[int, float], Any] | None = None,
+) -> tuple[Judgement, NDArray[np.int64]]:
+    """Learn one block of lanes; see `run_phases`.
+
+    Parameters
+    ----------
+    problem : Problem
+    passed : PassedRows
+        Its float type is that of the passes.
+    lanes : sequence of Lane
+        At most `most_lanes` of that type.
+    tol, max_iter : float, int
+        The relative gap asked for, and the most passes.
+    seed : int
+        Of the order of rows.
+    start : Start, optional
+    on_pass : callable, optional
+        Called after each pass with its number and the largest relative gap as passing weights see
+        it; True ends the work.
+
+    Returns
+    -------
+    judgement : Judgement
+    passes : ndarray, shape (k,)
+        How many each lane took part in.
+    """
+    block = _Block(problem, passed, lanes, start)
+    return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
+
+
+def most_lanes(dtype: np.dtype[Any]) -> int:
+    """Return how many lanes of a float type fill a cache line."""
+    return LANES * 4 // dtype.itemsize
+
+
+class _Block:
+    """What passes change: weights, dual variables, margins and multipliers of a block of lanes."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        passed: PassedRows,
+        lanes: Sequence[Lane],
+        start: Start | None,
+    ) -> None:
+        (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
+        self._lanes, self._problem, self._passed = lanes, problem, passed
+        self._targets = problem.in_lanes(lanes)
+        width = 1 if k == 1 else most_lanes(dtype)
+        self._w = aligned_zeros((d, width), dtype)
+        self._a = aligned_zeros((n, width), dtype)
+        self._t: NDArray[Any] | None = None
+        if problem.loss.name == "log_loss":
+            self._t = aligned_zeros((n, width), dtype)
+            self._t += FAR
+        self._rho = weight_of_sums(problem, passed.squared_norm, lanes)
+        self._multipliers = Multipliers(self._rho)
+        self._by_row = np.zeros((2, n), np.uint16)  # a bit for each lane: asleep, hot
+        self._by_lane = np.zeros((5, k))  # multiplier, sum, reach, loss of rows asleep, much
+        self._by_lane[[2, 4]] = np.inf
+        self.paused = np.zeros(k, bool)
+        self._awake = np.ones(k, bool)  # lanes in which no row sleeps
+        self._honest = np.zeros(k)  # the gap seen when none did
+        if start is not None:
+            self._go_on(start)
+        elif problem.fit_intercept:
+            self._by_lane[0] = self._constants()
+
+    def _constants(self) -> Floats:
+        """Return the best intercept of each lane beside weights of 0."""
+        none = np.zeros((self._problem.rows.n_rows, len(self._lanes)))
+        wide = in_lines(none)
+        return np.array(native.row_terms(self._targets, wide, wide, True)[0])
+
+    def _go_on(self, start: Start) -> None:
+        problem, k = self._problem, len(self._lanes)
+        self._w[:, :k] = problem.along(start.dual)
+        self._by_lane[0] = start.intercept
+        self._by_lane[1] = start.dual.sum(axis=0)
+        a = self._with_sign(start.dual)
+        self._a[:, :k] = a
+        if self._t is None:
+            return
+        for place, lane in enumerate(self._lanes):
+            c, mine = problem.costs(lane), a[:, place]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t = np.log(c - mine) - np.log(mine)
+            self._t[:, place] = np.where(c > 0, np.clip(t, -FAR, FAR), FAR)
+
+    def _with_sign(self, numbers: Floats) -> Floats:
+        """Return numbers by row and lane times the targets, if these are signs."""
+        problem = self._problem
+        if problem.is_regression:
+            return numbers
+        classes = np.array([lane.target for lane in self._lanes])
+        signs = np.where(np.asarray(problem.target)[:, None] == classes, 1.0, -1.0)
+        return numbers * signs
+
+    def run_pass(self, number: int, seed: int) -> Floats:
+        """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
+        passed, paused, hot = self._passed, bits(self.paused), self._by_row[1]
+        multiplier, total = self._by_lane[:2]
+        waiting = hot & np.uint16(paused)  # a pass of the neighbours is not to forget these
+        loss, gap = native.dual_pass(
+            self._targets,
+            passed.core,
+            passed.squared_norm,
+            self._rho,
+            self._w,
+            self._a,
+            self._t,
+            self._by_row,
+            self._by_lane,
+            paused,
+            number,
+            seed,
+        )
+        hot &= np.uint16(0xFFFF & ~paused)
+        hot |= waiting
+        multiplier[:] = self._multipliers.after_pass(multiplier, total, ~self.paused)
+        k = len(self._lanes)
+        norms = np.einsum("jl,jl->l", self._w, self._w)[:k].astype(np.float64)
+        primal = np.array(loss) + 0.5 * norms
+        with np.errstate(invalid="ignore"):  # float32 weights that overflowed
+            seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
+        np.copyto(self._honest, seen, where=self._awake)
+        self._awake[:] = False
+        self.wake((seen < NAP * self._honest) & ~self.paused)
+        return seen
+
+    def wake(self, lanes: NDArray[np.bool_]) -> None:
+        """Let all rows take part again in these lanes."""
+        self._by_row[0] &= np.uint16(0xFFFF & ~bits(lanes))
+        self._by_lane[2, lanes] = np.inf
+        self._by_lane[3, lanes] = 0.0
+        self._awake |= lanes
+
+    def judge(self, tol: float) -> Judgement:
+        """Certify all lanes as they are."""
+        k = len(self._lanes)
+        z = self._a.astype(np.float64)
+        z[:, :k] = self._with_sign(z[:, :k])
+        return judge(self._problem, self._lanes, z, tol, self._w)

@@ -1,0 +1,1 @@
+"""Primal-dual interior-point methods."""

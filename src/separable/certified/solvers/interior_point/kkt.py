@@ -1,0 +1,288 @@
+"""Equations of an interior point's step, for many rows and columns.
+
+problem   [[I + Z'CZ, Z'c], [c'Z, sum c]] [dw, db] = [right, last],  C = diag(c), c >= 0
+given     Z by its products with vectors; c, in each step others, from tiny to huge
+steps     1. while they are easy: conjugate gradients, scaled by the diagonal
+          2. else conjugate gradients on the equations of the rows that count, solved exactly: all
+             but those whose c_i |z_i|^2 have a small sum, so that few rounds are enough. With m of
+             these rows, by Cholesky's method on I + C^1/2 ZZ' C^1/2, m x m (Woodbury's identity),
+             or d x d
+source    S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel representations,
+          J. Mach. Learn. Res. 2 (2001), for the identity; rows at a bound have c -> 0
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from separable.linalg.cholesky import Bordered, Cholesky
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.row_products import RowProducts
+    from separable.certified.problem import Problem
+
+    Floats = NDArray[np.float64]
+    Solve = Callable[[Floats], Floats]
+
+__all__ = ["Equations", "KktRows", "RowGram"]
+
+#: What the rows that are left out of the exact equations may add to their largest eigenvalue, 1.
+LEFT_OUT = 2.0
+#: Most unknowns of exact equations.
+MOST_UNKNOWNS = 4000
+#: Rows up to which all their products are kept.
+KEPT_PRODUCTS = 4000
+#: What is left of the right-hand side ends conjugate gradients, relative.
+ENOUGH = 1e-5
+#: Most rounds of conjugate gradients beside exact equations, and without any.
+ROUNDS, ROUNDS_ALONE = 40, 2000
+#: Multiplications of dense matrices in the time of one with a sparse number.
+DENSE_IS_FASTER = 16
+
+
+class Equations(Protocol):
+    """The equations of one step."""
+
+    def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
+        """Return the unknowns of the weights and of the intercept."""
+
+
+class KktRows:
+    """Rows of one lane that make the equations of each step; see `RowProducts`.
+
+    Parameters
+    ----------
+    x : RowProducts
+        In the problem's columns.
+    gram : RowGram
+        Products of the same rows with each other.
+    """
+
+    def __init__(self, x: RowProducts, gram: RowGram) -> None:
+        self._x, self._gram = x, gram
+        self.size, self.is_easy = x.size, True
+        self.scores, self.along, self.products = x.scores, x.along, x.products
+        self.rows, self.weights, self.start = x.rows, x.weights, x.start
+
+    def equations(self, c: Floats, *, fit_intercept: bool) -> Equations:
+        """Return the equations of a step."""
+        system = _System(self._x, c, fit_intercept=fit_intercept)
+        n, d = len(c), self._x.size
+        size = c * self._gram.squared_norms
+        order = np.argsort(-size, kind="stable")
+        tail = np.cumsum(size[order][::-1])[::-1]
+        m = int(np.count_nonzero(tail > LEFT_OUT))
+        most = self._rounds(min(m, d), n)
+
+        def exact() -> Equations:
+            if min(m, d) > MOST_UNKNOWNS:
+                return alone
+            if m <= d:
+                kept = np.sort(order[:m])
+                solve = self._woodbury(kept, c, fit_intercept=fit_intercept)
+                return _Iterative(system, solve, ROUNDS)
+            products, mixed, _ = self._x.products(c, c)
+            products[np.diag_indices(d)] += 1.0
+            return Bordered(products, mixed, system.corner, fit_intercept=fit_intercept)
+
+        alone = _Iterative(system, system.diagonal_inverse(self._gram.squares(c)), most)
+        return _EasyFirst(self, alone, exact) if self.is_easy else exact()
+
+    def _rounds(self, unknowns: int, n: int) -> int:
+        """Return how many rounds cost no more than exact equations do."""
+        if unknowns > MOST_UNKNOWNS:
+            return ROUNDS_ALONE
+        one = 4.0 * DENSE_IS_FASTER * self._gram.n_numbers + 20.0 * (n + self._x.size)
+        return int(np.clip(unknowns**3 / 3.0 / (4.0 * one), ROUNDS, ROUNDS_ALONE))
+
+    def _woodbury(self, kept: NDArray[np.intp], c: Floats, *, fit_intercept: bool) -> Solve:
+        """Return what solves the equations of some rows alone."""
+        x, n = self._x, len(c)
+        root = np.sqrt(c[kept])
+        products = self._gram.of(kept)
+        products *= root
+        products *= root[:, None]
+        products[np.diag_indices(len(kept))] += 1.0
+        factor = Cholesky(products)
+        del products
+
+        def spread(r: Floats) -> Floats:
+            full = np.zeros(n)
+            full[kept] = root * r
+            return x.along(full)
+
+        mixed, corner, border = np.zeros(x.size), 0.0, np.zeros(len(kept))
+        if fit_intercept and len(kept):
+            border = factor.solve(root)
+            corner = float(border @ root)
+            mixed = spread(border)
+
+        def solve(right: Floats) -> Floats:
+            scores = root * x.scores(right[:-1], 0.0)[kept]
+            u = right[:-1] - spread(factor.solve(scores))
+            b = (right[-1] - float(border @ scores)) / corner if corner > 0 else 0.0
+            return np.append(u - b * mixed, b)
+
+        return solve
+
+
+class RowGram:
+    """Norms of the rows of a problem, and their products with each other.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def prepare(self) -> None:
+        """Make what lanes share, before several threads ask for it."""
+        _ = self.squared_norms, self._all
+
+    @cached_property
+    def n_numbers(self) -> int:
+        """How many numbers a product with all rows reads."""
+        return int(self._problem.rows.values.size)
+
+    @cached_property
+    def _matrix(self) -> Any:
+        """Sparse rows in the problem's columns."""
+        matrix = self._problem.rows.to_matrix().astype(np.float64)
+        scale = self._problem.columns.scale
+        return matrix if scale is None else matrix.multiply(scale).tocsr()
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """|z|^2 of each row."""
+        if self._problem.rows.is_sparse:
+            matrix = self._matrix
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            return np.bincount(row, matrix.data**2, matrix.shape[0]).astype(np.float64)
+        norms = [
+            np.einsum("ij,ij->i", block, block)
+            for block in (self._scaled(block) for _, block in self._problem.blocks())
+        ]
+        return np.concatenate(norms)
+
+    def squares(self, c: Floats) -> Floats:
+        """Return the diagonal of Z'CZ."""
+        if self._problem.rows.is_sparse:
+            matrix = self._matrix
+            weight = np.repeat(c, np.diff(matrix.indptr)) * matrix.data**2
+            return np.bincount(matrix.indices, weight, matrix.shape[1]).astype(np.float64)
+        sums = np.zeros(self._problem.rows.n_features)
+        for start, block in self._problem.blocks():
+            sums += c[start : start + len(block)] @ self._scaled(block) ** 2
+        return sums
+
+    def of(self, kept: NDArray[np.intp]) -> Floats:
+        """Return the products of some rows with each other, to be written over."""
+        if self._all is not None:
+            return self._all[np.ix_(kept, kept)]
+        return self._products(kept)
+
+    @cached_property
+    def _all(self) -> Floats | None:
+        n = self._problem.rows.n_rows
+        return self._products(np.arange(n)) if n <= KEPT_PRODUCTS else None
+
+    def _products(self, kept: NDArray[np.intp]) -> Floats:
+        if self._problem.rows.is_sparse:
+            some = self._matrix[kept]
+            products = np.zeros((len(kept), len(kept)))
+            (some @ some.T).todense(out=products)
+            return products
+        rows = np.empty((len(kept), self._problem.rows.n_features))
+        place = 0
+        for start, block in self._problem.blocks():
+            mine = kept[(kept >= start) & (kept < start + len(block))] - start
+            rows[place : place + len(mine)] = self._scaled(block[mine])
+            place += len(mine)
+        return rows @ rows.T
+
+    def _scaled(self, block: Floats) -> Floats:
+        scale = self._problem.columns.scale
+        return block if scale is None else block * scale
+
+
+class _System:
+    """The equations by their products with a vector, the intercept last."""
+
+    def __init__(self, x: RowProducts, c: Floats, *, fit_intercept: bool) -> None:
+        self._x, self._c = x, c
+        self.corner = float(c.sum()) if fit_intercept else 0.0
+
+    def times(self, p: Floats) -> Floats:
+        """Return the equations times a vector."""
+        rows = self._c * self._x.scores(p[:-1], float(p[-1]) if self.corner > 0 else 0.0)
+        last = float(rows.sum()) if self.corner > 0 else float(p[-1])
+        return np.append(p[:-1] + self._x.along(rows), last)
+
+    def diagonal_inverse(self, squares: Floats) -> Solve:
+        """Return what divides by the diagonal."""
+        diagonal = np.append(1.0 + squares, self.corner if self.corner > 0 else 1.0)
+        return lambda right: right / diagonal
+
+
+class _Iterative:
+    """Conjugate gradients on equations that are solved roughly, or exactly but for a few rows."""
+
+    def __init__(self, system: _System, roughly: Solve, most: int) -> None:
+        self._system, self._roughly, self._most = system, roughly, most
+
+    def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
+        """Return the unknowns of the weights and of the intercept."""
+        x, _ = self.run(right, last)
+        return x[:-1], float(x[-1])
+
+    def run(self, right: Floats, last: float) -> tuple[Floats, bool]:
+        """Return the unknowns, and whether the rounds were enough."""
+        return self._run(np.append(right, last if self._system.corner > 0 else 0.0))
+
+    def _run(self, left: Floats) -> tuple[Floats, bool]:
+        x, scaled = np.zeros(len(left)), self._roughly(left)
+        size = float(left @ scaled)
+        enough, p = ENOUGH**2 * size, scaled
+        for _ in range(self._most):
+            if not size > 0:
+                break
+            image = self._system.times(p)
+            length = size / float(p @ image)
+            if not np.isfinite(length):
+                return x, False
+            x = x + length * p
+            left = left - length * image
+            scaled = self._roughly(left)
+            new = float(left @ scaled)
+            if new <= enough:
+                return x, True
+            p, size = scaled + (new / size) * p, new
+        return x, not size > 0
+
+
+class _EasyFirst:
+    """Conjugate gradients alone until they do not converge; then, for good, exact equations."""
+
+    def __init__(self, rows: KktRows, alone: _Iterative, exact: Callable[[], Equations]) -> None:
+        self._rows, self._alone, self._make = rows, alone, exact
+
+    def solve(self, right: Floats, last: float) -> tuple[Floats, float]:
+        """Return the unknowns of the weights and of the intercept."""
+        if self._rows.is_easy:
+            x, self._rows.is_easy = self._alone.run(right, last)
+            if self._rows.is_easy:
+                return x[:-1], float(x[-1])
+        return self._exact.solve(right, last)
+
+    @cached_property
+    def _exact(self) -> Equations:
+        return self._make()

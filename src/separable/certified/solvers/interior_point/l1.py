@@ -1,0 +1,381 @@
+"""A primal-dual interior point for penalties with corners, and few columns or few rows.
+
+problem   minimise over w and b  sum_i c_i loss(y_i, w.x_i + b) + sum_j (l1_j |w_j| + l2_j w_j^2/2)
+given     columns x_j; targets and costs; squared error, log loss or squared hinge
+returns   after each step w, a dual point z, and what products of pairs leave of a gap
+steps     0. sides: w = p - q of values above 0, or w = p where it may not be negative; each has the
+             price l1 + l2 w - g, or l1 - l2 w + g, above 0 too, for the pull g = X'z. Rows of the
+             squared hinge have a = y z and the slack t = m - 1 + a / 2c of their margin m; of other
+             losses z is minus the slope
+          1. residuals of prices, slacks and sum z = 0; products of pairs are to be mu
+          2. eliminate all but w and b, d x d, or all but z and b, n x n, whichever are fewer
+          3. predict with mu = 0, then correct with the mu that this allows
+          4. step as far as values stay above 0
+source    S. Mehrotra, SIAM J. Optim. 2 (1992); K. Koh, S.-J. Kim, S. Boyd, An interior-point method
+          for large-scale l1-regularized logistic regression, JMLR 8 (2007)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from separable.linalg.cholesky import Bordered, Cholesky
+from separable.losses.binary import Logistic, SquaredError, SquaredHinge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.losses.binary import SmoothLoss
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "FURTHEST",
+    "LARGEST",
+    "SHORTEST",
+    "STEP_BACK",
+    "TINY",
+    "Corners",
+    "State",
+    "interior_points",
+]
+
+#: How far a step goes of what values above 0 allow.
+STEP_BACK = 0.995
+#: Steps shorter than this lead nowhere.
+SHORTEST = 1e-8
+TINY = 1e-300
+#: Scores move no further in a step, where slopes of the loss are not linear in them.
+FURTHEST = 10.0
+#: Weights that grow beyond this have no squares.
+LARGEST = 1e150
+#: How often equations are solved, for rounding of the time before.
+ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Columns, and what their weights cost.
+
+    Parameters
+    ----------
+    x : ndarray or sparse array, shape (d, n)
+        In float64, no column without a value.
+    l1, l2 : ndarray, shape (d,)
+    positive : bool
+    """
+
+    x: Any
+    l1: Floats
+    l2: Floats
+    positive: bool
+
+    @property
+    def sign(self) -> Floats:
+        """Of the sides of a weight; there are none where nothing has a corner."""
+        if self.positive:
+            return np.ones((1, 1))
+        return np.array([[1.0], [-1.0]]) if self.l1.any() else np.zeros((0, 1))
+
+    def squares(self, c: Floats) -> Floats:
+        """Return sum_i c_i x_ij^2."""
+        square = self.x.multiply(self.x) if hasattr(self.x, "multiply") else self.x * self.x
+        return np.asarray(square @ c)
+
+    def of_columns(self, h: Floats) -> Floats:
+        """Return XHX', (d, d)."""
+        return _gram(self.x.T, np.sqrt(h))
+
+    def of_rows(self, stiff: Floats) -> Floats:
+        """Return X'DX, (n, n)."""
+        return _gram(self.x, np.sqrt(stiff))
+
+
+def _gram(x: Any, root: Floats) -> Floats:
+    if not hasattr(x, "multiply"):
+        scaled = x * root[:, None]
+        products: Floats = scaled.T @ scaled
+        return products
+    scaled = x.multiply(root[:, None]).tocsr()
+    products = np.zeros((x.shape[1],) * 2)
+    (scaled.T @ scaled).todense(out=products)
+    return products
+
+
+@dataclass
+class State:
+    """Sides of weights and their prices, (k, d); dual values of rows and slacks, (n,) or none."""
+
+    w: Floats
+    b: Any
+    side: Floats
+    price: Floats
+    a: Floats
+    t: Floats
+
+    @property
+    def pairs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Values whose products are to vanish."""
+        return (self.side, self.price), (self.a, self.t)
+
+    def product(self) -> float:
+        """Return the sum of all products."""
+        return float(sum(np.vdot(x, y) for x, y in self.pairs))
+
+    def after(self, length: float, step: State) -> State:
+        """Return the values after a step."""
+        pairs = zip(self.values(), step.values(), strict=True)
+        return State(*(now + length * by for now, by in pairs))
+
+    def reach(self, step: State) -> float:
+        """Return how much of a step, at most 1, leaves all values above 0."""
+        lowest = min(
+            float((by / now).min(initial=0.0))
+            for now, by in zip(self.values()[2:], step.values()[2:], strict=True)
+        )
+        return 1.0 / max(1.0, -lowest)
+
+    def values(self) -> tuple[Any, ...]:
+        """Return all values."""
+        return self.w, self.b, self.side, self.price, self.a, self.t
+
+
+def interior_points(
+    corners: Corners,
+    loss: SmoothLoss,
+    y: Floats,
+    c: Floats,
+    *,
+    fit_intercept: bool,
+    start: Floats,
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Yield w, z and the relative gap as it seems, after each step.
+
+    Parameters
+    ----------
+    corners : Corners
+    loss : SquaredError, Logistic or SquaredHinge
+    y, c : ndarray, shape (n,)
+        Targets and costs, all above 0.
+    fit_intercept : bool
+    start : ndarray, shape (d,)
+        Weights that say how large weights are.
+    """
+    work = _Work(corners, loss, y, c, fit_intercept)
+    now: State | None = work.first(start)
+    while now is not None:
+        now, z = _next(work, now)
+        if now is not None:
+            primal = work.primal(now)
+            yield now.w, z, now.product() / primal if primal > 0 else 0.0
+
+
+def _next(work: _Work, now: State) -> tuple[State | None, Floats]:
+    """Return the values after a step, None where there is none, and the z it leads to."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        try:
+            system = _System(work, now)
+        except LinAlgError:
+            return None, now.a
+        step = system.step()
+        reach = now.reach(step)
+        length = STEP_BACK * reach if reach < 1 else 1.0  # 4
+        moved = float(np.abs(work.corners.x.T @ step.w + step.b).max())
+        length = min(length, work.longest / (moved + TINY))
+        if not length > SHORTEST:  # nor where numbers overflow
+            return None, now.a
+        z = system.z + length * system.moved(step)
+        now = now.after(length, step)
+        if len(work.corners.sign):
+            now.w = (work.corners.sign * now.side).sum(axis=0)
+        return (now if np.abs(now.w).max() < LARGEST else None), z
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What does not change from step to step."""
+
+    corners: Corners
+    loss: SmoothLoss
+    y: Floats
+    c: Floats
+    fit_intercept: bool
+
+    @property
+    def has_slacks(self) -> bool:
+        return isinstance(self.loss, SquaredHinge)
+
+    @property
+    def longest(self) -> float:
+        """How far a step may move scores: slopes of log loss change with them."""
+        return FURTHEST if isinstance(self.loss, Logistic) else np.inf
+
+    @cached_property
+    def products(self) -> Floats | None:
+        """XHX' where rows have the same curvature at every step."""
+        if isinstance(self.loss, SquaredError):
+            return self.corners.of_columns(self.c)
+        return None
+
+    def scores(self, now: State) -> Floats:
+        scores: Floats = self.corners.x.T @ now.w + now.b
+        return scores
+
+    def primal(self, now: State) -> float:
+        own = self.corners
+        size = np.abs(now.w)
+        penalty = float(own.l1 @ size + 0.5 * (own.l2 @ (size * size)))
+        return self.loss.total(self.y, self.scores(now), self.c) + penalty
+
+    def first(self, start: Floats) -> State:
+        """Return values above 0: sides beyond weights by the steps that each alone would take."""
+        own, loss = self.corners, self.loss
+        sign = own.sign
+        scores = own.x.T @ start
+        b = loss.best_intercept(self.y, scores, self.c) if self.fit_intercept else 0.0
+        slope, h = loss.slopes(self.y, scores + b, self.c)
+        pull = -(own.x @ slope)
+        curve = own.squares(2 * self.c if self.has_slacks else h) + own.l2
+        beyond = np.maximum(own.l1, np.abs(pull)) / np.maximum(curve, TINY)
+        if own.positive:  # together they must not lead far away
+            beyond *= min(
+                1.0, self._unit(scores + b) / (float(np.abs(own.x.T @ beyond).max()) + TINY)
+            )
+        side = np.maximum(sign * start, 0.0) + beyond + TINY
+        w = (sign * side).sum(axis=0) if len(sign) else start
+        uphill = own.l2 * w - pull
+        least = np.maximum(own.l1, 0.1 * float(np.abs(uphill).mean()) + TINY)
+        price = np.maximum(own.l1 + sign * uphill, least)
+        if not self.has_slacks:
+            return State(w, b, side, price, np.empty(0), np.empty(0))
+        over = self.y * (own.x.T @ w + b) - 1.0
+        mu = float((side * price).mean()) if price.size else 1.0
+        root = np.hypot(over, np.sqrt(2.0 * mu / self.c))
+        # a (m - 1 + a / 2c) = mu, without taking like numbers from each other
+        a = np.where(over > 0, 2.0 * mu / (np.abs(over) + root), self.c * (root - over))
+        return State(w, b, side, price, a, mu / a)
+
+    def _unit(self, scores: Floats) -> float:
+        """Return the size that scores have."""
+        if isinstance(self.loss, SquaredError):
+            return float(np.abs(self.y - scores).mean())
+        return 1.0
+
+
+class _System:
+    """The equations of a step (2)."""
+
+    def __init__(self, work: _Work, now: State) -> None:
+        own = work.corners
+        self._work, self._now, self._sign = work, now, own.sign
+        scores = work.scores(now)
+        if work.has_slacks:
+            self._room = now.a / (2 * work.c) + now.t
+            self.z, self._h = work.y * now.a, now.a / self._room
+            self._off = now.t - (work.y * scores - 1.0 + now.a / (2 * work.c))  # 1
+        else:
+            slope, self._h = work.loss.slopes(work.y, scores, work.c)
+            self.z = -slope
+        self._uphill = own.l2 * now.w - own.x @ self.z
+        self._missing = own.l1 + self._sign * self._uphill - now.price  # 1
+        give = (now.side / now.price).sum(axis=0)
+        self._give = give if len(self._sign) else np.ones_like(own.l1)
+        stiff = own.l2 + (1.0 / give if len(self._sign) else 0.0)
+        self._stiff = np.maximum(stiff, TINY)
+        self._has_fewer_columns = len(own.l1) <= len(work.y)
+        if self._has_fewer_columns:
+            matrix = own.of_columns(self._h) if work.products is None else work.products.copy()
+            matrix[np.diag_indices(len(matrix))] += self._stiff
+            border, corner = own.x @ self._h, float(self._h.sum())
+            self._equations = Bordered(matrix, border, corner, fit_intercept=work.fit_intercept)
+            return
+        self._root = np.sqrt(self._h)
+        matrix = own.of_rows(1.0 / self._stiff) * self._root
+        matrix *= self._root[:, None]
+        matrix[np.diag_indices(len(matrix))] += 1.0
+        self._factor = Cholesky(matrix)
+        self._even = self._root * self._factor.solve(self._root)
+
+    def step(self) -> State:
+        """Return a step, predicted and corrected (3)."""
+        now = self._now
+        guess = self._towards(-now.side * now.price, -now.a * now.t)
+        whole = now.product()
+        count = max(1, now.side.size + now.a.size)
+        left = now.after(now.reach(guess), guess).product() / whole if whole > 0 else 0.0
+        mu = whole / count * left**3
+        return self._towards(
+            mu - now.side * now.price - guess.side * guess.price,
+            mu - now.a * now.t - guess.a * guess.t,
+        )
+
+    def moved(self, step: State) -> Floats:
+        """Return the change of z."""
+        work = self._work
+        if work.has_slacks:
+            return work.y * step.a
+        change: Floats = -self._h * (work.corners.x.T @ step.w + step.b)
+        return change
+
+    def _towards(self, sides: Floats, rows: Floats) -> State:
+        """Return the step that adds to products what is said, and ends what is missing."""
+        work, now, own = self._work, self._now, self._work.corners
+        pushed = np.zeros_like(self._h)
+        if work.has_slacks:
+            pushed = work.y * (rows + now.a * self._off) / self._room
+        if len(self._sign):
+            right = (self._sign * (sides - now.side * self._missing) / now.price).sum(axis=0)
+            right /= self._give
+        else:
+            right = -self._uphill
+        dw, db, dz = self._solved(right, pushed)
+        price = self._missing + self._sign * (own.l2 * dw - own.x @ dz)
+        side = (sides - now.side * price) / now.price
+        if not work.has_slacks:
+            return State(dw, db, side, price, now.a, now.t)
+        da = work.y * dz
+        moved = work.y * (own.x.T @ dw + db)
+        return State(dw, db, side, price, da, moved + da / (2 * work.c) - self._off)
+
+    def _solved(self, right: Floats, pushed: Floats) -> tuple[Floats, float, Floats]:
+        """Return the changes of w, b and z: D dw - X dz = right, dz = pushed - H (X'dw + db).
+
+        Solved again for what is left, which costs little beside the factor.
+        """
+        own, h = self._work.corners, self._h
+        total = -float(self.z.sum())
+        dw, db, dz = np.zeros_like(right), 0.0, np.zeros_like(pushed)
+        for _ in range(ROUNDS):
+            rest = right - self._stiff * dw + own.x @ dz
+            lacking = pushed - dz - h * (own.x.T @ dw + db)
+            missing = total - float(dz.sum()) if self._work.fit_intercept else 0.0
+            solve = self._by_columns if self._has_fewer_columns else self._by_rows
+            more = solve(rest, lacking, missing)
+            dw, db, dz = dw + more[0], db + more[1], dz + more[2]
+        return dw, db, dz
+
+    def _by_columns(
+        self, right: Floats, pushed: Floats, total: float
+    ) -> tuple[Floats, float, Floats]:
+        own = self._work.corners
+        dw, db = self._equations.solve(right + own.x @ pushed, float(pushed.sum()) - total)
+        return dw, db, pushed - self._h * (own.x.T @ dw + db)
+
+    def _by_rows(self, right: Floats, pushed: Floats, total: float) -> tuple[Floats, float, Floats]:
+        """Solve (1/H + X'D^-1 X) dz + db = pushed / H - X'D^-1 right, sum dz = total."""
+        own = self._work.corners
+        known = np.divide(pushed, self._root, out=np.zeros_like(pushed), where=self._root > 0)
+        known -= self._root * (own.x.T @ (right / self._stiff))
+        dz = self._root * self._factor.solve(known)
+        whole, db = float(self._even.sum()), 0.0
+        if self._work.fit_intercept and whole > 0:
+            db = (float(dz.sum()) - total) / whole
+            dz = dz - db * self._even
+        return (right + own.x @ dz) / self._stiff, db, dz

@@ -1,0 +1,172 @@
+"""Least squares under a bound on the largest weight: an interior point, then the exact corner.
+
+    minimise  1/2 u'Hu - q'u + strength t,    -t <= u_j <= t
+
+With slacks t - u and t + u and their multipliers above 0, each step solves Newton's equations of
+the optimality conditions, first straight at the optimum and then back towards the middle as far as
+that step fell short (Mehrotra). The weights at the bound, known then, leave linear equations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.linalg.cholesky import Cholesky
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST", "bounded_least_squares"]
+
+#: Steps; twenty are usual.
+MOST = 100
+#: The share of the way to the border that a step takes.
+NEAR = 0.995
+#: The mean product of a slack and its multiplier, for its first, at which steps end.
+CLOSE = 1e-13
+
+
+@dataclass
+class _Point:
+    """Weights and their bound, with the multipliers of u <= t and of -t <= u."""
+
+    u: Floats
+    t: float
+    above: Floats
+    below: Floats
+
+    @property
+    def slacks(self) -> tuple[Floats, Floats]:
+        return self.t - self.u, self.t + self.u
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether rounding has left some of every slack."""
+        over, under = self.slacks
+        return bool((over > 0).all() and (under > 0).all())
+
+    @property
+    def mean(self) -> float:
+        over, under = self.slacks
+        return float(over @ self.above + under @ self.below) / (2 * len(self.u))
+
+
+def bounded_least_squares(
+    h: Floats, q: Floats, strength: float, start: Floats | None = None, most: int = MOST
+) -> tuple[Floats, int]:
+    """Return the weights and the number of steps.
+
+    Parameters
+    ----------
+    h : ndarray, shape (d, d)
+        Symmetric, without negative eigenvalues.
+    q : ndarray, shape (d,)
+    strength : float
+        Above 0.
+    start : ndarray, shape (d,), optional
+        Weights of a like problem; their size is the first bound.
+    most : int
+        Steps.
+    """
+    if float(np.abs(q).sum()) <= strength:
+        return np.zeros_like(q), 0
+    point = _first(h, q, strength, start)
+    first, best, steps = point.mean, point, 0
+    while steps < most:
+        steps += 1
+        point = _next(h, q, strength, point)
+        if not np.isfinite(point.mean):
+            break
+        best = point
+        if point.mean <= CLOSE * first or not point.is_inside:
+            break
+    return _corner(h, q, strength, best), steps
+
+
+def _first(h: Floats, q: Floats, strength: float, start: Floats | None) -> _Point:
+    d = len(q)
+    curve = float(np.diagonal(h).max())
+    size = float(np.abs(q).max()) / curve if curve > 0 else 1.0
+    if start is not None:
+        size = max(float(np.abs(start).max()), 1e-3 * size)
+    even = np.full(d, strength / (2 * d))
+    return _Point(np.zeros(d), size, even, even.copy())
+
+
+def _next(h: Floats, q: Floats, strength: float, at: _Point) -> _Point:
+    over, under = at.slacks
+    one, two = at.above / over, at.below / under
+    factor = Cholesky(h + np.diag(one + two))
+    side = factor.solve(one - two)
+    corner = float((one - two) @ side - (one + two).sum())
+    rest = q - h @ at.u - at.above + at.below
+    missing = strength - float((at.above + at.below).sum())
+
+    def towards(first: Floats, second: Floats) -> tuple[Floats, float, Floats, Floats]:
+        """Return the change that leaves slack times multiplier changed by first and second."""
+        right = rest - first / over + second / under
+        along = factor.solve(right)
+        pushed = float((first / over + second / under).sum() + (one - two) @ along)
+        dt = (missing - pushed) / corner if corner else math.nan  # rounding is all there is
+        du = along + dt * side
+        return du, dt, first / over - one * (dt - du), second / under - two * (dt + du)
+
+    def longest(change: tuple[Floats, float, Floats, Floats]) -> float:
+        du, dt, dz, dw = change
+        return min(
+            1.0,
+            *(
+                float((now[by < 0] / -by[by < 0]).min(initial=np.inf))
+                for now, by in (
+                    (over, dt - du),
+                    (under, dt + du),
+                    (at.above, dz),
+                    (at.below, dw),
+                )
+            ),
+        )
+
+    guess = towards(-over * at.above, -under * at.below)
+    du, dt, dz, dw = guess
+    length = longest(guess)
+    ahead = _Point(
+        at.u + length * du, at.t + length * dt, at.above + length * dz, at.below + length * dw
+    )
+    middle = (ahead.mean / at.mean) ** 3 * at.mean
+    change = towards(
+        middle - over * at.above - (dt - du) * dz, middle - under * at.below - (dt + du) * dw
+    )
+    length = NEAR * longest(change)
+    du, dt, dz, dw = change
+    return _Point(
+        at.u + length * du, at.t + length * dt, at.above + length * dz, at.below + length * dw
+    )
+
+
+def _corner(h: Floats, q: Floats, strength: float, at: _Point) -> Floats:
+    """Return the weights that the bounds met say, if they keep to the others; else those found."""
+    over, under = at.slacks
+    sign = np.where(over < at.above * at.t / strength, 1.0, 0.0)
+    sign -= np.where(under < at.below * at.t / strength, 1.0, 0.0)
+    met = sign != 0
+    free = np.flatnonzero(~met)
+    # u = t sign on what is met: columns [free, t]
+    joint = np.zeros((len(q), len(free) + 1))
+    joint[free, np.arange(len(free))] = 1.0
+    joint[:, -1] = sign
+    right = joint.T @ q
+    right[-1] -= strength
+    found = Cholesky(joint.T @ h @ joint).solve(right)
+    t, u = float(found[-1]), joint @ found
+    inside = t > 0 and bool((np.abs(found[:-1]) <= t).all())
+    return u if inside and _value(h, q, strength, u) <= _value(h, q, strength, at.u) else at.u
+
+
+def _value(h: Floats, q: Floats, strength: float, u: Floats) -> float:
+    return float(0.5 * u @ h @ u - q @ u + strength * np.abs(u).max())

@@ -1,0 +1,318 @@
+"""Engines behind one certificate: which one takes a problem, and which takes over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.solvers.dual_cd import PassedRows, Start, descend, most_lanes
+from separable.certified.solvers.incumbent import better
+from separable.certified.solvers.newton_cg import newton_cg
+from separable.certified.solvers.parallel import End, shared_out
+from separable.certified.solvers.second_order import FewColumns
+from separable.linalg.blas import one_blas_thread
+from separable.losses.binary import is_smooth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+    OnPass = Callable[[int, float], bool]
+
+__all__ = ["Request", "Solved", "Solver"]
+
+#: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
+FEW = 512
+#: Up to so many they take over where passes did not converge, and solve without a penalty.
+NOT_MANY = 2000
+#: Passes in float32 reach relative gaps down to this; smaller ones are asked of float64.
+SINGLE = 1e-7
+#: Unknowns of the largest equations that an interior point solves.
+MOST_CORNERS = 4000
+#: Passes after which another engine takes over; smooth losses and those with corners.
+TAKE_OVER = 60
+#: Passes in float64 before an interior point: this times the cube of its unknowns over the numbers
+#: of a pass, about a fifth of its time, and at most so many.
+CHEAP, MOST_CHEAP = 2e-2, 900
+#: Weights with a larger relative gap are no start for another solver: it starts from 0.
+LOST = 0.5
+#: The relative gap asked for by default, with few columns and with many.
+TOL_FEW, TOL_MANY = 1e-6, 1e-4
+
+
+@dataclass(frozen=True)
+class Request:
+    """How well and how long to solve.
+
+    Parameters
+    ----------
+    tol : float or None
+        The relative gap asked for. None: 1e-6 with few columns, 1e-4 with many.
+    max_iter : int
+        Most passes over the rows.
+    seed : int
+        Of the order of rows.
+    n_jobs : int
+        Threads, each with its own blocks of lanes.
+    callback : callable, optional
+        Called with the number of a pass and the relative gap so far; True ends the work.
+    """
+
+    tol: float | None = None
+    max_iter: int = 1000
+    seed: int = 0
+    n_jobs: int = 1
+    callback: Callable[[int, float], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Models of some lanes, with what proves them.
+
+    Parameters
+    ----------
+    places : list of int
+        Which lanes, by number.
+    judgement : Judgement
+    passes : ndarray, shape (k,)
+    engines : list of str
+        What ended each lane's work: "newton", "interior-point", "descent", "newton-cg".
+    """
+
+    places: list[int]
+    judgement: Judgement
+    passes: NDArray[np.int64]
+    engines: list[str]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """Learns lanes of one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    request : Request
+    """
+
+    problem: Problem
+    request: Request = field(default_factory=Request)
+
+    @cached_property
+    def has_few(self) -> bool:
+        """Whether d x d engines take the problem from the start."""
+        return min(self.problem.rows.shape) <= FEW or self.problem.is_small
+
+    @property
+    def tol(self) -> float:
+        """The relative gap asked for."""
+        if self.request.tol is not None:
+            return self.request.tol
+        return TOL_FEW if self.has_few else TOL_MANY
+
+    def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
+        """Yield the models of all lanes, some at a time, in an order that depends on lanes alone.
+
+        Parameters
+        ----------
+        lanes : sequence of Lane
+        start : Start, optional
+            Where all lanes start.
+        """
+        blocks = list(self._blocks(lanes))
+        with one_blas_thread():
+            yield from self._solve(lanes, blocks, start, End())
+
+    def _solve(
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
+    ) -> Iterator[Solved]:
+        """Yield what blocks learn, in their order."""
+        if self.request.n_jobs > 1 and len(blocks) > 1:
+            self._prepare()
+        learn = partial(self._learn, lanes, start=start, end=end)
+        yield from shared_out(blocks, learn, self.request.n_jobs, end)
+
+    def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
+        """Yield the lanes that one thread learns, by number: side by side those of like strength.
+
+        Where each lane is learned by itself, those of one class and fold follow each other, from
+        small to large C.
+        """
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        chains: dict[tuple[int, int], list[int]] = {}
+        for k in order:
+            if self.has_few or math.isinf(lanes[k].strength):
+                chains.setdefault((lanes[k].target, lanes[k].fold), []).append(k)
+        yield from chains.values()
+        alone = {k for chain in chains.values() for k in chain}
+        together = [k for k in order if k not in alone]
+        width = most_lanes(self._pass_type)
+        for first in range(0, len(together), width):
+            yield together[first : first + width]
+
+    def _prepare(self) -> None:
+        """Make what threads share before they start."""
+        if self.has_few:
+            self._few.prepare()
+        else:
+            _ = self._passed
+
+    @cached_property
+    def _few(self) -> FewColumns:
+        return FewColumns(self.problem)
+
+    @cached_property
+    def _passed(self) -> PassedRows:
+        return PassedRows.of(self.problem, self._pass_type)
+
+    @property
+    def _pass_type(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
+
+    def _learn(
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
+    ) -> Solved:
+        """Learn the lanes of a block."""
+        mine = [lanes[k] for k in block]
+        on_pass = partial(end.tell, self.request.callback)
+        first = None if start is None else Start(start.dual[:, block], start.intercept[block])
+        if self.has_few or math.isinf(mine[0].strength):
+            return self._learn_chain(mine, block, first, on_pass, end)
+        return self._learn_side_by_side(mine, block, first, on_pass, end)
+
+    def _learn_chain(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn one lane after the other, each from the weights of the one before."""
+        found: list[Judgement] = []
+        passes = np.zeros(len(lanes), np.int64)
+        engines = []
+        weights = None if start is None else self.problem.along(start.dual[:, :1])[:, 0]
+        for k, lane in enumerate(lanes):
+            end.leave_if_abandoned()
+            one, passes[k], engine = self._learn_alone(lane, weights, on_pass)
+            found.append(one)
+            engines.append(engine)
+            weights = one.weights[:, 0]
+        return Solved(block, Judgement.side_by_side(found), passes, engines)
+
+    def _learn_side_by_side(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        most = self.request.max_iter
+        found, passes = descend(
+            self.problem,
+            self._passed,
+            lanes,
+            tol=self.tol,
+            max_iter=min(self._patience, most),
+            seed=self.request.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+        engines, parts = ["descent"] * len(lanes), [found.lane(k) for k in range(len(lanes))]
+        self._go_on_in_double(lanes, parts, passes, on_pass, end)
+        for k in self._unfinished(parts, end):
+            near = parts[k].certificates[0].relative_gap <= LOST
+            first = parts[k].weights[:, 0] if near else None
+            one, steps, engine = self._learn_alone(lanes[k], first, on_pass)
+            passes[k] += steps
+            if one.is_better_than(parts[k]):
+                engines[k] = engine
+            parts[k] = better(parts[k], one)
+        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+
+    def _unfinished(self, parts: list[Judgement], end: End) -> list[int]:
+        """Return the lanes that another solver is to finish."""
+        if self.request.max_iter <= self._patience or end.asked.is_set():
+            return []
+        return [k for k, one in enumerate(parts) if not one.certificates[0].converged]
+
+    def _go_on_in_double(
+        self,
+        lanes: list[Lane],
+        parts: list[Judgement],
+        passes: NDArray[np.int64],
+        on_pass: OnPass,
+        end: End,
+    ) -> None:
+        """Go on with passes in float64 while they are cheap beside an interior point.
+
+        In float32, rows that cost much, or are long, hold a relative gap above what is requested.
+        """
+        most = min(self._cheap_passes, self.request.max_iter - self._patience)
+        if is_smooth(self.problem.loss) or most <= 0:
+            return
+        left, width = self._unfinished(parts, end), most_lanes(np.dtype(np.float64))
+        for first in range(0, len(left), width):
+            some = left[first : first + width]
+            start = Judgement.side_by_side([parts[k] for k in some])
+            found, more = descend(
+                self.problem,
+                self._passed_in_double,
+                [lanes[k] for k in some],
+                tol=self.tol,
+                max_iter=most,
+                seed=self.request.seed,
+                start=Start(start.dual, start.intercept),
+                on_pass=on_pass,
+            )
+            passes[some] += more
+            for at, k in enumerate(some):
+                parts[k] = better(parts[k], found.lane(at))
+
+    @cached_property
+    def _passed_in_double(self) -> PassedRows:
+        return PassedRows.of(self.problem, np.dtype(np.float64))
+
+    @cached_property
+    def _cheap_passes(self) -> int:
+        """Passes that cost a part of the steps of an interior point."""
+        equations = float(min(*self.problem.rows.shape, MOST_CORNERS)) ** 3
+        return int(min(CHEAP * equations / max(1, self.problem.rows.values.size), MOST_CHEAP))
+
+    @property
+    def _patience(self) -> int:
+        """Passes after which another engine takes over."""
+        return TAKE_OVER
+
+    def _learn_alone(
+        self, lane: Lane, weights: Floats | None, on_pass: OnPass
+    ) -> tuple[Judgement, int, str]:
+        """Learn one lane by Newton's method or an interior point."""
+        n, d = self.problem.rows.shape
+        smooth = is_smooth(self.problem.loss)
+        if min(n, d) <= NOT_MANY or not smooth:
+            engine = "newton" if smooth else "interior-point"
+            run: Any = self._few.solve
+        elif math.isinf(lane.strength):
+            raise ValueError(
+                f"C=inf, no penalty, is solved with up to {NOT_MANY} columns or rows; these are "
+                f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
+            )
+        else:
+            engine, run = "newton-cg", partial(newton_cg, self.problem)
+        judgement, steps = run(
+            lane, tol=self.tol, max_iter=self.request.max_iter, start=weights, on_step=on_pass
+        )
+        return judgement, steps, engine

@@ -1,0 +1,132 @@
+"""When blocks of lanes pause, are judged and go on: the same for every kind of pass."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from separable.certified.solvers.incumbent import better
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import Judgement
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Block", "bits", "run_phases"]
+
+#: After a certificate that misses, passes go on until they see a gap so many times as small,
+#: about as much as was missed by.
+LEAST, MOST = 0.1, 0.9
+#: The orders of rows of a phase start here; more passes than anyone makes between certificates.
+PHASE = 1 << 32
+
+
+class Block(Protocol):
+    """Lanes that pass over the rows side by side."""
+
+    paused: NDArray[np.bool_]
+
+    def run_pass(self, number: int, seed: int) -> Floats:
+        """Pass over all rows once; return the relative gap of each lane as the pass saw it."""
+
+    def wake(self, lanes: NDArray[np.bool_]) -> None:
+        """Let all rows take part again in these lanes."""
+
+    def judge(self, tol: float) -> Judgement:
+        """Certify all lanes as they are."""
+
+
+def bits(lanes: NDArray[np.bool_]) -> int:
+    """Return a number with a bit for each lane.
+
+    Examples
+    --------
+    >>> bits(np.array([True, False, True]))
+    5
+    """
+    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
+
+
+def run_phases(
+    block: Block,
+    *,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    on_pass: Callable[[int, float], Any] | None = None,
+) -> tuple[Judgement, NDArray[np.int64]]:
+    """Learn one block of lanes.
+
+    A lane pauses when its passes see a gap that is worth a certificate, until all lanes of the
+    block do; those whose certificate misses go on together, with orders of rows of the next phase.
+    So what a lane does depends on itself alone, not on its neighbours.
+
+    Parameters
+    ----------
+    block : Block
+    tol, max_iter : float, int
+        The relative gap asked for, and the most passes.
+    seed : int
+        Of the order of rows.
+    on_pass : callable, optional
+        Called after each pass with its number and the largest relative gap as passing weights see
+        it; True ends the work.
+
+    Returns
+    -------
+    judgement : Judgement
+        With float64 weights.
+    passes : ndarray, shape (k,)
+        How many each lane took part in.
+    """
+    k = len(block.paused)
+    passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
+    wanted = np.full(k, tol)
+    best: Judgement | None = None
+    for phase in itertools.count():
+        block.paused = converged | (passes >= max_iter)
+        seen, ahead = np.full(k, np.inf), np.zeros(k)
+        for step in range(max_iter):
+            awake, before = ~block.paused, seen.copy()
+            seen[awake] = block.run_pass(phase * PHASE + step, seed)[awake]
+            passes[awake] += 1
+            ahead[awake] = _gap_after(before, seen)[awake]
+            stop = on_pass is not None and bool(on_pass(int(passes.max()), float(ahead.max())))
+            block.paused |= (ahead <= wanted) | (passes >= max_iter)
+            if stop or block.paused.all():
+                break
+        found = best = _best(best, block.judge(tol))
+        gaps = np.array([one.relative_gap for one in found.certificates])
+        converged = gaps <= tol
+        if stop or (converged | (passes >= max_iter)).all():
+            break
+        missed = np.clip(tol / np.maximum(gaps, tol), LEAST, MOST)
+        wanted = np.where(converged, wanted, missed * ahead)
+        block.wake(~converged)
+    return replace(found, weights=found.weights.astype(np.float64)), passes
+
+
+def _best(before: Judgement | None, found: Judgement) -> Judgement:
+    """Return the better of two judgements in each lane."""
+    if before is None:
+        return found
+    lanes = range(len(found.certificates))
+    return found.side_by_side([better(before.lane(k), found.lane(k)) for k in lanes])
+
+
+def _gap_after(before: Floats, seen: Floats) -> Floats:
+    """Return the gap at the end of a pass, by guess, from that seen in it and in the one before.
+
+    Rows see it fall while the pass goes on: on the whole, as it was half a pass ago.
+    """
+    known = np.isfinite(before) & (before > 0)
+    fall = np.divide(seen, before, out=np.ones(len(seen)), where=known)
+    guess: Floats = seen * np.sqrt(np.clip(fall, LEAST, 1.0))
+    return guess

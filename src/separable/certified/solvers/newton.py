@@ -1,0 +1,162 @@
+"""Newton's method on the primal problem: for smooth losses and few columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from separable.linalg.cholesky import Bordered
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.design.row_products import RowProducts
+    from separable.certified.solvers.stopping import Watch
+    from separable.losses.binary import SmoothLoss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SHORTEST", "Objective", "newton"]
+
+#: A step that is cut to less than this has met rounding.
+SHORTEST = 1e-10
+#: What rounding may add to an objective.
+SLACK = 1e-15
+#: Steps after which an objective that no longer falls has met rounding.
+IDLE = 10
+#: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
+SEPARABLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Objective:
+    """penalty/2 |u|^2 + sum_i c_i loss(y_i, s_i) of weights u and scores s.
+
+    Parameters
+    ----------
+    loss : SmoothLoss
+    y, c : ndarray, shape (n,)
+        Targets and costs.
+    penalty : float
+        1, or 0 for none.
+    """
+
+    loss: SmoothLoss
+    y: Floats
+    c: Floats
+    penalty: float = 1.0
+
+    def __call__(self, u: Floats, s: Floats) -> float:
+        """Return the objective."""
+        return 0.5 * self.penalty * float(u @ u) + self.loss.total(self.y, s, self.c)
+
+    def slopes(self, s: Floats) -> tuple[Floats, Floats]:
+        """Return slope and curvature of each row by its score."""
+        return self.loss.slopes(self.y, s, self.c)
+
+    def best_intercept(self, s: Floats) -> float:
+        """Return the b that is best for scores s + b."""
+        return self.loss.best_intercept(self.y, s, self.c)
+
+    def dual_point(
+        self, s: Floats, ds: Floats, slope: Floats, curve: Floats, end: Floats
+    ) -> tuple[Floats, float]:
+        """Return the dual point of a step ds of scores, and the relative gap at its end.
+
+        ``end`` are the weights there. The gap is infinite where the dual point has to be cut: then
+        its weights are not these.
+        """
+        z = -(slope + curve * ds)
+        allowed = self.loss.cut(self.y, self.c, z)
+        if float(np.abs(z - allowed).sum()) > 1e-9 * float(np.abs(allowed).sum()):
+            return allowed, np.inf
+        gap = float(np.maximum(self.loss.gap(self.y, s + ds, self.c, allowed), 0.0).sum())
+        primal = self(end, s + ds)
+        return allowed, gap / primal if primal > 0 else 0.0
+
+    def shorten(
+        self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
+    ) -> tuple[float, float]:
+        """Return how much of a step to take so that the objective falls, and what it then is.
+
+        ``value`` is the objective now, ``decrease`` what the step promises to first order.
+        """
+        length, new = 1.0, np.inf
+        while length >= SHORTEST and decrease >= 0:
+            new = self(u + length * du, s + length * ds)
+            if new <= value - 1e-4 * length * decrease + SLACK * value:
+                return length, new
+            length *= 0.5
+        return 0.0, new
+
+
+def newton(
+    x: RowProducts,
+    objective: Objective,
+    *,
+    fit_intercept: bool,
+    start: Floats | None,
+    watch: Watch,
+    max_iter: int,
+) -> tuple[Floats, Floats]:
+    """Minimise the objective at scores u.x_i + b over u and b.
+
+    Steps: 1. slope and curvature of every row's loss; 2. the quadratic model; 3. its minimum, and
+    the dual point that goes with it: slopes as the model sees them there, whose weights are those
+    of the minimum but for rounding; 4. half of the way as often as the objective does not fall.
+
+    Parameters
+    ----------
+    x : RowProducts
+    objective : Objective
+    fit_intercept : bool
+    start : ndarray, shape (m,), or None
+        Weights.
+    watch : Watch
+        Sees each step and says when to stop.
+    max_iter : int
+        Most steps.
+
+    Returns
+    -------
+    z : ndarray, shape (n,)
+        The dual point of the last weights.
+    u : ndarray, shape (m,)
+    """
+    u = np.zeros(x.size) if start is None else start
+    s = x.scores(u, 0.0)
+    b = objective.best_intercept(s) if fit_intercept else 0.0
+    s += b
+    first = value = objective(u, s)
+    penalty = objective.penalty
+    idle = 0
+    for _ in range(max_iter):
+        slope, curve = objective.slopes(s)  # 1
+        hessian, mixed, along = x.products(curve, slope)  # 2
+        hessian[np.diag_indices(x.size)] += penalty
+        gradient, total = along + penalty * u, float(slope.sum())
+        try:
+            equations = Bordered(hessian, mixed, float(curve.sum()), fit_intercept=fit_intercept)
+        except LinAlgError:
+            break
+        du, db = equations.solve(-gradient, -total)  # 3
+        ds = x.scores(du, db)
+        z, seen = objective.dual_point(s, ds, slope, curve, u + du)
+        if watch(z, lambda: x.weights(u + du), seen):  # noqa: B023
+            break
+        decrease = -float(gradient @ du) - total * db
+        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
+        if length < SHORTEST or not np.isfinite(new):
+            break
+        u, b = u + length * du, b + length * db
+        s = x.scores(u, b)
+        idle = 0 if new < value - SLACK * value else idle + 1
+        value = new
+        if idle >= IDLE:
+            break
+        if penalty == 0 and value < SEPARABLE * first:
+            break
+    return -objective.slopes(s)[0], u

@@ -1,0 +1,179 @@
+"""Newton's method with steps by conjugate gradients: for smooth losses and many columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.l2_certifier import Judgement, judge
+from separable.certified.solvers.newton import SHORTEST, Objective
+from separable.certified.solvers.stopping import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+    from separable.losses.binary import SmoothLoss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Count", "newton_cg"]
+
+#: How much of the gradient a step may leave: far from the optimum, and at most.
+LOOSE = 0.5
+#: How much of the gap asked for may come from what a step leaves.
+SHARE = 0.25
+#: Rows that left the squared hinge keep this much of their curvature: without, steps go to and fro.
+MEMORY = 0.3
+
+
+def newton_cg(
+    problem: Problem,
+    lane: Lane,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Floats | None = None,
+    on_step: Callable[[int, float], Any] | None = None,
+) -> tuple[Judgement, int]:
+    """Minimise 1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b) over u and b.
+
+    Steps: 1. slope and curvature of every row's loss; 2. conjugate gradients on the quadratic
+    model, scaled by its diagonal, until what is left is a small part of the gradient or of the gap
+    asked for; 3. the dual point of the step: the weights of its end but for what is left; 4. half
+    of the way as often as the objective does not fall.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a smooth loss.
+    lane : Lane
+        With a finite strength.
+    tol : float
+        The relative gap asked for.
+    max_iter : int
+        Most products with the rows there and back.
+    start : ndarray, shape (d,), optional
+        Weights of the problem's columns.
+    on_step : callable, optional
+        Called with the number of products so far and the relative gap; True ends the work.
+
+    Returns
+    -------
+    judgement : Judgement
+        Of the one lane.
+    products : int
+    """
+    loss = cast("SmoothLoss", problem.loss)
+    objective = Objective(loss, problem.targets(lane), problem.costs(lane))
+    watch = Watch(_judge(problem, lane, tol), tol=tol, to_rounding=False)
+    count = Count(max_iter, watch, on_step)
+    u = np.zeros(problem.rows.n_features) if start is None else start
+    s = problem.scores(u[:, None])[:, 0]
+    b = objective.best_intercept(s) if problem.fit_intercept else 0.0
+    s += b
+    value = objective(u, s)
+    kept = np.zeros_like(s)
+    while True:
+        slope, curve = objective.slopes(s)  # 1
+        if loss.name == "squared_hinge":
+            curve = kept = np.maximum(curve, MEMORY * kept)
+        gradient = problem.along(slope[:, None])[:, 0] + u
+        total = float(slope.sum()) if problem.fit_intercept else 0.0
+        few = np.sqrt(2 * SHARE * tol * value)
+        du, db, ds, left = _step(problem, curve, gradient, total, few, count)  # 2
+        end = u + du
+        z, seen = objective.dual_point(s, ds, slope, curve, end)  # 3
+        if watch(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
+            break
+        decrease = -float(gradient @ du) - total * db
+        length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
+        if length < SHORTEST or not np.isfinite(new):
+            break
+        u, b, value = u + length * du, b + length * db, new
+        s = problem.scores(u[:, None])[:, 0] + b
+    return watch.end(-objective.slopes(s)[0], u), count.products
+
+
+@dataclass
+class Count:
+    """Products so far, and whether to stop."""
+
+    most: int
+    watch: Watch
+    on_step: Callable[[int, float], Any] | None
+    products: int = 0
+    stopped: bool = False
+
+    def one(self) -> bool:
+        """Count one, and return whether to stop."""
+        self.products += 1
+        asked = self.on_step is not None and bool(self.on_step(self.products, self.watch.reached))
+        self.stopped = asked or self.products >= self.most
+        return self.stopped
+
+
+def _judge(problem: Problem, lane: Lane, tol: float) -> Callable[[Floats, Floats], Judgement]:
+    return lambda z, weights: judge(problem, [lane], z[:, None], tol, weights[:, None])
+
+
+def _step(
+    problem: Problem, curve: Floats, gradient: Floats, total: float, few: float, count: Count
+) -> tuple[Floats, float, Floats, float]:
+    """Return a step of weights, intercept and scores, and the size of what it leaves."""
+    corner = float(curve.sum()) if problem.fit_intercept else 0.0
+    diagonal = np.append(1.0 + _squares(problem, curve), corner if corner > 0 else 1.0)
+    x, moved = np.zeros(len(diagonal)), np.zeros(len(curve))
+    left = -np.append(gradient, total)
+    scaled = left / diagonal
+    size = float(left @ scaled)
+    enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+    p = scaled
+    while not count.stopped:
+        scores, image = _curved(problem, curve, p, corner)
+        count.one()
+        length = size / float(p @ image)
+        if not np.isfinite(length):
+            break
+        x += length * p
+        moved += length * scores
+        left = left - length * image
+        scaled = left / diagonal
+        new = float(left @ scaled)
+        if new <= enough or float(left @ left) <= few**2:
+            break
+        p = scaled + (new / size) * p
+        size = new
+    return x[:-1], float(x[-1]), moved, float(np.linalg.norm(left[:-1]))
+
+
+def _curved(problem: Problem, curve: Floats, p: Floats, corner: float) -> tuple[Floats, Floats]:
+    """Return the scores of p and what the model makes of it: p + Z'C(Zp), and the sum of C(Zp)."""
+    b = float(p[-1]) if corner > 0 else 0.0
+    if problem.rows.is_sparse:
+        scale = problem.columns.scale
+        w = np.ascontiguousarray(p[:-1]) if scale is None else p[:-1] * scale
+        scores, sums = np.empty(len(curve)), np.zeros(len(w))
+        native.add_curved(problem.core, curve, w, b, scores, sums)
+        sums = sums if scale is None else sums * scale
+    else:
+        scores = problem.scores(p[:-1, None])[:, 0] + b
+        sums = problem.along((curve * scores)[:, None])[:, 0]
+    return scores, np.append(sums + p[:-1], float(curve @ scores) if corner > 0 else p[-1])
+
+
+def _squares(problem: Problem, c: Floats) -> Floats:
+    """Return the diagonal of Z'CZ."""
+    sums = np.zeros(problem.rows.n_features)
+    if problem.rows.is_sparse:
+        native.add_squares(problem.core, c, sums)
+    else:
+        for start, block in problem.blocks():
+            sums += np.einsum("i,ij,ij->j", c[start : start + len(block)], block, block)
+    scale = problem.columns.scale
+    return sums if scale is None else sums * scale**2

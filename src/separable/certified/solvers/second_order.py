@@ -1,0 +1,221 @@
+"""The engines for few columns, or few rows: they solve d x d equations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable.certified.design.row_products import (
+    DenseProducts,
+    RowProducts,
+    SparseProducts,
+    row_products,
+)
+from separable.certified.design.row_space import RowSpace
+from separable.certified.duality.l2_certifier import Judgement, judge
+from separable.certified.duality.unpenalized import judge_unpenalised
+from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
+from separable.certified.solvers.interior_point.piecewise_linear import interior_point
+from separable.certified.solvers.newton import Objective, newton
+from separable.certified.solvers.stopping import Watch
+from separable.certified.solvers.working_set import near_corners, part_of
+from separable.losses.binary import is_smooth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.problem import Lane, Problem
+    from separable.losses.binary import SmoothLoss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FewColumns"]
+
+#: One row of so many makes the first guess, where that leaves as many times as many as columns.
+SAMPLE, ENOUGH = 8, 20
+#: Rows or columns, whichever are fewer, that are too many to be written out as they are.
+LARGE, LARGE_SPARSE = 2000, 512
+#: The relative gap of the first guess.
+GUESS = 1e-3
+
+
+class FewColumns:
+    """The d x d engines of one problem: Newton for smooth losses, an interior point for corners.
+
+    Problems with fewer rows than columns are solved in the space of their rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    @cached_property
+    def _rows(self) -> RowProducts:
+        n, d = self._problem.rows.shape
+        return RowSpace(self._problem) if n < d else row_products(self._problem)
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the interior point chooses in each step how it solves its equations."""
+        rows, fewer = self._problem.rows, min(self._problem.rows.shape)
+        if is_smooth(self._problem.loss) or self._problem.is_small or self._has_many_rows:
+            return False
+        return fewer > LARGE or (rows.is_sparse and fewer > LARGE_SPARSE)
+
+    @cached_property
+    def _gram(self) -> RowGram:
+        return RowGram(self._problem)
+
+    def _products(self) -> RowProducts:
+        """Return the rows as the engine of one lane sees them."""
+        problem = self._problem
+        if not self._is_large:
+            return self._rows
+        if problem.rows.is_sparse:
+            return KktRows(SparseProducts(problem), self._gram)
+        return KktRows(DenseProducts(problem, problem.blocks, None), self._gram)
+
+    def prepare(self) -> None:
+        """Make what all lanes share, before several threads ask for it."""
+        if self._is_large:
+            self._gram.prepare()
+        else:
+            _ = self._rows
+
+    def solve(
+        self,
+        lane: Lane,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Floats | None = None,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> tuple[Judgement, int]:
+        """Learn one lane.
+
+        Parameters
+        ----------
+        lane : Lane
+            A strength of infinity asks for no penalty, of the logistic loss.
+        tol : float
+            The relative gap asked for; small problems are solved to rounding.
+        max_iter : int
+            Most steps.
+        start : ndarray, shape (d,), optional
+            Weights of the problem's columns.
+        on_step : callable, optional
+            Called with the number of a step and the relative gap so far; True ends the work.
+
+        Returns
+        -------
+        judgement : Judgement
+            Of the one lane.
+        steps : int
+            Each passes over the rows two to four times.
+        """
+        loss, to_rounding = self._problem.loss, self._problem.is_small
+        if np.isinf(lane.strength) and loss.name != "log_loss":
+            raise ValueError(
+                f"C=inf needs the logistic loss, not {loss.name!r}: choose a finite C."
+            )
+        watch = self._watch(lane, tol, to_rounding=to_rounding, on_step=on_step)
+        return self._run(lane, watch, max_iter, start)
+
+    def _run(
+        self, lane: Lane, watch: Watch, max_iter: int, start: Floats | None
+    ) -> tuple[Judgement, int]:
+        problem, x = self._problem, self._products()
+        penalised = bool(np.isfinite(lane.strength))
+        if start is None and penalised:
+            start = self._guess(lane, max_iter)
+        first = None if start is None else x.start(np.ascontiguousarray(start, dtype=np.float64))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            if is_smooth(problem.loss):
+                z, u = newton(
+                    x,
+                    self._objective(lane),
+                    fit_intercept=problem.fit_intercept,
+                    start=first,
+                    watch=watch,
+                    max_iter=max_iter,
+                )
+                return watch.end(z, x.weights(u)), watch.steps
+            y, c = problem.targets(lane), problem.costs(lane)
+            if first is not None and self._has_many_rows:
+                u = near_corners(problem, x, y, c, first, watch=watch, max_iter=max_iter)
+                if watch.is_done or watch.is_stopped:
+                    return watch.end(np.zeros_like(c), x.weights(u)), watch.steps
+            z, u = interior_point(
+                x,
+                problem.loss,
+                y,
+                c,
+                fit_intercept=problem.fit_intercept,
+                watch=watch,
+                max_iter=max_iter - watch.steps,
+            )
+            return watch.end(z, x.weights(u)), watch.steps
+
+    @property
+    def _has_many_rows(self) -> bool:
+        """Whether rows are many for their columns, and seen as they are: parts of them help."""
+        n, d = self._problem.rows.shape
+        if self._problem.is_small or n < ENOUGH * SAMPLE * d:
+            return False
+        x = self._rows
+        return isinstance(x, SparseProducts) or (
+            isinstance(x, DenseProducts) and x.centre is None and not self._problem.rows.is_sparse
+        )
+
+    def _objective(self, lane: Lane) -> Objective:
+        """Return what Newton's method minimises; without a penalty c is the weight of a row."""
+        problem, penalty = self._problem, 1.0
+        if not np.isfinite(lane.strength):
+            lane, penalty = replace(lane, strength=problem.value), 0.0
+        loss = cast("SmoothLoss", problem.loss)
+        return Objective(loss, problem.targets(lane), problem.costs(lane), penalty)
+
+    def _watch(
+        self,
+        lane: Lane,
+        tol: float,
+        *,
+        to_rounding: bool,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> Watch:
+        """Return what certifies dual points with weights: these, or those of the point itself."""
+        problem = self._problem
+
+        def penalised(z: Floats, weights: Floats) -> Judgement:
+            found = judge(problem, [lane], z[:, None], tol, weights[:, None])
+            if found.certificates[0].converged:
+                return found
+            other = judge(problem, [lane], z[:, None], tol)
+            return other if other.is_better_than(found) else found
+
+        def unpenalised(z: Floats, weights: Floats) -> Judgement:
+            return judge_unpenalised(problem, self._rows, self._objective(lane), z, weights, tol)
+
+        judged = penalised if np.isfinite(lane.strength) else unpenalised
+        return Watch(judged, tol=tol, to_rounding=to_rounding, on_step=on_step)
+
+    def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
+        """Return weights of some of the rows, for a start; None: too few rows for that."""
+        if not self._has_many_rows:
+            return None
+        part = part_of(self._problem, slice(None, None, SAMPLE))
+        same = replace(lane, strength=lane.strength * SAMPLE)
+        if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
+            return None
+        engine = FewColumns(part)
+        watch = engine._watch(same, GUESS, to_rounding=False)
+        found, _ = engine._run(same, watch, max_iter, None)
+        return found.weights[:, 0]

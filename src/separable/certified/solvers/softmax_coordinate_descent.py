@@ -1,0 +1,267 @@
+"""Learning all classes together under a penalty with corners: Newton's method along the columns.
+
+Each step takes the quadratic model of the losses at the weights, whose curvature by the scores of a
+row is c (diag(p) - p p'), and minimises it with the penalty by coordinate descent over the weights
+that are not 0 or violate their condition. A step that does not lower the objective is shortened,
+and the next model has p mixed with equal shares, which bounds its curvature from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.l1_certifier import corner_and_curve
+from separable.certified.duality.softmax_l1_certifier import certify
+from separable.certified.duality.softmax_l2_certifier import RowClasses, points_of, shares_of
+from separable.losses.softmax import best_intercepts, losses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.column_reader import ReadColumns
+    from separable.certified.problem import Lane, Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["L1Multinomial"]
+
+#: Sweeps of one model end when slopes are below this share of the worst violation.
+MODEL = 0.1
+#: Most sweeps of one model; of those whose slopes are hardly more than rounding.
+SWEEPS, FEW_SWEEPS = 40, 4
+#: A relative gap of which that is so.
+ROUNDING = 1e-12
+#: Weights that may leave 0 in one step, at least; else twice as many as are not 0.
+LEAVING = 1024
+#: The share of the promised fall of the objective that a step has to bring.
+ENOUGH = 1e-3
+#: What rounding may add to an objective.
+SLACK = 1e-14
+#: The shortest step.
+SHORTEST = 1e-9
+#: After steps shorter than this, p of the curvature is mixed with equal shares.
+SHORT = 0.25
+#: How much, at least; MORE times as much after another, less after others.
+MIX, MORE = 1e-5, 10.0
+
+
+class Sees(Protocol):
+    """Who sees what each step finds."""
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float, /) -> bool:
+        """Return whether to stop, after a step that found probabilities z and weights."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Weights of all classes, scores of all rows with the best intercepts, and what follows."""
+
+    u: Floats
+    scores: Floats
+    shares: Floats
+    dual: Floats
+    pull: Floats
+    objective: float
+    relative_gap: float
+
+
+class L1Multinomial:
+    """The work on one lane.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns : ReadColumns
+        Of the problem.
+    lane : Lane
+    told : callable
+        Called after each sweep.
+    """
+
+    def __init__(
+        self, problem: Problem, columns: ReadColumns, lane: Lane, told: Callable[[], Any]
+    ) -> None:
+        self._problem, self._columns, self._told = problem, columns, told
+        self._corner, self._curve = corner_and_curve(problem)
+        rows = RowClasses.of(problem, lane)
+        self._there = np.flatnonzero(rows.there)
+        place = np.zeros(len(rows.there), np.int32)
+        place[self._there] = np.arange(len(self._there), dtype=np.int32)
+        self._rows = RowClasses(place[rows.y], rows.c, rows.there[self._there])
+        self._mix, self._work = 0.0, 0.0
+        self.passes = 0.0
+
+    def learn(self, weights: Floats, watch: Sees, max_passes: float) -> tuple[Floats, Floats]:
+        """Learn from weights, (d, K); return probabilities and weights of all K classes.
+
+        A step is a pass over the rows, and so are as many sweeps as read all columns of all
+        classes.
+        """
+        u = np.ascontiguousarray(weights[:, self._there])
+        now = self._point(u, self._problem.scores(u))
+        while not watch(self._spread(now.shares), partial(self._weights, now.u), now.relative_gap):
+            found = self._step(now) if self.passes < max_passes else None
+            if found is None:
+                break
+            now = found
+        return self._spread(now.shares), self._weights(now.u)
+
+    def _weights(self, u: Floats) -> Floats:
+        """Return weights of all classes, those that stand for others that are as good."""
+        return self._spread(_settled(u) if self._curve == 0 else u)
+
+    def _spread(self, columns: Floats) -> Floats:
+        """Return columns of the classes that are there as columns of all."""
+        K = self._problem.n_classes
+        if len(self._there) == K:
+            return columns
+        every = np.zeros((len(columns), K))
+        every[:, self._there] = columns
+        return every
+
+    def _point(self, u: Floats, scores: Floats) -> _Point:
+        problem, rows = self._problem, self._rows
+        if problem.fit_intercept:
+            scores = scores + best_intercepts(rows.y, scores, rows.c)
+        shares = shares_of(scores)
+        dual = points_of(rows, shares)
+        pull = problem.along(dual)
+        seen = certify(problem, rows, shares, pull, scores, u, 0.0)
+        objective = seen.primal / problem.value
+        return _Point(u, scores, shares, dual, pull, objective, seen.relative_gap)
+
+    # ------------------------------------------------------------------ one step
+
+    def _step(self, now: _Point) -> _Point | None:
+        """Minimise a model and go towards its minimum; None: there is nowhere to go."""
+        violation = self._violations(now)
+        may = _may_change(now.u, violation)
+        chosen = np.flatnonzero(may.any(axis=1))
+        if len(chosen) == 0:
+            return None
+        v, score_step = self._minimise(now, chosen, may[chosen], violation[chosen])
+        length = self._length(now, chosen, v, score_step)
+        if length == 0:
+            return self._step_again(now)
+        self._mix = self._mixed_more() if length < SHORT else self._mix / MORE
+        if self._mix < MIX:
+            self._mix = 0.0
+        u = now.u.copy()
+        u[chosen] = v if length == 1 else u[chosen] + length * (v - u[chosen])
+        return self._point(u, now.scores + length * score_step)
+
+    def _step_again(self, now: _Point) -> _Point | None:
+        """Return the point as it is, from which the next step is shorter; None: none could be."""
+        if self._mix >= 1:
+            return None
+        self._mix = self._mixed_more()
+        return now
+
+    def _mixed_more(self) -> float:
+        return min(1.0, max(MIX, MORE * self._mix))
+
+    def _violations(self, now: _Point) -> Floats:
+        """Return how far from optimal each weight is, (d, K)."""
+        left = now.pull - self._curve * now.u
+        found: Floats = np.where(
+            now.u != 0,
+            np.abs(left - self._corner * np.sign(now.u)),
+            np.maximum(np.abs(left) - self._corner, 0.0),
+        )
+        return found
+
+    def _minimise(
+        self,
+        now: _Point,
+        chosen: NDArray[np.intp],
+        may: NDArray[np.bool_],
+        violation: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return weights of the chosen columns that minimise the model, and how scores change."""
+        factor = self._columns.factor
+        unit = np.ones((len(chosen), 1)) if factor is None else factor[chosen, None]
+        l1, l2 = self._columns.penalty(self._corner, self._curve)
+        weights = now.u[chosen] * unit
+        shares = (1.0 - self._mix) * now.shares + self._mix / now.shares.shape[1]
+        intercepts = np.zeros(now.shares.shape[1])
+        scores = np.empty(now.shares.shape[::-1])
+        sweeps, self._work = native.minimise_softmax_model(
+            self._columns.core,
+            chosen.astype(np.int64, copy=False),
+            l1[chosen],
+            l2[chosen],
+            self._rows.c,
+            np.ascontiguousarray(shares.T),
+            np.ascontiguousarray(-now.dual.T),
+            self._problem.fit_intercept,
+            may.view(np.uint8),
+            weights,
+            intercepts,
+            scores,
+            MODEL * float((violation / unit).max()),
+            FEW_SWEEPS if now.relative_gap < ROUNDING else SWEEPS,
+            self._work,
+            self._told,
+        )
+        self.passes += 1.0 + sweeps * float(may.sum()) / now.u.size
+        return weights / unit, scores.T
+
+    def _length(
+        self, now: _Point, chosen: NDArray[np.intp], v: Floats, score_step: Floats
+    ) -> float:
+        """Return how much of a step is taken: the objective has to fall; 0: it never does."""
+        u, c, y = now.u[chosen], self._rows.c, self._rows.y
+        used = np.flatnonzero(c > 0)
+        rest = self._penalty(now.u) - self._penalty(u)
+        promised = self._penalty(v) - self._penalty(u) - float(np.vdot(now.dual, score_step))
+        length = 1.0
+        while length > SHORTEST:
+            there = now.scores[used] + length * score_step[used]
+            value = (
+                rest + self._penalty(u + length * (v - u)) + float(c[used] @ losses(y[used], there))
+            )
+            if value <= now.objective + ENOUGH * length * promised + SLACK * now.objective:
+                return length
+            length *= 0.5
+        return 0.0
+
+    def _penalty(self, u: Floats) -> float:
+        return self._corner * float(np.abs(u).sum()) + 0.5 * self._curve * float((u * u).sum())
+
+
+def _settled(u: Floats) -> Floats:
+    """Return weights as good as these, the same for all that are, under the l1 penalty alone.
+
+    A number may be added to all weights of a column. With an even number of classes all numbers
+    between minus the two middle weights leave the l1 penalty as small as it can be: the one taken
+    makes a weight 0, and is nearer to minus the mean.
+    """
+    K = u.shape[1]
+    used = np.flatnonzero(u.any(axis=1))
+    if K % 2 or len(used) == 0:
+        return u
+    rows = u[used]
+    low, high = np.partition(rows, (K // 2 - 1, K // 2), axis=1)[:, K // 2 - 1 : K // 2 + 1].T
+    mean = rows.mean(axis=1)
+    by = np.where(mean - low <= high - mean, low, high)
+    settled = u.copy()
+    settled[used] = rows - by[:, None]
+    return settled
+
+
+def _may_change(u: Floats, violation: Floats) -> NDArray[np.bool_]:
+    """Return which weights the next model may change: those not 0, and of others the worst."""
+    out = u == 0
+    waiting = np.where(out, violation, 0.0)
+    most, least = max(LEAVING, 2 * (out.size - int(out.sum()))), 0.0
+    if np.count_nonzero(waiting) > most:
+        least = float(np.partition(waiting, -most - 1, axis=None)[-most - 1])
+    may: NDArray[np.bool_] = ~out | (waiting > least)
+    return may

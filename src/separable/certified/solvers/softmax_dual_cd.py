@@ -1,0 +1,222 @@
+"""Multinomial dual coordinate descent: all classes together, a few models in one pass.
+
+Class k of model m stands in lane m x stride + k: classes fill whole cache lines, or models of few
+classes share one. Each model stops at its own certificate; see `run_phases`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.certified.duality.softmax_l2_certifier import judge_multinomial
+from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
+from separable.certified.solvers.lane_schedule import bits, run_phases
+from separable.linalg.blas import aligned_zeros
+from separable.losses.softmax import totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.dual_cd import PassedRows, Start
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["descend", "most_models"]
+
+#: Bytes of a cache line.
+LINE_BYTES = 64
+#: The logarithm of a probability that is as good as 0, and of a class that is not there.
+FAR, NO_CLASS = -80.0, -1e30
+
+
+def most_models(dtype: np.dtype[Any], n_classes: int) -> int:
+    """Return how many models of so many classes stand side by side in a cache line.
+
+    Examples
+    --------
+    >>> [most_models(np.dtype(np.float32), k) for k in (2, 3, 10, 20)]
+    [8, 4, 1, 1]
+    """
+    return max(1, LINE_BYTES // dtype.itemsize // native.class_stride(n_classes, dtype.itemsize))
+
+
+def descend(
+    problem: Problem,
+    passed: PassedRows,
+    lanes: Sequence[Lane],
+    *,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    start: Start | None = None,
+    on_pass: Callable[[int, float], Any] | None = None,
+) -> tuple[Judgement, NDArray[np.int64]]:
+    """Learn models of all classes, side by side.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``n_classes`` K.
+    passed : PassedRows
+        Its float type is that of the passes.
+    lanes : sequence of Lane
+        Models of all classes together, with finite strengths; at most `most_models` of them.
+    tol, max_iter : float, int
+        The relative gap asked for, and the most passes.
+    seed : int
+        Of the order of rows.
+    start : Start, optional
+        Dual points c (1[y = k] - p_k) and intercepts, K columns a model.
+    on_pass : callable, optional
+        Called after each pass with its number and the largest relative gap as passing weights see
+        it; True ends the work.
+
+    Returns
+    -------
+    judgement : Judgement
+    passes : ndarray, shape (k,)
+        How many each model took part in.
+    """
+    block = _Block(problem, passed, lanes, start)
+    return run_phases(block, tol=tol, max_iter=max_iter, seed=seed, on_pass=on_pass)
+
+
+class _Block:
+    """What passes change: weights, probabilities and multipliers of models side by side."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        passed: PassedRows,
+        lanes: Sequence[Lane],
+        start: Start | None,
+    ) -> None:
+        self._problem, self._passed, self._lanes = problem, passed, lanes
+        (n, d), k, dtype = problem.rows.shape, len(lanes), passed.dtype
+        stride = native.class_stride(problem.n_classes, dtype.itemsize)
+        width = max(stride, LINE_BYTES // dtype.itemsize)
+        # by lane: the classes of all models side by side
+        self._w, self._u = aligned_zeros((d, width), dtype), aligned_zeros((n, width), dtype)
+        self._by_lane = np.zeros((2, width))  # multipliers and sums
+        self._places = (-1, width // stride, stride)
+        self._targets = self._native_targets()
+        rho = weight_of_sums(problem, passed.squared_norm, lanes)
+        self._multipliers = Multipliers(np.repeat(rho, problem.n_classes))
+        self._by_model = np.zeros((3, k))  # rho, a gap of a row that is little, and much
+        self._by_model[0], self._by_model[2] = rho, np.inf
+        self._hot = np.zeros(n, np.uint16)  # a bit for each model
+        self.paused = np.zeros(k, bool)
+        self._there = np.array([self._totals(lane) > 0 for lane in lanes])
+        self._begin(start)
+
+    def _native_targets(self) -> native.MultinomialTargets:
+        problem = self._problem
+        return native.MultinomialTargets(
+            problem.n_classes,
+            problem.target.astype(np.int32, copy=False),
+            problem.weight,
+            problem.fold,
+            np.array([lane.fold for lane in self._lanes], np.int32),
+            np.array([lane.strength / problem.value for lane in self._lanes]),
+        )
+
+    def _totals(self, lane: Lane) -> Floats:
+        problem = self._problem
+        y = problem.target.astype(np.int32, copy=False)
+        return totals(y, problem.costs(lane), problem.n_classes)
+
+    def _of_models(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a view of a table by lane as [.][model][class]."""
+        return table.reshape(self._places)[:, : len(self._lanes), : self._problem.n_classes]
+
+    def _begin(self, start: Start | None) -> None:
+        """Start from sure rows and weights of 0, or where others ended."""
+        problem, k = self._problem, len(self._lanes)
+        n, classes = problem.rows.n_rows, problem.n_classes
+        self._u.reshape(n, *self._places[1:])[:, k:] = -np.log(self._places[2])
+        self._u.reshape(n, *self._places[1:])[:, :k] = NO_CLASS
+        u, multiplier = self._of_models(self._u), self._of_models(self._by_lane)[0]
+        if start is None:
+            u[:] = np.where(self._there, FAR, NO_CLASS)
+            u[np.arange(n), :, problem.target] = 0.0
+            if problem.fit_intercept:
+                multiplier[:] = [_log_shares(self._totals(lane)) for lane in self._lanes]
+            return
+        dual = start.dual.reshape(n, k, classes)
+        for place, lane in enumerate(self._lanes):
+            u[:, place] = _logs(dual[:, place], problem.costs(lane), np.asarray(problem.target))
+        u[:, ~self._there] = NO_CLASS
+        self._of_models(self._w)[:] = problem.along(start.dual).reshape(-1, k, classes)
+        intercept = start.intercept.reshape(k, classes)
+        multiplier[:] = np.where(np.isfinite(intercept), intercept, 0.0)
+        self._of_models(self._by_lane)[1] = dual.sum(axis=0)
+
+    def run_pass(self, number: int, seed: int) -> Floats:
+        """Pass over all rows once; return the relative gap of each model as the pass saw it."""
+        passed, problem, k = self._passed, self._problem, len(self._lanes)
+        loss, gap = native.multinomial_pass(
+            self._targets,
+            passed.core,
+            passed.squared_norm,
+            self._w,
+            self._u,
+            self._hot,
+            self._by_lane,
+            self._by_model,
+            bits(self.paused),
+            number,
+            seed,
+        )
+        if problem.fit_intercept:
+            self._move_multipliers(np.repeat(~self.paused, problem.n_classes))
+        squares = np.einsum("jl,jl->l", self._w, self._w).astype(np.float64)
+        norms = self._of_models(squares).sum(axis=(0, 2))
+        primal = np.array(loss) + 0.5 * norms
+        with np.errstate(invalid="ignore"):  # float32 weights that overflowed
+            seen: Floats = np.divide(gap, primal, out=np.zeros(k), where=primal > 0)
+        return seen
+
+    def _move_multipliers(self, awake: NDArray[np.bool_]) -> None:
+        multiplier, total = (self._of_models(row)[0] for row in self._by_lane)
+        moved = self._multipliers.after_pass(multiplier.ravel(), total.ravel(), awake)
+        multiplier[:] = moved.reshape(multiplier.shape)
+
+    def wake(self, lanes: NDArray[np.bool_]) -> None:
+        """Let all rows take part again in these models."""
+        self._by_model[1, lanes] = 0.0
+
+    def judge(self, tol: float) -> Judgement:
+        """Certify all models as they are."""
+        n, d = self._problem.rows.shape
+        with np.errstate(under="ignore"):
+            p = np.exp(self._of_models(self._u).astype(np.float64))
+        return judge_multinomial(
+            self._problem,
+            self._lanes,
+            p.reshape(n, -1),
+            tol,
+            self._of_models(self._w).reshape(d, -1),
+            self._of_models(self._by_lane)[0].ravel(),
+        )
+
+
+def _log_shares(costs: Floats) -> Floats:
+    """Return the logarithms of what classes have of the whole; 0 for those that have nothing."""
+    shares = costs / costs.sum()
+    return np.log(np.where(shares > 0, shares, 1.0))
+
+
+def _logs(z: Floats, c: Floats, y: NDArray[Any]) -> Floats:
+    """Return log p of dual points z = c (1[y = k] - p_k), (n, K)."""
+    rows = np.arange(len(y))
+    p = np.divide(-z, c[:, None], out=np.zeros_like(z), where=c[:, None] > 0)
+    p[rows, y] += 1.0
+    logs: Floats = np.log(np.clip(p, np.exp(FAR), 1.0))
+    return logs

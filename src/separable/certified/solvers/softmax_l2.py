@@ -1,0 +1,414 @@
+"""Learning all classes together: which engine takes a problem, and which takes over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.design.softmax_products import BlockRows, SparseRows, WrittenRows
+from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.softmax_l2_certifier import judge_multinomial
+from separable.certified.duality.softmax_unpenalized import judge_multinomial_unpenalised
+from separable.certified.solvers.dual_cd import Start
+from separable.certified.solvers.incumbent import better
+from separable.certified.solvers.l2 import (
+    LOST,
+    SINGLE,
+    TAKE_OVER,
+    TOL_FEW,
+    TOL_MANY,
+    Solved,
+    Solver,
+)
+from separable.certified.solvers.newton_cg import Count
+from separable.certified.solvers.parallel import shared_out
+from separable.certified.solvers.softmax_dual_cd import descend, most_models
+from separable.certified.solvers.softmax_newton import MultinomialObjective, multinomial_newton
+from separable.certified.solvers.softmax_newton_steps import FEW, ConjugateSteps, direct_step
+from separable.certified.solvers.stopping import Watch
+from separable.losses.softmax import totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.softmax_products import MultinomialRows
+    from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.parallel import End
+
+    Floats = NDArray[np.float64]
+    OnPass = Callable[[int, float], bool]
+
+__all__ = ["MultinomialSolver"]
+
+#: Up to so many, it is solved where there is no penalty.
+NOT_MANY = 4000
+#: Dense rows of more columns start with passes, and so many of these.
+FEW_COLUMNS, TAKE_OVER_DENSE = 512, 30
+#: A fit with a larger strength starts from passes with so many times smaller ones, that are not
+#: below this; how close these come, and how many passes they take at most.
+APPROACH, LARGE, ROUGHLY, APPROACH_PASSES = (0.01, 0.1), 5.0, 1e-2, 20
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The classes that the rows of a lane have, and the objective of these.
+
+    Parameters
+    ----------
+    there : ndarray of int
+        Their numbers.
+    objective : MultinomialObjective
+    n_classes : int
+        Of the problem.
+    """
+
+    there: NDArray[np.intp]
+    objective: MultinomialObjective
+    n_classes: int
+
+    @classmethod
+    def of(cls, problem: Problem, lane: Lane) -> _Classes:
+        """Take them from the rows that are not held out; without a penalty c is their weight."""
+        penalty = 1.0
+        if math.isinf(lane.strength):
+            lane, penalty = replace(lane, strength=problem.value), 0.0
+        y, c = problem.target.astype(np.int32, copy=False), problem.costs(lane)
+        there = np.flatnonzero(totals(y, c, problem.n_classes) > 0)
+        place = np.zeros(problem.n_classes, np.int32)
+        place[there] = np.arange(len(there), dtype=np.int32)
+        objective = MultinomialObjective(place[y], c, len(there), problem.fit_intercept, penalty)
+        return cls(there, objective, problem.n_classes)
+
+    def spread(self, columns: Floats, empty: float = 0.0) -> Floats:
+        """Return columns of these classes as columns of all."""
+        if len(self.there) == self.n_classes:
+            return columns
+        every = np.full((len(columns), self.n_classes), empty)
+        every[:, self.there] = columns
+        return every
+
+
+class MultinomialSolver(Solver):
+    """Learns lanes of one problem, each all classes together.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``n_classes``.
+    request : Request
+    """
+
+    @cached_property
+    def has_few(self) -> bool:
+        """Whether a smaller gap is asked for where nobody says which."""
+        return self.problem.is_small or self._size <= FEW
+
+    @property
+    def tol(self) -> float:
+        """The relative gap asked for."""
+        if self.request.tol is not None:
+            return self.request.tol
+        return TOL_FEW if self.has_few else TOL_MANY
+
+    @property
+    def _size(self) -> int:
+        """Weights of all classes, in the space of the rows if that is smaller."""
+        return self.problem.n_classes * (min(self.problem.rows.shape) + 1)
+
+    def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
+        """Yield the lanes of each fold, or of some side by side, from small to large C."""
+        folds = sorted({lane.fold for lane in lanes})
+        width = most_models(self._pass_type, self.problem.n_classes) if self._passes else 1
+        order = sorted(range(len(lanes)), key=lambda k: (lanes[k].strength, k))
+        for first in range(0, len(folds), width):
+            some = folds[first : first + width]
+            yield [k for k in order if lanes[k].fold in some]
+
+    @property
+    def _passes(self) -> bool:
+        """Whether passes over rows take the problem first."""
+        rows = self.problem.rows
+        return not self.problem.is_small and (rows.is_sparse or rows.n_features > FEW_COLUMNS)
+
+    @property
+    def _patience(self) -> int:
+        """Passes after which another engine takes over."""
+        return TAKE_OVER if self.problem.rows.is_sparse else TAKE_OVER_DENSE
+
+    def _prepare(self) -> None:
+        _ = self._rows
+        if self._passes:
+            _ = self._passed
+
+    @cached_property
+    def _rows(self) -> MultinomialRows:
+        problem = self.problem
+        if problem.is_small:
+            return WrittenRows(problem)
+        if problem.rows.is_sparse:
+            return SparseRows(problem)
+        return BlockRows(problem, self._pass_type)
+
+    @property
+    def _pass_type(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.tol < SINGLE else np.float32)
+
+    def _solve(
+        self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
+    ) -> Iterator[Solved]:
+        """Yield what blocks learn, one strength at a time: models of many classes are large."""
+        learn = partial(self._learn_chain_of, lanes, start=start, end=end)
+        if self.request.n_jobs == 1 or len(blocks) == 1:
+            for block in blocks:
+                yield from learn(block)
+            return
+        self._prepare()
+        for parts in shared_out(blocks, lambda block: list(learn(block)), self.request.n_jobs, end):
+            yield from parts
+
+    def _learn_chain_of(
+        self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
+    ) -> Iterator[Solved]:
+        """Learn one strength after the other, each from what the one before found."""
+        K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
+        last: Solved | None = None
+        for _, same in groupby(block, key=lambda k: lanes[k].strength):
+            end.leave_if_abandoned()
+            places = list(same)
+            mine, before = [lanes[k] for k in places], start
+            if start is not None:
+                columns = [k * K + one for k in places for one in range(K)]
+                before = start.take(columns)
+            if last is not None:
+                before = self._after(last, [lanes[k] for k in last.places], mine)
+            earlier = np.zeros(len(mine), np.int64)
+            if before is None:
+                before, earlier = self._approach(mine, on_pass)
+            last = self._learn_strength(mine, places, before, on_pass, end)
+            last = replace(last, passes=last.passes + earlier)
+            yield last
+
+    def _approach(
+        self, lanes: list[Lane], on_pass: OnPass
+    ) -> tuple[Start | None, NDArray[np.int64]]:
+        """Return where lanes of a large strength start, after how many passes with smaller ones."""
+        start: Start | None = None
+        passes = np.zeros(len(lanes), np.int64)
+        most = len(APPROACH) * APPROACH_PASSES + self._patience
+        strength = lanes[0].strength
+        if not self._passes or not math.isfinite(strength) or self.request.max_iter < most:
+            return start, passes
+        for share in APPROACH:
+            if share * strength < LARGE:
+                continue
+            smaller = [replace(lane, strength=share * lane.strength) for lane in lanes]
+            found, taken = descend(
+                self.problem,
+                self._passed,
+                smaller,
+                tol=ROUGHLY,
+                max_iter=APPROACH_PASSES,
+                seed=self.request.seed,
+                start=start,
+                on_pass=on_pass,
+            )
+            start = self._grown(found, 1.0 / share if share == APPROACH[-1] else 10.0)
+            passes += taken
+        return start, passes
+
+    def _after(self, last: Solved, before: list[Lane], lanes: list[Lane]) -> Start | None:
+        """Return where lanes start after those of another strength: at the same probabilities."""
+        if [lane.fold for lane in before] != [lane.fold for lane in lanes]:
+            return None
+        grown = 1.0
+        if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
+            grown = lanes[0].strength / before[0].strength
+        return self._grown(last.judgement, grown)
+
+    def _grown(self, found: Judgement, times: float) -> Start:
+        """Return where a strength so many times as large starts: at the same probabilities."""
+        return Start(found.dual * times, found.intercept, found.weights)
+
+    def _learn_strength(
+        self,
+        lanes: list[Lane],
+        places: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes of one strength, side by side where there are passes over rows."""
+        if self._passes and math.isfinite(lanes[0].strength):
+            return self._learn_side_by_side(lanes, places, start, on_pass, end)
+        K = self.problem.n_classes
+        weights = None if start is None else start.weights
+        if start is not None and weights is None:
+            weights = self.problem.along(start.dual)
+        found, passes, engines = [], np.zeros(len(lanes), np.int64), []
+        for at, lane in enumerate(lanes):
+            first = None if weights is None else weights[:, at * K : (at + 1) * K]
+            one, passes[at], engine = self._learn_one(lane, first, on_pass)
+            found.append(one)
+            engines.append(engine)
+        return Solved(places, Judgement.side_by_side(found), passes, engines)
+
+    def _learn_side_by_side(
+        self,
+        lanes: list[Lane],
+        block: list[int],
+        start: Start | None,
+        on_pass: OnPass,
+        end: End,
+    ) -> Solved:
+        """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
+        most = self.request.max_iter
+        found, passes = descend(
+            self.problem,
+            self._passed,
+            lanes,
+            tol=self.tol,
+            max_iter=min(self._patience, most),
+            seed=self.request.seed,
+            start=start,
+            on_pass=on_pass,
+        )
+        parts = [found.lane(k) for k in range(len(lanes))]
+        engines = ["descent"] * len(lanes)
+        for k, one in enumerate(parts):
+            if one.certificates[0].converged or most <= self._patience or end.asked.is_set():
+                continue
+            lost = not one.certificates[0].relative_gap <= LOST
+            other, steps, engine = self._learn_one(lanes[k], None if lost else one.weights, on_pass)
+            passes[k] += steps
+            if other.is_better_than(one):
+                engines[k] = engine
+            parts[k] = better(one, other)
+        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+
+    def _learn_one(
+        self, lane: Lane, weights: Floats | None, on_pass: OnPass
+    ) -> tuple[Judgement, int, str]:
+        """Learn one lane; where products in float32 do not bring it to an end, those in float64."""
+        run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
+        if math.isinf(lane.strength):
+            self._refuse_many()
+            run = replace(run, x=self._exact_rows)
+            return *run.direct(weights, self.request.max_iter), "newton"
+        if self._size <= FEW and self.problem.is_small:
+            return *run.direct(weights, self.request.max_iter), "newton"
+        found, products = run.conjugate(weights, self.request.max_iter)
+        left = self.request.max_iter - products
+        if not found.certificates[0].converged and left > 0 and not run.is_stopped:
+            again = replace(run, x=self._exact_rows)
+            other, more = again.conjugate(found.weights, left)
+            products += more
+            found = other if other.is_better_than(found) else found
+        return found, products, "newton-cg"
+
+    @property
+    def _exact_rows(self) -> MultinomialRows:
+        if isinstance(self._rows, BlockRows):
+            return BlockRows(self.problem, np.dtype(np.float64))
+        return self._rows
+
+    def _refuse_many(self) -> None:
+        n, d = self.problem.rows.shape
+        if self._size > NOT_MANY:
+            raise ValueError(
+                f"C=inf, no penalty, is solved for {self.problem.n_classes} classes together with "
+                f"up to {NOT_MANY // self.problem.n_classes - 1} columns or rows; these are "
+                f"{n} x {d}. Choose a finite C, such as 1e6, or fewer columns."
+            )
+
+
+@dataclass
+class _Run:
+    """The work on one lane."""
+
+    problem: Problem
+    x: MultinomialRows
+    lane: Lane
+    tol: float
+    on_pass: OnPass
+    is_stopped: bool = False
+
+    def __post_init__(self) -> None:
+        self._classes = _Classes.of(self.problem, self.lane)
+
+    def direct(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+        """Learn by Newton's method with the whole Hessian; return steps too."""
+        watch = self._watch(self.on_pass)
+        found = self._newton(direct_step, weights, watch, max_iter)
+        return found, watch.steps
+
+    def conjugate(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+        """Learn by Newton's method with conjugate gradients; return products too."""
+        watch = self._watch(None)
+        count = Count(max_iter, watch, self.on_pass)
+        found = self._newton(
+            ConjugateSteps(count.one), weights, watch, max_iter, lambda: count.stopped
+        )
+        self.is_stopped = count.stopped
+        return found, count.products
+
+    def _newton(
+        self,
+        make_step: Any,
+        weights: Floats | None,
+        watch: Watch,
+        max_iter: int,
+        is_stopped: Callable[[], bool] = bool,
+    ) -> Judgement:
+        classes = self._classes
+        first = None
+        if weights is not None:
+            mine = weights[:, classes.there]
+            first = self.x.start(mine - mine.mean(axis=1, keepdims=True))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            p, u = multinomial_newton(
+                self.x,
+                classes.objective,
+                make_step,
+                start=first,
+                watch=watch,
+                max_iter=max_iter,
+                is_stopped=is_stopped,
+            )
+            return watch.end(p, self.x.weights(u))
+
+    def _watch(self, on_step: OnPass | None) -> Watch:
+        """Return what certifies probabilities with weights: these, or those of the dual point."""
+        to_rounding = self.problem.is_small
+        return Watch(self._judge, tol=self.tol, to_rounding=to_rounding, on_step=on_step)
+
+    def _judge(self, p: Floats, weights: Floats) -> Judgement:
+        problem, lane, classes = self.problem, self.lane, self._classes
+        if math.isinf(lane.strength):
+            return self._unpenalised(p, weights)
+        shares, every = classes.spread(p), classes.spread(weights)
+        found = judge_multinomial(problem, [lane], shares, self.tol, every)
+        if found.certificates[0].converged:
+            return found
+        other = judge_multinomial(problem, [lane], shares, self.tol)
+        return other if other.is_better_than(found) else found
+
+    def _unpenalised(self, p: Floats, weights: Floats) -> Judgement:
+        classes = self._classes
+        found = judge_multinomial_unpenalised(
+            self.problem, self.x, classes.objective, p, weights, self.tol
+        )
+        return Judgement(
+            classes.spread(found.weights),
+            classes.spread(found.intercept[None, :], -np.inf)[0],
+            classes.spread(found.scores, -np.inf),
+            found.certificates,
+            classes.spread(found.dual),
+            classes.n_classes,
+        )

@@ -1,0 +1,206 @@
+"""Newton's method for all classes together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from separable.certified.design.softmax_products import curved_slopes
+from separable.losses.softmax import best_intercepts, divergences, log_shares, losses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.softmax_products import MultinomialRows
+    from separable.certified.solvers.stopping import Watch
+
+    Floats = NDArray[np.float64]
+    Labels = NDArray[np.int32]
+
+__all__ = ["MultinomialObjective", "Step", "StepMaker", "multinomial_newton"]
+
+#: A step that is cut to less than this has met rounding.
+SHORTEST = 1e-10
+#: What rounding may add to an objective.
+SLACK = 1e-15
+#: Steps after which an objective that no longer falls has met rounding.
+IDLE = 10
+#: Without a penalty, an objective that fell by so much has no minimum: the classes are separable.
+SEPARABLE = 1e-12
+#: How much of the gap asked for may come from what a step leaves.
+SHARE = 0.25
+#: A relative gap above which nobody asks for its digits.
+FAR = 0.1
+
+
+@dataclass(frozen=True)
+class MultinomialObjective:
+    """penalty/2 |u|^2 + sum_i c_i [log sum_k e^(s_ik) - s_iy] of weights u and scores s.
+
+    Parameters
+    ----------
+    y : ndarray of int32, shape (n,)
+        Every class has a cost.
+    c : ndarray, shape (n,)
+    n_classes : int
+    fit_intercept : bool
+    penalty : float
+        1, or 0 for none.
+    """
+
+    y: Labels
+    c: Floats
+    n_classes: int
+    fit_intercept: bool
+    penalty: float = 1.0
+
+    def __call__(self, u: Floats, s: Floats) -> float:
+        """Return the objective."""
+        return 0.5 * self.penalty * float(np.vdot(u, u)) + float(self.c @ losses(self.y, s))
+
+    def best_intercepts(self, s: Floats) -> Floats:
+        """Return the b that are best for scores s + b."""
+        if self.fit_intercept:
+            return best_intercepts(self.y, s, self.c)
+        return np.zeros(s.shape[1])
+
+    def shares(self, s: Floats) -> Floats:
+        """Return the softmax of scores."""
+        with np.errstate(under="ignore"):
+            return np.exp(log_shares(s)[0])
+
+    def slopes(self, q: Floats) -> Floats:
+        """Return the slope of each row by its scores, c (q - 1[y = k])."""
+        r = q.copy()
+        place = np.arange(len(q))
+        r[place, self.y] = 0.0
+        r[place, self.y] = -(r @ np.ones(r.shape[1]))
+        r *= self.c[:, None]
+        return r
+
+    def after(self, q: Floats, ds: Floats) -> tuple[Floats, bool]:
+        """Return probabilities as the model sees them after a change of scores, to first order.
+
+        And whether they are some: then a dual point goes with them whose weights are the end's.
+        """
+        p = q + curved_slopes(np.ones(len(q)), q, ds)
+        low = np.minimum(p, 0.0)
+        p -= low
+        return p, -float((self.c @ low).sum()) <= 1e-9 * float(self.c.sum())
+
+    def gap(self, p: Floats, s: Floats) -> float:
+        """Return what rows add to the gap of probabilities p and scores s."""
+        return float(self.c @ divergences(p, s))
+
+    def shorten(
+        self, u: Floats, du: Floats, s: Floats, ds: Floats, value: float, decrease: float
+    ) -> tuple[float, float]:
+        """Return how much of a step to take so that the objective falls, and what it then is."""
+        length, new = 1.0, np.inf
+        while length >= SHORTEST and decrease >= 0:
+            new = self(u + length * du, s + length * ds)
+            if new <= value - 1e-4 * length * decrease + SLACK * value:
+                return length, new
+            length *= 0.5
+        return 0.0, new
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of weights, intercepts and scores, and what it leaves of the gradient by weights."""
+
+    du: Floats
+    db: Floats
+    ds: Floats
+    left: Floats
+
+
+class StepMaker(Protocol):
+    """How the minimum of the quadratic model is found."""
+
+    def __call__(
+        self,
+        x: MultinomialRows,
+        objective: MultinomialObjective,
+        q: Floats,
+        gradient: Floats,
+        total: Floats,
+        few: float,
+    ) -> Step:
+        """Return the step for the gradient by weights, (m, K), and by intercepts, (K,).
+
+        ``q`` are the shares now, ``few`` is the size of what may be left of the gradient.
+        """
+
+
+def multinomial_newton(
+    x: MultinomialRows,
+    objective: MultinomialObjective,
+    make_step: StepMaker,
+    *,
+    start: Floats | None,
+    watch: Watch,
+    max_iter: int,
+    is_stopped: Callable[[], Any] = bool,
+) -> tuple[Floats, Floats]:
+    """Minimise the objective at scores u_k.x_i + b_k over u and b.
+
+    Steps: 1. the softmax of every row, and the gradient; 2. the minimum of the quadratic model, or
+    what comes close; 3. the dual point of the step: its weights are those of the end but for what
+    the step leaves; 4. half of the way as often as the objective does not fall.
+
+    Parameters
+    ----------
+    x : MultinomialRows
+    objective : MultinomialObjective
+    make_step : StepMaker
+    start : ndarray, shape (m, K), or None
+        Weights.
+    watch : Watch
+        Sees each step and says when to stop.
+    max_iter : int
+        Most steps.
+    is_stopped : callable
+        Whether the work is to end.
+
+    Returns
+    -------
+    p : ndarray, shape (n, K)
+        Probabilities at the last weights.
+    u : ndarray, shape (m, K)
+    """
+    u = np.zeros((x.size, objective.n_classes)) if start is None else start
+    s = x.scores(u)
+    b = objective.best_intercepts(s)
+    s += b
+    first = value = objective(u, s)
+    idle = 0
+    for _ in range(max_iter):
+        q = objective.shares(s)  # 1
+        r = objective.slopes(q)
+        gradient = x.along(r) + objective.penalty * u
+        total = r.sum(axis=0) if objective.fit_intercept else np.zeros(len(b))
+        few = np.sqrt(2 * SHARE * watch.wanted * value)
+        step = make_step(x, objective, q, gradient, total, few)  # 2
+        end = u + step.du
+        p, is_some = objective.after(q, step.ds)  # 3
+        seen, rest = np.inf, 0.5 * float(np.vdot(step.left, step.left))
+        if is_some and rest < FAR * value:
+            seen = (objective.gap(p, s + step.ds) + rest) / value
+        if watch(p, lambda: x.weights(end), seen) or is_stopped():  # noqa: B023
+            break
+        decrease = -float(np.vdot(gradient, step.du)) - float(total @ step.db)
+        length, new = objective.shorten(u, step.du, s, step.ds, value, decrease)  # 4
+        if length < SHORTEST or not np.isfinite(new):
+            break
+        u, b = u + length * step.du, b + length * step.db
+        s = x.scores(u) + b
+        idle = 0 if new < value - SLACK * value else idle + 1
+        value = new
+        if idle >= IDLE or (objective.penalty == 0 and value < SEPARABLE * first):
+            break
+    return objective.shares(s), u

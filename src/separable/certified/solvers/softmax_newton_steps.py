@@ -1,0 +1,247 @@
+"""Newton's steps for all classes together: by the whole Hessian, or by conjugate gradients.
+
+Equal changes of all classes change no probability; steps have none, in weights and intercepts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.certified.solvers.softmax_newton import Step
+from separable.linalg.blas import add_rows_to_scatter, fill_lower
+from separable.linalg.cholesky import Cholesky
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.softmax_products import MultinomialRows
+    from separable.certified.solvers.softmax_newton import MultinomialObjective
+
+    Floats = NDArray[np.float64]
+    Guess = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+__all__ = ["FEW", "ConjugateSteps", "direct_step"]
+
+#: Up to so many weights, of all classes, the whole Hessian is solved, or that of some rows.
+FEW = 1500
+#: Numbers of rows times classes that are written out at a time.
+WRITTEN = 1 << 20
+#: How much of the gradient a step may leave.
+LOOSE = 0.2
+#: Rows, as many times as weights, from which the curvature is guessed.
+SAMPLE = 8
+#: Up to so many columns, rows are multiplied with each other.
+MOST_SQUARED = 2000
+#: Least curvature of a column.
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def direct_step(
+    x: MultinomialRows,
+    objective: MultinomialObjective,
+    q: Floats,
+    gradient: Floats,
+    total: Floats,
+    few: float = 0.0,
+) -> Step:
+    """Return the minimum of the quadratic model, by its whole Hessian."""
+    del few
+    bordered = objective.fit_intercept
+    equations = Cholesky(_hessian(x, objective, q))
+    right = np.vstack([gradient, total]) if bordered else gradient
+    K = len(total)
+    found = equations.solve(-right.T.ravel()).reshape(K, -1).T
+    found = found - found.mean(axis=1, keepdims=True)
+    du = np.ascontiguousarray(found[: x.size])
+    db = found[-1] if bordered else np.zeros(K)
+    return Step(du, db, x.scores(du) + db, np.zeros_like(du))
+
+
+def _hessian(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Floats:
+    """Return the curvature by all weights and intercepts, from all rows."""
+    step = max(1, WRITTEN // (q.shape[1] * (x.size + 1)))
+    parts = ((rows, q[here], objective.c[here]) for here, rows in x.blocks(step))
+    return _curvature(parts, objective, x.size)
+
+
+def _curvature(
+    parts: Iterable[tuple[Floats, Floats, Floats]], objective: MultinomialObjective, size: int
+) -> Floats:
+    """Return the curvature by the weights of the first class, its intercept, the second, ...
+
+    To which is added what acts on equal changes alone, so that it can be inverted. Parts are rows
+    with their shares and costs.
+    """
+    K, m = objective.n_classes, size + objective.fit_intercept
+    whole = np.zeros((K, m, K, m))
+    for rows, mine, c in parts:
+        wide = np.column_stack([rows, np.ones(len(rows))]) if objective.fit_intercept else rows
+        shared = mine[:, :, None] * wide[:, None, :]  # q_k x
+        for k in range(K):
+            cost = c * mine[:, k]
+            left = wide * cost[:, None]
+            after = shared[:, k + 1 :].reshape(len(rows), -1)
+            whole[k, :, k + 1 :] -= (left.T @ after).reshape(m, K - k - 1, m)
+            others = 1.0 - mine[:, k] if K == 1 else mine.sum(axis=1) - mine[:, k]
+            whole[k, :, k] += (left * others[:, None]).T @ wide
+    for k in range(K):
+        whole[k + 1 :, :, k] = whole[k, :, k + 1 :].transpose(1, 2, 0)
+        whole[k, range(size), k, range(size)] += objective.penalty
+    sizes = np.einsum("kjkj->j", whole) / K**2
+    diagonal = np.arange(m)
+    for k in range(K):
+        for other in range(K):
+            whole[k, diagonal, other, diagonal] += sizes
+    return whole.reshape(K * m, K * m)
+
+
+class ConjugateSteps:
+    """Steps by conjugate gradients on the quadratic model, from a guess of its inverse.
+
+    Parameters
+    ----------
+    after_product : callable
+        Called after each product with the rows there and back; True ends the work.
+    """
+
+    def __init__(self, after_product: Callable[[], bool]) -> None:
+        self._after_product = after_product
+
+    def __call__(
+        self,
+        x: MultinomialRows,
+        objective: MultinomialObjective,
+        q: Floats,
+        gradient: Floats,
+        total: Floats,
+        few: float,
+    ) -> Step:
+        """Return a step that leaves a small part of the gradient, or few."""
+        model = _Model(x, objective, q)
+        du, db, moved = np.zeros_like(gradient), np.zeros_like(total), np.zeros(q.shape)
+        left, rest = -gradient, -total
+        pu, pb = model.inverse(left, rest)
+        size = float(np.vdot(left, pu)) + float(rest @ pb)
+        enough = min(LOOSE, size**0.25 / (1.0 + size) ** 0.25) ** 2 * size
+        while size > 0:
+            ds, image, sums = model.image(pu, pb)
+            length = size / (float(np.vdot(pu, image)) + float(pb @ sums))
+            if not np.isfinite(length):
+                break
+            du, db = du + length * pu, db + length * pb
+            moved += length * ds
+            left, rest = left - length * image, rest - length * sums
+            mu, mb = model.inverse(left, rest)
+            new = float(np.vdot(left, mu)) + float(rest @ mb)
+            if self._after_product() or new <= enough or float(np.vdot(left, left)) <= few**2:
+                break
+            pu, pb = mu + (new / size) * pu, mb + (new / size) * pb
+            size = new
+        return Step(du, db, moved, left)
+
+
+class _Model:
+    """The quadratic model of the objective at some shares, and a guess of its inverse."""
+
+    def __init__(self, x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> None:
+        self._x, self._objective = x, objective
+        self._q: NDArray[Any] = q.astype(x.dtype, copy=False)
+        self._c: NDArray[Any] = objective.c.astype(x.dtype, copy=False)
+        self._guess = _guess(x, objective, q)
+
+    def inverse(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        """Return roughly what moves the gradient by g and the sums by total."""
+        return self._guess(g, total)
+
+    def image(self, u: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the scores of a step, and by how much it moves gradient and sums."""
+        ds, along, sums = self._x.curved(self._c, self._q, u, b)
+        return ds, along + self._objective.penalty * u, sums
+
+
+def _guess(x: MultinomialRows, objective: MultinomialObjective, q: Floats) -> Guess:
+    """Return the inverse of what some rows say: for few weights of them all together.
+
+    Rows are taken in proportion to what they add to the curvature, for its size.
+    """
+    spread = q * (1.0 - q)
+    spread *= objective.c[:, None]
+    h = spread.mean(axis=1)
+    total, together = float(h.sum()), objective.n_classes * (x.size + 1) <= FEW
+    if not (np.isfinite(total) and total > 0) or x.size > MOST_SQUARED:
+        return _Diagonal(x, spread, objective)
+    chosen, times = np.arange(len(h)), np.ones(len(h))
+    most = SAMPLE * x.size * (objective.n_classes if together else 1)
+    if len(h) > 2 * most:
+        sizes = np.maximum(objective.penalty + x.squares(h[:, None])[:, 0], TINY)
+        reach = np.cumsum(h * (x.lengths(1.0 / sizes) + x.size / total))
+        places = (np.arange(most) + 0.5) * (reach[-1] / most)
+        chosen, counts = np.unique(np.searchsorted(reach, places), return_counts=True)
+        times = counts * (reach[-1] / most) / np.diff(reach, prepend=0.0)[chosen]
+    if together:
+        return _Together(x.some(chosen), q[chosen], times * objective.c[chosen], objective)
+    return _ClassByClass(x.some(chosen), times * h[chosen], spread, objective)
+
+
+class _Together:
+    """The whole Hessian of some rows."""
+
+    def __init__(self, rows: Floats, q: Floats, c: Floats, objective: MultinomialObjective) -> None:
+        self._has_b = objective.fit_intercept
+        step = max(1, WRITTEN // (q.shape[1] * (rows.shape[1] + 1)))
+        cuts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        parts = ((rows[cut], q[cut], c[cut]) for cut in cuts)
+        self._factor = Cholesky(_curvature(parts, objective, rows.shape[1]))
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        right = np.vstack([g, total]) if self._has_b else g
+        found = self._factor.solve(right.T.ravel()).reshape(len(total), -1).T
+        found = found - found.mean(axis=1, keepdims=True)
+        du = np.ascontiguousarray(found[: len(g)])
+        return du, found[-1] if self._has_b else np.zeros_like(total)
+
+
+class _Intercepts:
+    """Intercepts by the curvature of each."""
+
+    def __init__(self, spread: Floats, objective: MultinomialObjective) -> None:
+        self._curve, self._has_b = spread.sum(axis=0), objective.fit_intercept
+
+    def __call__(self, total: Floats) -> Floats:
+        if not self._has_b:
+            return np.zeros_like(total)
+        db: Floats = np.divide(total, self._curve, out=np.zeros_like(total), where=self._curve > 0)
+        db -= db.mean()
+        return db
+
+
+class _ClassByClass:
+    """The curvature of the mean class in some rows, for each class."""
+
+    def __init__(
+        self, rows: Floats, h: Floats, spread: Floats, objective: MultinomialObjective
+    ) -> None:
+        rows *= np.sqrt(h)[:, None]
+        products = np.zeros((rows.shape[1],) * 2)
+        add_rows_to_scatter(products, rows)
+        fill_lower(products)
+        products[np.diag_indices(len(products))] += objective.penalty
+        self._factor, self._intercepts = Cholesky(products), _Intercepts(spread, objective)
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        return self._factor.solve(g), self._intercepts(total)
+
+
+class _Diagonal:
+    """The curvature by each weight alone, of all rows."""
+
+    def __init__(self, x: MultinomialRows, spread: Floats, objective: MultinomialObjective) -> None:
+        self._curve = np.maximum(objective.penalty + x.squares(spread), TINY)
+        self._intercepts = _Intercepts(spread, objective)
+
+    def __call__(self, g: Floats, total: Floats) -> tuple[Floats, Floats]:
+        return g / self._curve, self._intercepts(total)

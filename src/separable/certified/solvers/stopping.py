@@ -1,0 +1,142 @@
+"""Judging what an engine finds, no more often than it pays, and saying when to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from separable.certified.solvers.incumbent import better
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.duality.l2_certifier import Judgement
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Watch", "Watcher"]
+
+#: A relative gap that is rounding and no more.
+ROUNDING = 1e-15
+#: A certificate that misses asks for this many times fewer before the next.
+CAUTION = 0.5
+#: So many judgements without one that is much better end the work on a small problem.
+IDLE = 3
+#: Where every step of a small problem is judged.
+CLOSE = 1e-3
+
+
+class Watcher(Protocol):
+    """Who sees what an engine finds."""
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a certificate as good as can be is wanted."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what was judged is good enough."""
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop, after a step that found z and weights."""
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge z and weights; return whether they are the best so far."""
+
+
+class Watch:
+    """What an engine shows after each step, judged when it looks good enough.
+
+    Parameters
+    ----------
+    judge : callable
+        Of a dual point and weights: the judgement of one lane.
+    tol : float
+        The relative gap asked for.
+    to_rounding : bool
+        Go on until a better certificate cannot be had.
+    on_step : callable, optional
+        Called with the number of the step and the relative gap so far; True ends the work.
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[Floats, Floats], Judgement],
+        *,
+        tol: float,
+        to_rounding: bool,
+        on_step: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self._judge, self.tol, self._on_step = judge, tol, on_step
+        self._to_rounding, self._wanted = to_rounding, tol
+        self._best: Judgement | None = None
+        self._idle, self._last = 0, np.inf
+        self.steps, self.is_stopped = 0, False
+
+    @property
+    def reached(self) -> float:
+        """The smallest relative gap that was certified."""
+        return np.inf if self._best is None else self._best.certificates[0].relative_gap
+
+    @property
+    def wanted(self) -> float:
+        """The relative gap that what is judged next is to have."""
+        return ROUNDING if self._to_rounding else self._wanted
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the gap asked for was certified."""
+        return self.reached <= self.tol
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop, after a step that found z and weights.
+
+        ``seen`` is their relative gap as the engine sees it.
+        """
+        asked = self.tell(seen)
+        ripe = seen <= (max(CLOSE, self.tol) if self._to_rounding else self._wanted)
+        if ripe or (asked and self._best is None):
+            self.consider(z, weights())
+            self._wanted = CAUTION * min(self._wanted, seen)
+            self._idle = 0 if self.reached < CAUTION * self._last else self._idle + 1
+            self._last = self.reached
+        return asked or self.is_done
+
+    def tell(self, seen: float) -> bool:
+        """Count a step and return whether to stop, as who is told of it says."""
+        self.steps += 1
+        told = min(seen, self.reached)
+        self.is_stopped = self._on_step is not None and bool(self._on_step(self.steps, told))
+        return self.is_stopped
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a certificate as good as can be is wanted."""
+        return self._to_rounding
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what was judged is good enough."""
+        if not self._to_rounding:
+            return self.satisfied
+        return self.reached <= ROUNDING or (self.satisfied and self._idle >= IDLE)
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge z and weights, keep the better judgement, and return whether it is this one."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._judge(z, weights)
+        is_better = self._best is None or found.is_better_than(self._best)
+        self._best = found if self._best is None else better(self._best, found)
+        return is_better
+
+    def end(self, z: Floats, weights: Floats) -> Judgement:
+        """Return the best judgement; what the engine ended with is judged if that may help."""
+        if not self.satisfied:
+            self.consider(z, weights)
+        if not self.satisfied:  # weights may be good where no dual point proves it: 0 always bounds
+            self.consider(np.zeros_like(z), weights)
+        assert self._best is not None
+        return self._best

@@ -1,0 +1,138 @@
+"""Many rows and a loss with a corner: solve for the rows near the corner, the others fixed.
+
+A row far on the right side of its corner has z = 0, one far on the wrong side z = its cost. Which
+these are is guessed from the weights of some of the rows, then from better and better weights; a
+certificate of all rows tells whether the guess was right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from separable.certified.design.row_products import DenseProducts, SparseProducts
+from separable.certified.solvers.interior_point.piecewise_linear import Fixed, interior_point
+from separable.data.rows import as_rows
+from separable.losses.binary import Insensitive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.certified.design.row_products import RowProducts
+    from separable.certified.problem import Problem
+    from separable.certified.solvers.stopping import Watch
+    from separable.losses.binary import Loss
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["near_corners", "part_of"]
+
+#: Of each round, the share of rows that may move, and the relative gap of their problem for that
+#: asked for.
+ROUNDS = ((0.25, 1e3), (0.2, 0.3), (0.2, 0.3))
+#: So many rows that were fixed wrongly, for each that may move, and all rows are better.
+MISTAKEN = 0.15
+#: The rows that may move are at least so many times the columns.
+ENOUGH = 8
+
+
+def part_of(problem: Problem, chosen: NDArray[np.intp] | slice) -> Problem:
+    """Return the problem of some rows."""
+    return replace(
+        problem,
+        rows=as_rows(problem.rows.to_matrix()[chosen], check_values=False),
+        target=cast("Floats", np.ascontiguousarray(problem.target[chosen])),
+        weight=None if problem.weight is None else np.ascontiguousarray(problem.weight[chosen]),
+        fold=None if problem.fold is None else np.ascontiguousarray(problem.fold[chosen]),
+    )
+
+
+def near_corners(
+    problem: Problem,
+    x: RowProducts,
+    y: Floats,
+    c: Floats,
+    w: Floats,
+    *,
+    watch: Watch,
+    max_iter: int,
+) -> Floats:
+    """Return better and better weights, each judged by ``watch``, starting from w."""
+    loss = problem.loss
+    may_move = np.zeros(len(c), bool)
+    inside, z = _sides(loss, y, c, _scores(problem, x, y, c, w))
+    for share, factor in ROUNDS:
+        size = max(int(share * np.count_nonzero(c)), ENOUGH * x.size)
+        if size >= len(c):
+            break
+        inside[c == 0] = np.inf
+        may_move[np.argpartition(np.abs(inside), size)[:size]] = True
+        chosen = np.flatnonzero(may_move)
+        z[chosen] = 0.0
+        z[chosen], w = interior_point(
+            _same_products(part_of(problem, chosen), x),
+            loss,
+            y[chosen],
+            c[chosen],
+            fit_intercept=problem.fit_intercept,
+            watch=_Inner(watch, factor * watch.tol, max_iter),
+            max_iter=max_iter,
+            fixed=Fixed(x.along(z), float(z.sum())),
+        )
+        if watch.is_stopped or factor < 1 or watch.steps >= max_iter:
+            watch.consider(z, x.weights(w))
+        if watch.is_stopped or watch.is_done or watch.steps >= max_iter:
+            break
+        inside, after = _sides(loss, y, c, _scores(problem, x, y, c, w))
+        wrong = (after != z) & ~may_move & (c > 0)
+        if np.count_nonzero(wrong) > MISTAKEN * len(chosen):
+            break
+        may_move |= wrong
+        z = after
+    return w
+
+
+class _Inner:
+    """Watches the problem of some rows: as `Watch` does, but nothing is judged."""
+
+    wants_more, is_done = False, False
+
+    def __init__(self, watch: Watch, enough: float, most: int) -> None:
+        self._watch, self._enough, self._most = watch, enough, most
+
+    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
+        """Return whether to stop."""
+        del z, weights
+        return self._watch.tell(seen) or seen <= self._enough or self._watch.steps >= self._most
+
+    def consider(self, z: Floats, weights: Floats) -> bool:
+        """Judge nothing."""
+        del z, weights
+        return False
+
+
+def _scores(problem: Problem, x: RowProducts, y: Floats, c: Floats, w: Floats) -> Floats:
+    """Return scores with their best intercept."""
+    scores = x.scores(w, 0.0)
+    return scores + problem.loss.best_intercept(y, scores, c) if problem.fit_intercept else scores
+
+
+def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Floats]:
+    """Return how far rows are on the right side of their corners, and z far from these."""
+    if isinstance(loss, Insensitive):
+        off = y - scores
+        inside = loss.epsilon - np.abs(off)
+        return inside, np.where(inside < 0, np.sign(off) * c, 0.0)
+    inside = y * scores - 1.0
+    return inside, np.where(inside < 0, y * c, 0.0)
+
+
+def _same_products(part: Problem, x: RowProducts) -> RowProducts:
+    """Return the products of a part in the columns of the whole."""
+    if isinstance(x, SparseProducts):
+        return SparseProducts(part)
+    return DenseProducts(part, part.blocks, None)

@@ -1,0 +1,88 @@
+"""``separable compare``: the leaderboard of learners on a table, and nothing saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.io.output import check_csv_output, csv_bytes, json_bytes, write_data
+from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.options import json_option, talk_options
+from separable.cli.options.problem_options import ProblemOptions, problem_options
+from separable.cli.render.messages import note
+
+if TYPE_CHECKING:
+    from separable.cli.training.learner_comparison import Comparison
+
+__all__ = ["compare"]
+
+
+@command(
+    short_help="Compare learners on a table by cross-validation.",
+    examples=(
+        "separable compare reviews.csv --target sentiment",
+        "separable compare houses.csv --target price --model ridge --model least-squares",
+        "separable compare visits.csv --target paid --group customer --metric roc_auc",
+    ),
+)
+@click.argument("data", metavar="DATA")
+@problem_options
+@heading(
+    OUTPUT,
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the leaderboard as CSV; - is standard output.",
+    ),
+)
+@json_option()
+@talk_options
+def compare(data: str, output: str | None, asked: ProblemOptions, as_json: bool) -> None:
+    """Compare learners on DATA by cross-validation on all of its rows; nothing is saved.
+
+    Every learner is measured on the same folds, each with the best of its strengths. Names of
+    learners, columns, metrics and folds are given as to separable train.
+    """
+    from separable.cli.render.leaderboard_text import board_text
+    from separable.cli.training.learner_comparison import compare_all_rows
+
+    check_csv_output(output, data, as_json=as_json)
+    encoded, comparison = compare_all_rows(data, asked)
+    for told in encoded.problem.notes:
+        note(told)
+    if as_json:
+        write_data(json_bytes(_as_dict(comparison)))
+    elif output is not None:
+        write_data(_as_csv(comparison), output)
+    else:
+        click.echo(board_text(comparison))
+
+
+def _as_dict(comparison: Comparison) -> dict[str, Any]:
+    board = comparison.board_dict()
+    assert board is not None
+    return {
+        "rows": comparison.of_rows,
+        "compared_rows": comparison.rows,
+        "positive": comparison.judge.positive,
+        **board,
+    }
+
+
+def _as_csv(comparison: Comparison) -> bytes:
+    """Return one line a learner, from best to worst."""
+    from separable.cli.render.leaderboard_text import settings_text
+
+    assert comparison.board is not None
+    board = comparison.board
+    names = [
+        "mean", "standard_error", "difference", "difference_error", "differs", "seconds", "failed",
+    ]  # fmt: skip
+    lines = []
+    for rank, each in enumerate(board, 1):
+        told = each.to_dict()
+        cells = [told[name] for name in names]
+        lines.append([rank, each.name, settings_text(each.params), board.metric, *cells])
+    return csv_bytes(["rank", "learner", "strength", "metric", *names], lines)

@@ -1,0 +1,41 @@
+"""``separable completion``: the script that lets a shell complete command lines."""
+
+from __future__ import annotations
+
+import click
+
+from separable.cli.io.output import json_bytes, write_data
+from separable.cli.options.help import command
+from separable.cli.options.options import json_option, talk_options
+
+__all__ = ["completion"]
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@command(
+    short_help="Print the script that lets a shell complete command lines.",
+    examples=(
+        'eval "$(separable completion bash)"  # in ~/.bashrc',
+        'eval "$(separable completion zsh)"  # in ~/.zshrc, after compinit',
+        "separable completion fish > ~/.config/fish/completions/separable.fish",
+    ),
+)
+@click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL")
+@json_option('One JSON object, {"shell": ..., "script": ...}, instead of the script.')
+@talk_options
+def completion(shell: str, as_json: bool) -> None:
+    """Print the completion script for SHELL: bash, zsh or fish.
+
+    The line of the examples, once in the file that it names, lets new shells complete the names of
+    commands, options, learners and metrics, and behind options such as --target the columns of the
+    file that stands before them.
+    """
+    from click.shell_completion import get_completion_class
+
+    from separable.cli.app import COMPLETE, app
+
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(app, {}, "separable", COMPLETE).source()
+    write_data(json_bytes({"shell": shell, "script": script}) if as_json else script.encode())

@@ -1,0 +1,175 @@
+"""``separable explain``: the weights of a model, or one prediction taken apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.io.output import counted, file_name, json_bytes, write_data
+from separable.cli.options.help import command
+from separable.cli.options.options import (
+    json_option,
+    patterns_option,
+    reading_options,
+    talk_options,
+)
+from separable.cli.render.messages import note
+
+if TYPE_CHECKING:
+    from separable.cli.options.options import ReadingOptions
+    from separable.cli.render.explain_text import ExplainedRow
+    from separable.model.kinds import Model
+
+__all__ = ["explain"]
+
+
+@command(
+    short_help="Show the weights of a model, or take one prediction apart.",
+    examples=(
+        "separable explain penguins.safetensors  # its strongest weights",
+        "separable explain penguins.safetensors penguins.csv --row 3  # one prediction",
+        'separable explain reviews.safetensors --text "A dull film, but well played."',
+    ),
+)
+@click.argument("model", metavar="MODEL")
+@click.argument("data", metavar="[DATA]", required=False)
+@click.option(
+    "--row",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The row of DATA to explain: 1 is the first below the header line.  [default: 1]",
+)
+@click.option("--text", metavar="TEXT", help="A text to explain, instead of a row of DATA.")
+@click.option(
+    "--column", metavar="COL", help="The column of texts, where the model has several or no names."
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show."
+)
+@json_option()
+@reading_options
+@patterns_option
+@talk_options
+def explain(
+    model: str,
+    data: str | None,
+    row: int | None,
+    text: str | None,
+    column: str | None,
+    top: int,
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
+    """Show the strongest weights of MODEL; with DATA or --text, one prediction's contributions.
+
+    The contributions and the intercept sum to the score, or where a number is predicted to that
+    number. With three or more classes the score is that of the predicted class.
+
+    Texts are shown as they were written, the words that count in colour: green for, red against,
+    the stronger ones bold or underlined. A pair of words that counts lends half of its part to each
+    of them. Without colours, as in a file or with NO_COLOR, words are marked: [great +0.42].
+    """
+    from separable.cli.io.model_rows import load_model
+
+    if data is None and row is not None:
+        raise click.UsageError("--row needs DATA: the file that has the row.")
+    if data is not None and text is not None:
+        raise click.UsageError("DATA and --text: give one of them.")
+    loaded = load_model(model)
+    if text is not None:
+        _write(_of_text(loaded, text, column), top, as_json)
+    elif data is not None:
+        _write(_of_row(loaded, data, (row or 1) - 1, column, reading), top, as_json)
+    elif column is not None:
+        raise click.UsageError("--column needs --text or DATA.")
+    else:
+        _explain_model(loaded, top, as_json)
+
+
+def _write(explained: ExplainedRow, top: int, as_json: bool) -> None:
+    if as_json:
+        write_data(json_bytes(explained.to_dict(top)))
+    else:
+        click.echo(explained.text(top))
+
+
+def _explain_model(model: Model, top: int, as_json: bool) -> None:
+    from separable.model.explain.top_weights import TopWeights
+    from separable.model.linear_model import LinearModel
+
+    linear = model if isinstance(model, LinearModel) else model.mean_model()
+    weights = linear.top_weights(top)
+    if as_json:
+        told = {"learner": model.learner, "classes": _classes(model)}
+        told |= {"intercept": linear.intercept.tolist(), "top_weights": weights.to_dict()}
+        write_data(json_bytes({**told, "evidence": dict(model.evidence)}))
+        return
+    click.echo(_model_line(model))
+    if linear is not model:
+        from separable.cli.render.columns_text import MEAN_WEIGHTS
+
+        click.echo(MEAN_WEIGHTS)
+    for place, group in enumerate(weights):
+        click.echo(_coloured(str(TopWeights((group,))), "red" if place % 2 else "green"))
+
+
+def _coloured(group: str, colour: str) -> str:
+    """Return a heading and the lines below it in a colour, which is only for terminals."""
+    heading, *lines = group.split("\n")
+    return "\n".join([heading, *(click.style(line, fg=colour) for line in lines)])
+
+
+def _model_line(model: Model) -> str:
+    features = f"{model.learner}: {counted(model.n_features, 'feature')}"
+    kind = getattr(model.encoder, "kind", None)
+    if kind != "table":
+        return f"{features} of texts." if kind == "text" else f"{features}."
+    encoder: Any = model.encoder
+    columns = counted(len(set(encoder.sources)), "column")
+    scaled = "number" in encoder.column_types.values() and encoder.scale
+    rule = " Numbers are standardised: a weight is for one standard deviation." if scaled else ""
+    return f"{features} from {columns}.{rule}"
+
+
+def _of_row(
+    model: Model, data: str, place: int, column: str | None, reading: ReadingOptions
+) -> ExplainedRow:
+    """Return a row of a file, explained."""
+    from separable.cli.io.model_rows import ModelRows, tell_reports
+    from separable.cli.io.row_source import RowSource
+    from separable.cli.render.explain_text import ExplainedRow
+
+    rows = ModelRows(model, RowSource(data, reading), None, column)
+    part = rows.row(place)
+    tell_reports(model, [part.report], place)
+    raw: dict[str, Any] = {}
+    if part.table is not None:
+        raw = {name: part.table[name][0].as_py() for name in rows.raw_columns}
+    if getattr(model.encoder, "kind", None) == "text":
+        raw = {"text": raw[rows.raw_columns[0]]}
+    called = f"{file_name(data)}, data row {place + 1}"
+    return ExplainedRow(model.explain(part.rows), raw, called, place + 1)
+
+
+def _of_text(model: Model, text: str, column: str | None) -> ExplainedRow:
+    """Return a text that was typed, explained; what else the model takes is missing."""
+    from separable.cli.io.model_rows import text_column_of
+    from separable.cli.render.explain_text import ExplainedRow
+    from separable.data.table import list_names
+    from separable.features.table.table_encoder import TableEncoder
+
+    name = text_column_of(model, column)
+    encoder = model.encoder
+    assert encoder is not None
+    if not isinstance(encoder, TableEncoder):
+        return ExplainedRow(model.explain([text]), {"text": text}, "The text")
+    others = [each for each in encoder.column_types if each != name]
+    if others:
+        note(f"What else the model takes is missing: {list_names(others, 10)}.")
+    record = {**dict.fromkeys(encoder.column_types), name: text}
+    return ExplainedRow(model.explain(encoder.encode([record])), record, "The text")
+
+
+def _classes(model: Model) -> list[Any] | None:
+    return None if model.classes is None else model.classes.tolist()

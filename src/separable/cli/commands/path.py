@@ -1,0 +1,60 @@
+"""``separable path``: what each strength of the penalty makes of a learner."""
+
+from __future__ import annotations
+
+import click
+
+from separable.cli.io.output import check_csv_output, json_bytes, write_data
+from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.options import json_option, talk_options
+from separable.cli.options.problem_options import ProblemOptions, problem_options
+from separable.cli.render.messages import note
+
+__all__ = ["path"]
+
+
+@command(
+    short_help="Show the strengths of a learner: score, weights, largest features.",
+    examples=(
+        "separable path reviews.csv --target sentiment --model logistic-regression",
+        "separable path houses.csv --target price --model lasso --metric mae",
+    ),
+)
+@click.argument("data", metavar="DATA")
+@problem_options
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="Write the path as CSV; - is standard output."
+    ),
+    click.option(
+        "--top",
+        type=click.IntRange(min=1),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="How many of the largest features to name.",
+    ),
+)
+@json_option()
+@talk_options
+def path(data: str, output: str | None, top: int, asked: ProblemOptions, as_json: bool) -> None:
+    """Learn DATA with every strength of one learner, and show what becomes of it.
+
+    For each strength: the score of cross-validation with its standard error, the length of the
+    weights of a fit to all rows, how many are not 0, the relative gap to the optimum, and the
+    largest features. The best mean is marked, and the strongest penalty within one standard error
+    of it.
+    """
+    from separable.cli.training.path_search import strength_path
+
+    check_csv_output(output, data, as_json=as_json)
+    found = strength_path(data, asked, top)
+    for told in found.notes:
+        note(told)
+    if as_json:
+        write_data(json_bytes(found.to_dict()))
+    elif output is not None:
+        write_data(found.to_csv(), output)
+    else:
+        click.echo(found.to_text())

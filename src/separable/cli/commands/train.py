@@ -1,0 +1,122 @@
+"""``separable train``: a table to a compared, tested, explained and saved model."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import click
+
+from separable.cli.io.output import json_bytes, write_data
+from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.options import json_option, talk_options
+from separable.cli.options.problem_options import TESTING, ProblemOptions, problem_options
+from separable.cli.options.stream_options import stream_options
+from separable.cli.render.messages import note, warn
+
+__all__ = ["train"]
+
+#: The share of rows that is held out where nothing else is asked for.
+TEST_SIZE = 0.25
+
+
+def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no share. Give a number from 0 to less than 1.")
+    return value
+
+
+@command(
+    short_help="Compare learners on a table, test the best on rows held out, save it.",
+    examples=(
+        "separable train reviews.csv --target sentiment",
+        "separable train houses.csv --target price --metric mae",
+        "separable train visits.csv --target paid --group customer --model logistic-regression",
+        "separable train sales.csv --target units --time day --drop id",
+        "separable train reviews.csv --target sentiment --report reviews.html",
+        "separable train 'logs/*.csv' --target clicked --stream --checkpoint clicks.part",
+    ),
+)
+@click.argument("data", metavar="DATA")
+@problem_options
+@heading(
+    TESTING,
+    click.option(
+        "--test", metavar="FILE", help="A file to test on; all of DATA is learned from then."
+    ),
+    click.option(
+        "--test-size",
+        type=click.FloatRange(0, 1, max_open=True),
+        callback=_share,
+        metavar="SHARE",
+        help=f"The share of rows to hold out; 0 tests nothing.  [default: {TEST_SIZE}]",
+    ),
+)
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="The model file.  [default: DATA's name.safetensors]"
+    ),
+    click.option(
+        "--report",
+        metavar="FILE",
+        help="Write a report too: one HTML page to open in a browser.",
+    ),
+)
+@json_option()
+@talk_options
+@stream_options
+def train(
+    data: str,
+    output: str | None,
+    report: str | None,
+    test: str | None,
+    test_size: float | None,
+    asked: ProblemOptions,
+    as_json: bool,
+) -> None:
+    """Train a model on DATA, a table: CSV, JSON lines or Parquet, compressed or not.
+
+    - is standard input; a glob or a folder is read as one table. Columns of a file without a header
+    line are called c1, c2, ...
+
+    Part of the rows is held out. On the others the learners that suit the data are compared by
+    cross-validation, each with the best of its strengths; the best one is tested on the rows held
+    out, trained again on all rows, and saved. Numbers are standardised (naive Bayes of counts takes
+    them as they are), categories become one number for each level, free text words and pairs of
+    words; missing values are allowed. Columns of --group, --time and --weight are not learned from.
+    Options about columns may be given several times.
+    """
+    from separable.cli.io.saving import model_path, save_model
+    from separable.cli.io.saving_report import check_report, write_report
+    from separable.cli.render.command_line import as_typed
+    from separable.cli.render.train_text import training_dict, training_text
+    from separable.cli.training.training import train_model
+
+    if test is not None and test_size is not None:
+        raise click.UsageError(
+            f"--test-size and --test {test}: rows are held out, or a file is tested on. Leave one "
+            "of the two out."
+        )
+    inputs = {} if test is None else {"test": test}
+    path = model_path(output, data, **inputs)
+    if report is not None:
+        check_report(report, "--report", model=path, data=data, **inputs)
+    start = time.monotonic()
+    size = TEST_SIZE if test_size is None else test_size
+    command = as_typed(click.get_current_context())
+    training = train_model(data, test, size, asked, command, keep=report is not None)
+    save_model(training.model, path)
+    for told in training.notes:
+        note(told)
+    for warning in training.warnings:
+        warn(warning)
+    if report is not None:
+        from separable.cli.training.report_contents import training_contents
+
+        write_report(training_contents(training, path, time.monotonic() - start), report)
+    if as_json:
+        found = {"model": path, "report": report, **training_dict(training)}
+        write_data(json_bytes(found))
+    else:
+        click.echo(training_text(training, path, report))

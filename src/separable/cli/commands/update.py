@@ -1,0 +1,254 @@
+"""``separable update``: a model goes on learning from new rows."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.io.output import counted, data_name, file_name, json_bytes, write_data
+from separable.cli.options.help import OUTPUT, command, heading
+from separable.cli.options.options import (
+    json_option,
+    load_trusted,
+    patterns_option,
+    reading_options,
+    talk_options,
+)
+from separable.cli.render.messages import note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.cli.options.options import ReadingOptions
+    from separable.cli.stream.stream_learning import StreamLearner
+    from separable.cli.stream.stream_rows import Lesson, RowStream
+    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.model.kinds import Model
+
+__all__ = ["update"]
+
+
+@command(
+    short_help="Let a model go on learning from new rows.",
+    examples=(
+        "separable update clicks.safetensors today.csv",
+        "separable update clicks.safetensors today.csv -o newer.safetensors",
+    ),
+)
+@click.argument("model", metavar="MODEL")
+@click.argument("data", metavar="DATA")
+@heading(
+    OUTPUT,
+    click.option(
+        "-o", "--output", metavar="FILE", help="The model file to write.  [default: MODEL]"
+    ),
+)
+@click.option("--target", metavar="COL", help="The column to predict.  [default: as in training]")
+@click.option("--weight", metavar="COL", help="The weight of each row.  [default: as in training]")
+@json_option()
+@reading_options
+@patterns_option
+@talk_options
+def update(
+    model: str,
+    data: str,
+    output: str | None,
+    target: str | None,
+    weight: str | None,
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
+    """Let MODEL go on learning from the rows of DATA, and write it in place.
+
+    DATA is read as `train --stream` reads it: in bounded memory, - is standard input. Columns are
+    encoded as in training; levels that were not there have no effect and are counted. Each row is
+    predicted before it is learned from, by the model as it was and as it is by then.
+
+    Learners that see one row at a time (SGD, the perceptrons, Widrow-Hoff) and those that add up
+    sums (ridge, least squares, LDA, naive Bayes) can go on: the result is that of learning from all
+    rows, in this order. The others cannot, and say so.
+    """
+    from separable.cli.io.saving import model_path, save_model
+
+    path = model_path(output or model, data)
+    run = _Update(model, data, target, weight, reading)
+    updated = run.run()
+    save_model(updated, path)
+    for told in run.source.notes:
+        note(told)
+    if as_json:
+        write_data(json_bytes({"model": path, "learner": updated.learner, **run.told}))
+    else:
+        click.echo(run.text(path))
+
+
+class _Update:
+    """One run of ``update``."""
+
+    def __init__(
+        self, path: str, data: str, target: str | None, weight: str | None, reading: ReadingOptions
+    ) -> None:
+        from separable.cli.io.saving import remembered
+        from separable.cli.stream.stream_source import Source
+
+        self.path, self.data = path, data
+        self.model: Model = load_trusted(path)
+        self._refuse_unable()
+        self.trained = remembered(self.model)
+        self.target_name = target or self.trained.get("target")
+        self.weight_name = weight or self.trained.get("weight")
+        base = self.trained.get("index_base", "auto")
+        self.source: Source = Source(data, reading, base)
+        self.told: dict[str, Any] = {}
+        self._right = self._tested = 0.0
+
+    def run(self) -> Model:
+        """Learn from the rows and return the model after them."""
+        from separable.cli.stream.checkpoint import stream_model
+        from separable.cli.stream.progressive_validation import Record
+        from separable.cli.stream.stream_learning import StreamLearner
+        from separable.cli.stream.stream_report import LineTable
+
+        estimator = _learner_class(self.model).from_model(self.model)
+        stream = self._stream()
+        with LineTable(file_name(self.data)) as table:
+            learner = StreamLearner(estimator, stream, Record(), table.tell, self._watch)
+            learner.go_on_from(self.model)
+            if self.model.state is not None:
+                learner.record.before = learner.gauge.before(self.model)
+            table.begin(learner.gauge.name, stream.target, learner.record)
+            self.source.progress = table.reading
+            learner.run()
+        self.told = self._figures(learner)
+        updates = [*self.trained.get("updates", ()), self.told]
+        rows = self.trained.get("rows")
+        total = {} if rows is None else {"rows": rows + self.told["rows"]}
+        model = stream_model(learner, self.told["rows"])
+        told = {**self.trained, **total, "updates": updates}
+        return replace(model, evidence={**model.evidence, "train": told})
+
+    def _watch(self, lessons: Sequence[Lesson]) -> None:
+        """Predict rows with the model as it was."""
+        import numpy as np
+
+        from separable.cli.stream.progressive_validation import lesson_weights
+
+        parts = [lesson for lesson in lessons if lesson.rows is not None]
+        if not parts:
+            return
+        y, weight = np.concatenate([lesson.y for lesson in parts]), lesson_weights(parts)
+        predicted = np.concatenate([self.model.predict(lesson.rows) for lesson in parts])
+        good = (predicted - y) ** 2 if self.model.classes is None else predicted == y
+        self._right += float((weight * good).sum())
+        self._tested += float(weight.sum())
+
+    def _figures(self, learner: StreamLearner) -> dict[str, Any]:
+        from separable.cli.stream.stream_report import line_figures
+
+        record = learner.record
+        is_number = self.model.classes is None
+        name = "rmse" if is_number else "accuracy"
+        found = line_figures(record.lines[-1], None, is_number=is_number)
+        before = self._right / self._tested
+        return {
+            "data": data_name(self.data),
+            "rows": record.lines[-1].examples,
+            "rows_without_target": record.missing,
+            "before": {name: math.sqrt(before) if is_number else before},
+            "progressive": {name: found[name], "mean_loss": found["mean_loss"]},
+            "loss": learner.gauge.name,
+            "unseen": record.unseen,
+        }
+
+    def text(self, path: str) -> str:
+        """Return what was found as text for a terminal."""
+        from separable.model.words import shown, table
+
+        told = self.told
+        name = "rmse" if "rmse" in told["before"] else "accuracy"
+        of_what = "root mean squared error" if name == "rmse" else "accuracy"
+        rows: list[tuple[str, ...]] = [
+            (f"{of_what} of the model as it was", f"{told['before'][name]:.4f}"),
+            ("as it went on, each row before it was learned", f"{told['progressive'][name]:.4f}"),
+        ]
+        if told["loss"] is not None:
+            rows.append((f"{told['loss']}, the same", f"{told['progressive']['mean_loss']:.4f}"))
+        after = self.trained.get("rows")
+        since = "" if after is None else f", after {after} before"
+        lines = [f"{file_name(self.data)}: {counted(told['rows'], 'row')} learned from{since}"]
+        if told["rows_without_target"]:
+            lines.append(f"  {told['rows_without_target']} more without a target left out")
+        for column, met in told["unseen"].items():
+            first = ", ".join(repr(shown(level)) for level in met["first"])
+            lines.append(
+                f"  {shown(column)}: {met['count']} of a level not met in training: no effect "
+                f"({first})"
+            )
+        place = "in place" if path == self.path else f"to {path}"
+        end = f"Wrote the model {place}. Next:\n  separable evaluate {shlex.quote(path)} NEW.csv"
+        return "\n".join([*lines, table(rows), "", end])
+
+    # --- what can go on, and from what ---
+
+    def _stream(self) -> RowStream:
+        from separable.cli.stream.sparse_stream import SparseStream
+        from separable.cli.stream.stream_rows import Wanted
+        from separable.cli.stream.table_stream import TableStream
+        from separable.features.table.table_encoder import TableEncoder
+
+        encoder, source, where = self.model.encoder, self.source, file_name(self.data)
+        if encoder is None:
+            if not source.is_sparse:
+                raise ValueError(
+                    f"{self.path}: this model has no encoder for tables such as {where}: it was "
+                    "trained on svmlight or Vowpal Wabbit text, and goes on with such files."
+                )
+            return SparseStream(source, Wanted(None), self._target(), self.model.n_features)
+        if source.is_sparse or not isinstance(encoder, TableEncoder):
+            raise ValueError(
+                f"{where}: {self.path} was not trained on such rows. Give a table with the same "
+                "columns."
+            )
+        if self.target_name is None:
+            raise click.UsageError(f"{self.path} does not say what it predicts: give --target COL.")
+        wanted = Wanted(self.target_name, weight=self.weight_name)
+        return TableStream(source, wanted, self._target(), encoder)
+
+    def _target(self) -> StreamTarget:
+        from separable.cli.stream.stream_target import Labels, Quantities
+
+        column = "" if self.target_name is None else f" column {self.target_name!r}"
+        where = f"{file_name(self.data)}: the target{column}"
+        if self.model.classes is None:
+            return Quantities(where)
+        remedy = "A model learns no new class: train one on all rows, with all classes."
+        return Labels(where, self.model.classes, "of the model", remedy)
+
+    def _refuse_unable(self) -> None:
+        if self.model.state is not None:
+            return
+        name = self.model.learner
+        again = "Train on all rows again, or train a model that can go on: separable train DATA "
+        again += "--target COL --stream"
+        if not hasattr(_learner_class(self.model), "partial_fit"):
+            raise ValueError(
+                f"{self.path}: {name} needs all rows at once and cannot go on learning. {again}"
+            )
+        raise ValueError(
+            f"{self.path}: this {name} model was saved without its training state, as it is when "
+            f"that is large or comes from fewer rows than features. {again}"
+        )
+
+
+def _learner_class(model: Model) -> Any:
+    from separable.cli.training.learners import LEARNERS
+
+    for learner in LEARNERS.values():
+        if learner.place.endswith(f":{model.learner}"):
+            return learner.load()
+    raise ValueError(f"A {model.learner} model is not one that separable train makes.")

@@ -1,0 +1,176 @@
+"""What the commands share in writing data: to standard output or to a file."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.features.encoding_report import ColumnReport, EncodingReport
+
+__all__ = [
+    "check_csv_output",
+    "check_output",
+    "counted",
+    "csv_bytes",
+    "data_name",
+    "file_name",
+    "json_bytes",
+    "naming_file",
+    "report_lines",
+    "write_data",
+]
+
+
+def counted(number: Any, noun: str) -> str:
+    """Return a number of things in words: 1 row, 2 rows."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a value as one line of JSON."""
+    import msgspec
+
+    return msgspec.json.encode(value) + b"\n"
+
+
+def csv_bytes(titles: list[str], lines: Iterable[list[Any]]) -> bytes:
+    """Return a few lines as CSV, None as nothing."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(lines)
+    return text.getvalue().encode()
+
+
+def write_data(data: bytes | Iterable[bytes], path: str | None = None) -> None:
+    """Write data, in parts or at once, to standard output, or to a file wholly or not at all."""
+    if path is None or path == "-":
+        if sys.stdout is None:
+            raise OSError("Standard output is closed. Open it, or name a file with -o.")
+        sys.stdout.flush()
+        seen = sys.stdout.isatty()
+        for part in [data] if isinstance(data, bytes) else data:
+            sys.stdout.buffer.write(_for_terminal(part) if seen else part)
+            sys.stdout.buffer.flush()  # whoever reads it sees each part at once
+        return
+    from separable.model.files.atomic import write_atomically
+
+    write_atomically(path, data)
+
+
+def _for_terminal(part: bytes) -> bytes:
+    """Return data as a terminal may see it: without control sequences."""
+    from separable.cli.render.messages import printable
+
+    return printable(part.decode("utf-8", "backslashreplace")).encode()
+
+
+def check_output(output: str, **inputs: str) -> None:
+    """Refuse before the work what would be refused after it, and to overwrite an input.
+
+    Parameters
+    ----------
+    output : str
+        The file to be written.
+    **inputs : str
+        The files that are read, by what each is.
+    """
+    from separable.model.files.atomic import check_writable
+
+    path = Path(output)
+    for what, source in inputs.items():
+        both = source != "-" and path.exists() and Path(source).exists()
+        if both and path.samefile(source):
+            raise click.UsageError(f"-o {output} would overwrite the {what}.")
+    check_writable(path)
+
+
+def check_csv_output(output: str | None, data: str, *, as_json: bool) -> None:
+    """Refuse -o and --json together, and what `check_output` refuses."""
+    if output is not None and as_json:
+        raise click.UsageError("-o writes CSV and --json goes to standard output. Keep one.")
+    if output is not None and output != "-":
+        check_output(output, data=data)
+
+
+@contextmanager
+def naming_file(source: str, rows: NDArray[Any] | range | None = None) -> Iterator[None]:
+    """Name the file in an error about its table, and count rows as the user does, from 1.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    rows : ndarray of int or range, optional
+        For each row in use, its place in the file, counted from 0.
+    """
+    from separable.data.table import CellError, TableError
+
+    try:
+        yield
+    except CellError as error:
+        row = error.row if rows is None else int(rows[error.row])
+        raise TableError(f"{_cell_name(source, row, error.column)}: {error.problem}") from None
+    except TableError as error:
+        raise TableError(f"{file_name(source)}: {error}") from None
+
+
+def _cell_name(source: str, row: int, column: str) -> str:
+    """Return where a value is: the line of the file if it is known for sure, else the row."""
+    from separable.cli.io.row_lines import place_of_cell
+    from separable.data.table import at_place
+
+    place = place_of_cell(source, row, column)
+    if place is None:
+        return f"{file_name(source)}: data row {row + 1}, column {column!r}"
+    return f"{at_place(file_name(source), *place)}: column {column!r}"
+
+
+def file_name(source: str) -> str:
+    """Return what to call a source in a message."""
+    return "standard input" if source == "-" else source
+
+
+def data_name(source: str) -> str:
+    """Return what a model remembers its data as: the name without folders."""
+    return file_name(source).rpartition("/")[2]
+
+
+def report_lines(report: EncodingReport, first_row: int = 0) -> list[str]:
+    """Return what an encoder met, one line each, rows counted from 1.
+
+    Parameters
+    ----------
+    report : EncodingReport
+    first_row : int
+        The place of the first encoded row in its file, counted from 0.
+    """
+    return [line for column in report.columns for line in _column_lines(column, first_row + 1)]
+
+
+def _column_lines(column: ColumnReport, shift: int) -> Iterator[str]:
+    from separable.model.words import shown
+
+    name = shown(column.column)
+    if column.missing:
+        rows = ", ".join(str(row + shift) for row in column.missing_rows)
+        more = ", ..." if column.missing > len(column.missing_rows) else ""
+        met = "as in training" if column.missing_trained else "none was in training: no effect"
+        yield f"{name}: {column.missing} missing (data row {rows}{more}; {met})"
+    if column.unseen:
+        examples = ", ".join(
+            f"{shown(level)!r} in data row {row + shift}" for row, level in column.unseen_examples
+        )
+        yield f"{name}: {column.unseen} of a level not met in training: no effect ({examples})"

@@ -1,0 +1,127 @@
+"""What is right in the rows of a file: the target column, or the labels of sparse text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.output import naming_file
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.cli.io.model_rows import Part
+    from separable.model.kinds import Model
+
+__all__ = ["class_labels", "positive_class", "truth_of", "weights_of_part"]
+
+
+def truth_of(model: Model, part: Part, target: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what is right in some rows, and where that is known.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    part : Part
+        The target column is a category where the model has classes, else numbers.
+    target : str or None
+        The column; None for the labels of sparse text.
+
+    Returns
+    -------
+    truth : ndarray
+        One for each row that has one.
+    there : ndarray of bool
+        Which rows have one.
+    """
+    from separable.data.columns import Categories, as_columns
+
+    if target is None:
+        labels = np.full(part.rows.n_rows, np.nan) if part.labels is None else part.labels
+        there = labels != "" if labels.dtype.kind == "U" else ~np.isnan(labels)
+        return labels[there], there
+    assert part.table is not None
+    column = as_columns(part.table.select([target]))[target]
+    if isinstance(column, Categories):
+        there = column.codes >= 0
+        assert model.classes is not None
+        levels = class_labels(model.classes, list(column.levels))
+        if len(levels) == 0:
+            return np.empty(0, dtype=object), there
+        return levels[column.codes[there]], there
+    there = ~np.isnan(column.values)
+    return column.values[there], there
+
+
+def class_labels(classes: NDArray[Any], texts: list[str]) -> NDArray[Any]:
+    """Return texts as labels like some classes; one that cannot be such a label stays a text."""
+    if classes.dtype.kind == "U":
+        spelled = _spellings(classes.tolist())
+        return np.array([spelled.get(text, text) for text in texts], dtype=np.str_)
+    by_text = {str(label): label for label in classes.tolist()}
+    if classes.dtype.kind == "b":
+        by_text |= {"true": True, "false": False, "1": True, "0": False}
+    found = np.empty(len(texts), dtype=object)
+    found[:] = [by_text.get(text, _number(text)) for text in texts]
+    return found
+
+
+def positive_class(classes: NDArray[Any], given: str) -> Any:
+    """Return the class that --positive names, or refuse it."""
+    from separable.data.table import did_you_mean, list_names
+
+    labels = classes.tolist()
+    label = class_labels(classes, [given])[0]
+    if label in labels:
+        return labels[labels.index(label)]
+    texts = [str(each) for each in labels]
+    raise click.UsageError(
+        f"--positive {given}: there is no such class{did_you_mean(given, texts)}. There are "
+        f"{list_names(texts, 10)}."
+    )
+
+
+def _spellings(classes: list[str]) -> dict[str, str]:
+    """Return the classes true and false by other spellings: CSV has true, Parquet gives True."""
+    by_lower = {label.lower(): label for label in classes}
+    if len(classes) != 2 or set(by_lower) != {"true", "false"}:
+        return {}
+    cases = (str.lower, str.capitalize, str.upper)
+    return {case(lower): label for lower, label in by_lower.items() for case in cases}
+
+
+def _number(text: str) -> Any:
+    """Return a text as the number it is: 1.0 is the label 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return text if value != value else value  # NaN is a text like any other
+
+
+def weights_of_part(
+    part: Part, there: NDArray[np.bool_], weight: str | None, data: str
+) -> NDArray[np.float64]:
+    """Return the weights of the rows whose truth is known.
+
+    Parameters
+    ----------
+    part : Part
+    there : ndarray of bool
+        Which rows these are.
+    weight : str or None
+        The column, of numbers; None: what sparse text says, else 1.
+    data : str
+        The file, for messages.
+    """
+    rows = np.flatnonzero(there)
+    if weight is None:
+        return np.ones(len(rows)) if part.weights is None else part.weights[rows]
+    from separable.cli.io.row_columns import weights_of
+    from separable.data.columns import as_columns
+
+    assert part.table is not None
+    with naming_file(data, rows + part.first_row):
+        return weights_of(as_columns(part.table.select([weight])), weight, rows)

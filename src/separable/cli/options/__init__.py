@@ -1,0 +1,1 @@
+"""Options, help texts and shell completion that several commands share."""

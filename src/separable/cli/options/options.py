@@ -1,0 +1,207 @@
+"""Options that several commands have: each is written here once, and given to those that use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from separable.cli.options.help import OUTPUT, READING, RUNNING, heading
+from separable.cli.render.messages import VERBOSITY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.model.kinds import Model
+
+__all__ = [
+    "DEBUG",
+    "ReadingOptions",
+    "json_option",
+    "load_trusted",
+    "patterns_option",
+    "reading_options",
+    "seed_option",
+    "talk_options",
+    "threads_option",
+]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+#: Where the context of a command keeps whether an error shows where it was raised.
+DEBUG = "separable.debug"
+
+#: Where it keeps whether a model file may hold any token pattern.
+PATTERNS = "separable.patterns"
+
+
+def _quiet(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    if not given:
+        return
+    level = -1 if param.name == "quiet" else 1
+    if ctx.meta.setdefault(VERBOSITY, level) != level:
+        raise click.UsageError("-q and -v cannot both be given.")
+
+
+def _debug(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
+    if given:
+        ctx.meta[DEBUG] = True
+
+
+def _allow_patterns(ctx: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001
+    ctx.meta[PATTERNS] = given
+
+
+def patterns_option(command: F) -> F:
+    """Add ``--allow-patterns``, for commands that load a model; `load_trusted` reads it."""
+    option = click.option(
+        "--allow-patterns",
+        is_flag=True,
+        expose_value=False,
+        callback=_allow_patterns,
+        help="Load a model file whose token pattern may take very long on some texts. Only for "
+        "files that you trust.",
+    )
+    return heading(READING, option)(command)
+
+
+def load_trusted(path: str) -> Model:
+    """Load a model as far as the command was told to trust its file."""
+    from separable.model.files.model_file import load
+
+    ctx = click.get_current_context(silent=True)
+    return load(path, allow_patterns=ctx is not None and bool(ctx.meta.get(PATTERNS)))
+
+
+def talk_options(command: F) -> F:
+    """Add ``-q``, ``-v`` and ``--debug``, which `cli.render.messages` and the app handle."""
+    return heading(
+        OUTPUT,
+        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_quiet,
+                     help="Tell nothing but results, warnings and errors."),
+        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_quiet,
+                     help="Tell more: details, and the time of each step."),
+        click.option("--debug", is_flag=True, expose_value=False, callback=_debug,
+                     help="With an error, show where in the program it was raised."),
+    )(command)  # fmt: skip
+
+
+def json_option(help: str = "One JSON object instead of text.") -> Callable[[F], F]:  # noqa: A002
+    """Add ``--json``; the command gets it as ``as_json``."""
+    return heading(OUTPUT, click.option("--json", "as_json", is_flag=True, help=help))
+
+
+def seed_option(command: F) -> F:
+    """Add ``--seed``, for commands with anything random in them."""
+    option = click.option(
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        metavar="N",
+        default=0,
+        show_default=True,
+        help="Where all that is random starts: the same seed gives the same result.",
+    )
+    return heading(RUNNING, option)(command)
+
+
+def threads_option(command: F) -> F:
+    """Add ``--threads``; the command gets a number, all there are by default."""
+    option = click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=_all_threads,
+        help="How many threads to use.  [default: one a core]",
+    )
+    return heading(RUNNING, option)(command)
+
+
+def _all_threads() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file where its own look is not enough; as `separable.data.read` takes them."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    quoting: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] = ()
+    comment: str | None = None
+    skip_rows: int = 0
+    skip_bad_lines: bool = False
+
+    def for_read(self) -> dict[str, Any]:
+        """Return those that were given, as keyword arguments of `separable.data.read`."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        if given.pop("skip_bad_lines"):
+            given["on_error"] = "skip"
+        given["missing"] = list(self.missing) or None
+        if not self.skip_rows:
+            del given["skip_rows"]
+        return {name: value for name, value in given.items() if value is not None}
+
+    def as_typed(self) -> str:
+        """Return those that were given, for a command that is to be typed next.
+
+        Examples
+        --------
+        >>> from separable.cli.options.options import ReadingOptions
+        >>> ReadingOptions(delimiter=";", header=False, missing=("NA", "?")).as_typed()
+        " --delimiter ';' --no-header --missing NA --missing '?'"
+        """
+        import shlex
+
+        typed = []
+        for each in fields(self):
+            value, name = getattr(self, each.name), each.name.replace("_", "-")
+            if value == each.default and type(value) is type(each.default):
+                continue
+            if isinstance(value, bool):
+                typed.append(f"--{name}" if value else f"--no-{name}")
+            else:
+                values = value if isinstance(value, tuple) else (value,)
+                typed += [f"--{name} {shlex.quote(str(one))}" for one in values]
+        return "".join(f" {each}" for each in typed)
+
+
+_READING = (
+    click.option("--format", type=click.Choice(["csv", "jsonl", "parquet", "svmlight", "vw"]),
+                 metavar="KIND", help="What kind of file it is: csv, jsonl, parquet, svmlight or "
+                 "vw.  [default: by name and content]"),
+    click.option("--delimiter", metavar="CHAR", help="What stands between values in a CSV file."),
+    click.option("--header/--no-header", default=None,
+                 help="Whether the first line names the columns, else c1, c2, ..."),
+    click.option("--no-quoting", "quoting", flag_value=False, type=bool, default=None,
+                 help="Quotes are text like any other."),
+    click.option("--encoding", metavar="NAME", help="Such as latin-1.  [default: found]"),
+    click.option("--decimal", type=click.Choice([".", ","]), help="What numbers are written with."),
+    click.option("--missing", multiple=True, metavar="TEXT",
+                 help="What stands for a missing value; may be given several times."),
+    click.option("--comment", metavar="TEXT", help="Leave out lines that begin with this."),
+    click.option("--skip-rows", type=click.IntRange(min=0), default=0, metavar="N",
+                 help="Leave out the first N lines."),
+    click.option("--skip-bad-lines", is_flag=True,
+                 help="Leave out lines that cannot be read, and count them."),
+)  # fmt: skip
+
+
+def reading_options(command: F) -> F:
+    """Add the options that say how a file is to be read; the command gets them as ``reading``."""
+
+    @wraps(command)
+    def with_reading(*args: Any, **options: Any) -> Any:
+        given = {each.name: options.pop(each.name) for each in fields(ReadingOptions)}
+        return command(*args, reading=ReadingOptions(**given), **options)
+
+    decorated: Any = with_reading
+    result: F = heading(READING, *_READING)(decorated)
+    return result

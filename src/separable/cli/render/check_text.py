@@ -1,0 +1,184 @@
+"""What ``separable check`` found, as text and as JSON values."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.io.input_tables import table_of
+from separable.cli.io.output import counted, file_name, naming_file
+from separable.cli.render.columns_text import column_lines
+from separable.cli.render.messages import step
+from separable.data.checks.checking import check
+from separable.data.columns import as_columns
+from separable.data.table import missing_counts, require_columns
+from separable.features.table.column_states import guessed_kinds
+from separable.model.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from separable.cli.options.options import ReadingOptions
+    from separable.data.checks.findings import Finding, Findings
+    from separable.data.table import ColumnType
+
+__all__ = ["Checked", "check_dict", "check_text", "checked", "options_text"]
+
+#: The widest that text is set, and columns that are listed before the others are only counted.
+WIDEST, LISTED = 100, 60
+
+#: Options that say what a column is, and how a file is then read.
+TYPES: dict[str, ColumnType] = {
+    "number": "number",
+    "category": "category",
+    "boolean": "boolean",
+    "date": "date",
+    "text": "category",
+}
+
+#: Options that set a column apart from those that are learned from.
+APART = ("target", "weight", "group", "time")
+
+HEADINGS = {
+    "warning": "what makes a model, or its measured error, wrong",
+    "note": "what is worth knowing",
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found, and what each column is taken for."""
+
+    asked: dict[str, Any]
+    reading: ReadingOptions
+    columns: list[dict[str, Any]]
+    findings: Findings
+
+
+def checked(data: str, asked: dict[str, Any], reading: ReadingOptions) -> Checked:
+    """Read and check a file.
+
+    Parameters
+    ----------
+    data : str
+        The file.
+    asked : dict
+        What the user said: ``target``, ``task``, the columns of each of `TYPES`, ``drop``,
+        ``weight``, ``group`` and ``time``.
+    reading : ReadingOptions
+    """
+    types = {name: TYPES[kind] for kind in TYPES for name in asked[kind]}
+    table = table_of(data, types, reading)
+    apart = {option: asked[option] for option in APART if asked[option] is not None}
+    require_columns([*apart.values(), *types, *asked["drop"]], table.column_names, file_name(data))
+    with naming_file(data), step(f"Checking {file_name(data)}"):
+        findings = check(table, **apart, task=asked["task"], drop=asked["drop"], asked=tuple(types))
+        columns = _columns(table, asked, apart)
+    return Checked(asked, reading, columns, findings)
+
+
+def _columns(table: pa.Table, asked: dict[str, Any], apart: dict[str, str]) -> list[dict[str, Any]]:
+    """Return what each column is taken for, and why."""
+    known = {name: (option, "asked for") for option, name in apart.items()}
+    for kind in (*TYPES, "drop"):
+        known |= {name: (kind, "asked for") for name in asked[kind] if name not in known}
+    names = table.column_names
+    known |= guessed_kinds([name for name in names if name not in known], as_columns(table))
+    missing = missing_counts(table)
+    found = []
+    for name in names:
+        kind, why = known[name]
+        found.append({"name": name, "type": kind, "why": why, "missing": missing.get(name, 0)})
+    return found
+
+
+def check_dict(found: Checked) -> dict[str, Any]:
+    """Return what was found as plain JSON values."""
+    told = found.findings.to_dict()
+    return {
+        "target": found.asked["target"],
+        "rows": told["rows"],
+        "rows_sampled": told["rows_sampled"],
+        "columns": found.columns,
+        "warnings": len(found.findings.warnings),
+        "findings": told["findings"],
+    }
+
+
+def check_text(found: Checked, data: str) -> str:
+    """Return what was found as text for a terminal."""
+    findings = found.findings
+    sections = [_columns_text(found, data)]
+    for severity, each in (("warning", findings.warnings), ("note", findings.notes)):
+        if each:
+            sections.append(_section(severity, each))
+    if not findings:
+        sections.append("Nothing found that speaks against training on it.")
+    if found.asked["target"] is not None and data != "-":
+        sections.append(f"Next:\n  {_command(found, data)}")
+    return "\n\n".join(sections)
+
+
+def _columns_text(found: Checked, data: str) -> str:
+    findings = found.findings
+    sampled = ""
+    if findings.n_sampled < findings.n_rows:
+        sampled = f"; columns compared in a sample of {findings.n_sampled}"
+    lines = [f"{file_name(data)}: {counted(findings.n_rows, 'row')}{sampled}"]
+    told = []
+    for column in found.columns[:LISTED]:
+        why = "" if column["why"] == "asked for" else shown(column["why"], 60)
+        lost = f"{column['missing']} missing" if column["missing"] else ""
+        notes = "; ".join(filter(None, (why, lost)))
+        told.append((shown(column["name"]), column["type"], notes))
+    lines += column_lines(told)
+    if len(found.columns) > LISTED:
+        lines.append(f"  ... and {len(found.columns) - LISTED} more columns")
+    return "\n".join(lines)
+
+
+def _section(severity: str, findings: list[Finding]) -> str:
+    heading = f"{counted(len(findings), severity)}: {HEADINGS[severity]}"
+    colour = "yellow" if severity == "warning" else None
+    lines = [click.style(heading, bold=True, fg=colour)]
+    lines += [_finding_text(each) for each in findings]
+    return "\n".join(lines)
+
+
+def _finding_text(finding: Finding) -> str:
+    width = min(shutil.get_terminal_size((WIDEST, 0)).columns, WIDEST)
+    text = click.wrap_text(f"{finding.kind}: {finding.text}", width, "  ", "    ")
+    options = options_text([finding])
+    return text + (f"\n    -> {options}" if options else "")
+
+
+def options_text(findings: Iterable[Finding]) -> str:
+    """Return what to do as options of the command line, each once."""
+    pairs = [
+        f"--{name} {shlex.quote(value)}"
+        for finding in findings
+        for name, values in finding.options.items()
+        for value in values
+    ]
+    return " ".join(dict.fromkeys(pairs))
+
+
+def _command(found: Checked, data: str) -> str:
+    """Return the command to type next: as this one, with what the warnings ask for."""
+    given = [
+        f"--{option} {shlex.quote(value)}"
+        for option in ("target", "task", *APART[1:], *TYPES, "drop")
+        for value in _values(found.asked[option])
+    ]
+    parts = [f"separable train {shlex.quote(data)}", *given, options_text(found.findings.warnings)]
+    return " ".join(filter(None, parts)) + found.reading.as_typed()
+
+
+def _values(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (asked,) if isinstance(asked, str) else asked or ()

@@ -1,0 +1,160 @@
+"""One prediction taken apart, as text and as JSON.
+
+A text with its telling words in colour, or where there are no colours marked: [great +0.42].
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.io.output import counted
+from separable.model.explain.explanation_text import headline, scores_line, total
+from separable.model.explain.text_highlights import telling_texts
+from separable.model.words import cell_text, number, shown, signed, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.model.explain.explanation import Explanation, Term, Terms
+    from separable.model.explain.text_highlights import TellingText
+
+__all__ = ["ExplainedRow", "in_colour", "legend", "shown_text"]
+
+
+#: Words whose share of the strongest one is so large are bold, and underlined too.
+BOLD, UNDERLINED = 0.4, 0.75
+
+#: So much of a text is shown.
+LONGEST = 6000
+
+
+def shown_text(telling: TellingText, *, colour: bool) -> str:
+    """Return a text for a terminal: nothing in it can steer that."""
+    largest = max(map(abs, telling.shares), default=0.0)
+    text, parts, place = telling.text, [], 0
+    for span, share in telling.marked():
+        if span.end > LONGEST:
+            break
+        word = _safe(text[span.start : span.end])
+        parts.append(_safe(text[place : span.start]))
+        parts.append(_coloured(word, share / largest) if colour else _marked(word, share))
+        place = span.end
+    parts.append(_safe(text[place : max(LONGEST, place)]))
+    more = len(text) - max(LONGEST, place)
+    return "".join(parts) + (f" ... {more} more characters" if more > 0 else "")
+
+
+def in_colour() -> bool:
+    """Whether standard output takes colours: a terminal, unless the user says otherwise."""
+    colour = click.get_current_context().color
+    return sys.stdout.isatty() if colour is None else colour
+
+
+def legend(explanation: Explanation, terms: Terms, *, colour: bool) -> str:
+    """Return what the marks mean."""
+    if explanation.model.classes is None:
+        what = "raises the prediction", "lowers it"
+    else:
+        what = f"speaks for {shown(terms.label)}", "against it"
+    if not colour:
+        return f"+ {what[0]}, - {what[1]}"
+    return f"{click.style('green', fg='green')} {what[0]}, {click.style('red', fg='red')} {what[1]}"
+
+
+def _coloured(word: str, share: float) -> str:
+    return click.style(
+        word,
+        fg="green" if share > 0 else "red",
+        bold=abs(share) >= BOLD or None,
+        underline=abs(share) >= UNDERLINED or None,
+    )
+
+
+def _marked(word: str, share: float) -> str:
+    return f"[{word} {signed(float(f'{share:.2g}'))}]"
+
+
+def _safe(text: str) -> str:
+    """Return text without control characters; lines stay lines."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(shown(line.replace("\t", " "), max(48, 10 * len(line))) for line in lines)
+
+
+@dataclass(frozen=True)
+class ExplainedRow:
+    """A row, and what each of its features adds to the score.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row.
+    raw : mapping of str to object
+        The row in the table, by column.
+    place : str
+        What to call it.
+    row : int or None
+        Its number, counted from 1.
+    """
+
+    explanation: Explanation
+    raw: Mapping[str, Any]
+    place: str
+    row: int | None = None
+
+    def to_dict(self, top: int) -> dict[str, Any]:
+        """Return plain values for JSON, with the largest terms."""
+        told = self.explanation.to_dict(n=top)
+        row = {**told["rows"][0], "row": self.row, "raw": dict(self.raw)}
+        texts = self._texts(self.explanation.terms())
+        if texts:
+            row["texts"] = {each.column: each.to_dict() for each in texts}
+        return {**told, "rows": [row]}
+
+    def text(self, top: int) -> str:
+        """Return a table of the largest terms, and texts with their telling words marked."""
+        terms = self.explanation.terms(n=top)
+        lines = [f"{shown(self.place, 500)}: {headline(self.explanation, terms)}"]
+        lines += [table(self._lines(terms)), scores_line(self.explanation), *self._marked()]
+        return "\n".join(filter(None, lines))
+
+    def _texts(self, terms: Terms) -> list[Any]:
+        texts = {name: value for name, value in self.raw.items() if isinstance(value, str)}
+        return telling_texts(self.explanation, terms, texts)
+
+    def _marked(self) -> list[str]:
+        terms = self.explanation.terms()
+        texts = [each for each in self._texts(terms) if each.spans]
+        if not texts:
+            return []
+        colour = in_colour()
+        lines = [f"Words: {legend(self.explanation, terms, colour=colour)}"]
+        for each in texts:
+            name = "" if len(self.raw) == 1 else f"{shown(each.column)}: "
+            lines.append(f"{name}{shown_text(each, colour=colour)}")
+        return lines
+
+    def _lines(self, terms: Terms) -> list[tuple[str, ...]]:
+        has_table = getattr(self.explanation.model.encoder, "kind", None) == "table"
+        head = "in the table" if has_table else "value"
+        lines: list[tuple[str, ...]] = [("feature", head, "weight", "contribution")]
+        for term in terms.shown:
+            cell = self._cell(term) if has_table else number(term.value)
+            parts = (number(term.weight), signed(term.contribution))
+            lines.append((shown(term.feature), cell, *parts))
+        if terms.other_contribution:
+            others = f"({counted(terms.other_count, 'other')})"
+            lines.append((others, "", "", signed(terms.other_contribution)))
+        lines.append(("intercept", "", "", signed(terms.intercept)))
+        name, value = total(self.explanation, terms)
+        lines.append((name, "", "", value))
+        return lines
+
+    def _cell(self, term: Term) -> str:
+        assert term.source is not None
+        if term.feature.startswith(f"{term.source}:"):  # a word, which it is enough to name
+            return ""
+        return cell_text(self.raw[term.source])

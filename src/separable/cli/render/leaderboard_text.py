@@ -1,0 +1,165 @@
+"""A leaderboard for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from separable.model.metrics.evaluation_text import figure, is_share
+from separable.model.metrics.registry import METRICS
+from separable.model.words import number, shown, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.cli.training.learner_comparison import Comparison
+    from separable.select.leaderboard import Leaderboard, Standing
+
+__all__ = [
+    "board_text",
+    "choice_text",
+    "rows_text",
+    "settings_text",
+    "why_taken",
+    "with_error",
+]
+
+#: Why a learner failed is shown up to so many characters.
+REASON = 100
+
+
+def board_text(comparison: Comparison, *, marked: bool = False) -> str:
+    """Return the learners from best to worst; marked: with a star at the one that is taken."""
+    board = comparison.board
+    assert board is not None
+    lines: list[tuple[str, ...]] = [
+        ("", "learner", "strength", board.metric, "to the best", "time")
+    ]
+    for rank, each in enumerate(board, 1):
+        if each.failed is None:
+            lines.append(
+                (
+                    f"{rank}{'*' * (marked and each is comparison.taken)}",
+                    each.name,
+                    settings_text(each.params),
+                    with_error(board.metric, each.mean, each.standard_error),
+                    "" if rank == 1 else _difference(board.metric, each),
+                    _seconds(each.seconds),
+                )
+            )
+    failed = [
+        f"  {each.name} failed: {shown(each.failed, REASON)}"
+        for each in board
+        if each.failed is not None
+    ]
+    told = [_title(comparison, board), table(lines, left=3), *_beyond_noise(board), *failed]
+    return "\n".join(told)
+
+
+def _beyond_noise(board: Leaderboard) -> list[str]:
+    """Say which learners differ from the best by more than noise."""
+    others = [each for each in board.rows[1:] if each.differs is not None]
+    if not others:
+        return []
+    apart = [each.name for each in others if each.differs]
+    told = f"Worse by more than noise: {', '.join(apart) or 'none'}."
+    return [fill(told, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)]
+
+
+def _title(comparison: Comparison, board: Leaderboard) -> str:
+    of = rows_text(comparison.rows, comparison.of_rows)
+    less = "" if board.greater_is_better else "; less is better"
+    chooses = comparison.judge.chooses
+    searched = any(len(each.tried) > 1 for each in board)
+    by = f"; strengths by {METRICS[chooses].text}, where there are probabilities" if chooses else ""
+    title = (
+        f"Compared by {board.n_folds} folds of {of}, encoded once{less}{by if searched else ''}:"
+    )
+    return fill(title, 80, subsequent_indent="  ", break_long_words=False)
+
+
+def choice_text(comparison: Comparison) -> str:
+    """Return which learner was taken, and why."""
+    name, board = comparison.candidate.name, comparison.board
+    if board is None:
+        return f"Taken: {name}. There are too few rows to compare learners or strengths."
+    taken = board[name]
+    with_ = f" with {settings_text(taken.params)}" if taken.params else ""
+    why = _why(board, taken)
+    return "\n  ".join([f"Taken: {name}{with_}{': ' * bool(why)}{why}.", *_remarks(board, taken)])
+
+
+def why_taken(board: Leaderboard, taken: Standing) -> str:
+    """Return why a learner was taken, in sentences."""
+    why = " ".join(_why(board, taken).split())
+    told = f"{taken.name} was taken{': ' * bool(why)}{why}."
+    return " ".join([told, *_remarks(board, taken)])
+
+
+def _remarks(board: Leaderboard, taken: Standing) -> list[str]:
+    """Return which others are as good, and whether the strength is at the edge."""
+    alike = [each.name for each in board.as_good() if each is not taken]
+    told = f"Others not worse by more than the standard error: {', '.join(alike)}."
+    return [*[told] * bool(alike), *filter(None, [_edge(taken)])]
+
+
+def _why(board: Leaderboard, taken: Standing) -> str:
+    """Say why a learner was taken."""
+    if len(board) == 1:
+        return "the best of its strengths" if taken.params else ""
+    if taken is board.best:
+        return f"the best mean {board.metric}"
+    return (
+        f"its {board.metric} is within the standard error of\n  that of {board.best.name}, and it "
+        "is preferred where there is no more between them"
+    )
+
+
+def _edge(best: Standing) -> str:
+    """Say whether the strength is at the edge of those tried."""
+    if len(best.params) != 1 or len(best.tried) < 2:
+        return ""
+    ((name, value),) = best.params.items()
+    tried = [each[name] for each in best.tried]
+    if min(tried) < value < max(tried):
+        return ""
+    edge = "smallest" if value == min(tried) else "largest"
+    return f"It is the {edge} {name} that was tried."
+
+
+def rows_text(rows: int, of_rows: int) -> str:
+    """Return in words on which rows was compared."""
+    return f"{rows} of {of_rows} rows, chosen at random" if rows < of_rows else f"{rows} rows"
+
+
+def settings_text(params: Mapping[str, Any]) -> str:
+    """Return parameters in words: C 0.1."""
+    return ", ".join(
+        f"{name} {number(value) if isinstance(value, float) else value}"
+        for name, value in params.items()
+    )
+
+
+def with_error(metric: str, value: float, error: float) -> str:
+    """Return a figure and its standard error."""
+    if error != error:  # one fold has none
+        return figure(metric, value)
+    return f"{figure(metric, value)} +- {_short(metric, error)}"
+
+
+def _short(metric: str, value: float) -> str:
+    return figure(metric, value) if is_share(metric) else f"{value:.3g}"
+
+
+def _difference(metric: str, each: Standing) -> str:
+    sign = "+" if each.difference > 0 else ""
+    error = (
+        ""
+        if each.difference_error != each.difference_error
+        else (f" +- {_short(metric, each.difference_error)}")
+    )
+    return f"{sign}{_short(metric, each.difference)}{error}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

@@ -1,0 +1,307 @@
+"""Predictions as columns of a table, and these as CSV, JSON lines and Parquet.
+
+The strongest contributions to each of many predictions, as a column.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from separable.data.arrow_arrays import mask, number_array, one_chunk, strings
+from separable.model.predict.probability import model_probabilities
+from separable.model.words import feature_name, shown, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.model.explain.explanation import Explanation
+    from separable.model.kinds import Model
+
+__all__ = [
+    "OutputFormat",
+    "output_format",
+    "prediction_table",
+    "reason_texts",
+    "reasons",
+    "written",
+]
+
+
+OutputFormat: TypeAlias = Literal["csv", "jsonl", "parquet"]
+
+#: What the end of a file's name says.
+ENDINGS: dict[str, OutputFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def output_format(path: str | None) -> OutputFormat:
+    """Return what the name of a file asks for, CSV where it says nothing else."""
+    ending = "" if path is None else f".{path.lower().rpartition('.')[2]}"
+    return ENDINGS.get(ending, "csv")
+
+
+def prediction_table(
+    model: Model, rows: Rows, *, probabilities: bool = True, explain: int = 0
+) -> pa.Table:
+    """Return the predictions of some rows and what belongs to them, by name.
+
+    Classes: ``prediction``; ``score``, or with three or more classes ``score_<class>`` for each;
+    and ``probability_<class>`` for each where the model gives probabilities. Numbers:
+    ``prediction`` alone, or with several targets ``prediction_0`` and so on.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    rows : Rows
+    probabilities : bool, default True
+        Whether to give those there are.
+    explain : int, default 0
+        So many of the strongest contributions are in the column ``because``.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    import pyarrow as pa
+
+    explanation = model.explain(rows)
+    scores = explanation.all_scores  # computed once, for all that follows
+    columns: dict[str, Any]
+    if model.classes is None:
+        columns = _named("prediction", range(scores.shape[1]), scores)
+    else:
+        labels = model.classes.tolist()
+        codes = number_array(_class_codes(scores, len(labels)))
+        columns = {"prediction": _label_array(model.classes).take(codes)}
+        columns |= _named("score", labels, scores)
+        chances = model_probabilities(model, scores) if probabilities else None
+        if chances is not None:
+            names = (f"probability_{label}" for label in labels)
+            columns |= dict(zip(names, map(number_array, chances.T), strict=True))
+    if explain:
+        from separable.cli.render.predictions_table import reasons
+
+        columns["because"] = reasons(explanation, explain)
+    return pa.table(columns)
+
+
+def _label_array(classes: NDArray[Any]) -> Any:
+    """Return the classes as an Arrow array."""
+    if classes.dtype.kind == "U":
+        return strings(tuple(classes.tolist()))
+    return mask(classes) if classes.dtype.kind == "b" else number_array(classes)
+
+
+def _class_codes(scores: NDArray[np.float64], n_classes: int) -> NDArray[Any]:
+    import numpy as np
+
+    from separable.model.predict.probability import classes_of
+
+    return classes_of(scores, np.arange(n_classes))
+
+
+def _named(what: str, labels: Iterable[Any], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Name the columns of an array, by label where there are several."""
+    if values.shape[1] == 1:
+        return {what: number_array(values[:, 0])}
+    columns = zip(labels, map(number_array, values.T), strict=True)
+    return {f"{what}_{label}": column for label, column in columns}
+
+
+def written(tables: Iterable[pa.Table], form: OutputFormat) -> Iterator[bytes]:
+    """Give what is to be written of some tables, which all have the same columns.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+    form : {"csv", "jsonl", "parquet"}
+    """
+    write: dict[OutputFormat, Callable[[Iterable[pa.Table]], Iterator[bytes]]] = {
+        "csv": _csv,
+        "jsonl": _json_lines,
+        "parquet": _parquet,
+    }
+    return write[form](tables)
+
+
+def _csv(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """Give lines of CSV; numbers in the fewest digits that give them back, nothing row by row."""
+    first = True
+    for table in tables:
+        header = b""
+        if first:
+            header = _lines([_quoted(strings([name])) for name in table.column_names])
+        yield header + _lines([_cells(one_chunk(table[name])) for name in table.column_names])
+        first = False
+
+
+def _cells(column: Any) -> Any:
+    """Return a column as texts, in quotes where they need them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_list(column.type):
+        from separable.cli.render.predictions_table import reason_texts
+
+        column = reason_texts(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return _quoted(column) if is_text else pc.cast(column, pa.string())
+
+
+def _quoted(texts: Any) -> Any:
+    import pyarrow.compute as pc
+
+    odd = pc.match_substring_regex(texts, '[",\r\n]')
+    if not pc.any(odd).as_py():
+        return texts
+    inside = pc.replace_substring(texts, '"', '""')
+    quote, nothing = (_scalar(each, texts.type) for each in ('"', ""))
+    return pc.if_else(odd, pc.binary_join_element_wise(quote, inside, quote, nothing), texts)
+
+
+def _scalar(text: str, kind: Any) -> Any:
+    """Return a text for Arrow to compute with; ``pyarrow.scalar`` would import pandas."""
+    return strings([text]).cast(kind)[0]
+
+
+def _lines(cells: list[Any]) -> bytes:
+    """Return columns of texts as lines, a missing one as nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.large_string()
+    comma, newline, nothing = (_scalar(each, text) for each in (",", "\n", ""))
+    columns = [pc.cast(column, text) for column in cells]
+    joined = pc.binary_join_element_wise(
+        *columns, comma, null_handling="replace", null_replacement=""
+    )
+    lines = pc.binary_join_element_wise(joined, nothing, newline)
+    size = pc.sum(pc.binary_length(lines)).as_py() or 0
+    return bytes(memoryview(lines.buffers()[2])[:size])
+
+
+def _json_lines(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """Give one JSON object a row."""
+    import msgspec
+
+    encoder = msgspec.json.Encoder()
+    for table in tables:
+        yield encoder.encode_lines(table.to_pylist())
+
+
+def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """Give a Parquet file, with a group of rows for each table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = _Sink()
+    writer = None
+    for table in tables:
+        if writer is None:
+            writer = pq.ParquetWriter(pa.PythonFile(sink, mode="w"), table.schema)
+        writer.write_table(table)
+        yield sink.taken()
+    if writer is not None:
+        writer.close()
+    yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """A file that hands on what was written to it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._size += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._size
+
+    def writable(self) -> bool:
+        return True
+
+    def taken(self) -> bytes:
+        """Return what was written since."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+def reasons(explanation: Explanation, n: int) -> pa.Array[Any]:
+    """Return for each row its n largest contributions that are not 0, largest first.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        With three or more classes the contributions are to the score of the predicted class.
+    n : int
+
+    Returns
+    -------
+    pyarrow.Array
+        Lists of feature, value and contribution; the value is the raw one where an encoder changed
+        it and knows it.
+    """
+    import pyarrow as pa
+
+    row, feature, value, part = _strongest(explanation, n)
+    names, raw = explanation.feature_names, getattr(explanation.model.encoder, "shown", None)
+    features = feature.tolist()
+    told = [feature_name(names, j) for j in features]
+    values: list[Any] = [f"{each:.6g}" for each in value.tolist()]
+    if raw is not None:
+        pairs = zip(features, value.tolist(), values, strict=True)
+        values = [raw(j, each) or text for j, each, text in pairs]
+    terms = pa.StructArray.from_arrays(
+        [strings(told), strings(values), number_array(part)],
+        ["feature", "value", "contribution"],
+    )
+    ends = np.searchsorted(row, np.arange(len(explanation) + 1))
+    return pa.ListArray.from_arrays(number_array(ends.astype(np.int32)), terms)
+
+
+def reason_texts(column: Any) -> Any:
+    """Return lists of reasons as text: ``age 39 +0.52; city=Rome -0.3``."""
+    return strings("; ".join(map(_text, terms)) for terms in column.to_pylist())
+
+
+def _text(term: dict[str, Any]) -> str:
+    value = "" if term["value"] == "1" else f" {term['value']}"
+    return f"{shown(term['feature'])}{value} {signed(term['contribution'])}"
+
+
+def _strongest(
+    explanation: Explanation, n: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return row, feature, value and contribution of the terms, row by row."""
+    rows, parts = explanation.rows, explanation.contributions()
+    if rows.indptr is None or rows.indices is None:
+        row = np.repeat(np.arange(rows.n_rows), rows.n_features)
+        feature = np.tile(np.arange(rows.n_features), rows.n_rows)
+    else:
+        row, feature = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr)), rows.indices
+    value, part = rows.values.reshape(-1), parts.values.reshape(-1)
+    order = np.lexsort((-np.abs(part), row))
+    order = order[part[order] != 0]
+    counts = np.bincount(row[order], minlength=rows.n_rows)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = order[place < n]
+    return row[order], feature[order], value[order].astype(np.float64), part[order]

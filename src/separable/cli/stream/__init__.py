@@ -1,0 +1,1 @@
+"""Training from a stream, one row at a time."""

@@ -1,0 +1,306 @@
+"""Progressive validation: each row is a test before it is learned from.
+
+Rows are learned from up to a cut and then to the next. Between two cuts they are first predicted,
+then learned from, so the weights that predict a row are at most 1 / 16 of the examples old, and at
+most `PIECE`. The loss that online learners sum up by themselves is that of the weights right before
+each row. Where cuts are depends on the count of examples alone, so any chunking gives the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.cli.stream.stream_rows import Lesson
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.features.encoding_report import EncodingReport
+    from separable.model.kinds import Model
+
+__all__ = ["PIECE", "SHARE", "Gauge", "Line", "Record", "is_mark", "next_cut"]
+
+#: At most so many rows, and at most this share of those before, are predicted by the same weights.
+PIECE = 1 << 14
+SHARE = 16
+#: So many levels that the first rows did not have are told of a column.
+EXAMPLES = 3
+
+
+def next_cut(examples: int) -> int:
+    """Return up to how many examples rows may be predicted and learned from together.
+
+    At 1, 2, 4, 8, ... examples, one before each of these, and often enough in between.
+
+    >>> [next_cut(n) for n in (0, 1, 2, 3, 4, 31, 32, 62, 63, 64, 100, 500, 511, 10**6)]
+    [1, 2, 3, 4, 5, 32, 34, 63, 64, 68, 106, 511, 512, 1016384]
+    """
+    power = 1 << examples.bit_length()
+    mark = power if examples == power - 1 else power - 1
+    return min(mark, examples + max(1, min(examples // SHARE, PIECE)))
+
+
+def is_mark(examples: int) -> bool:
+    """Return whether a line is told after so many examples."""
+    return examples.bit_count() == 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where the learning was after some examples.
+
+    Parameters
+    ----------
+    examples : int
+    weight : float
+        The sum of their weights.
+    loss : float or None
+        The sum of weight x loss before learning; None where the learner has no such loss.
+    trials : float
+        What ``loss`` is divided by.
+    tested : float
+        The weight of the examples that were predicted before they were learned from.
+    score : float
+        Of these: the weight of those predicted right; of numbers the sum of weighted squared
+        errors.
+    constant : list of float
+        The weight of each class; of numbers their mean and their sum of squares about it.
+    label, predicted : object
+        Of the last example.
+    features : int
+        How many numbers of it are not 0, or all if rows are dense.
+    """
+
+    examples: int
+    weight: float
+    loss: float | None
+    trials: float
+    tested: float
+    score: float
+    constant: list[float]
+    label: Any
+    predicted: Any
+    features: int
+
+
+@dataclass
+class Record:
+    """What was counted on the way, and how far it is: all of it goes into a checkpoint."""
+
+    #: How many passes are complete, and how many rows of the files are done in this one.
+    passes: int = 0
+    row: int = 0
+    #: Rows learned from in this pass, and the sum of their weights.
+    examples: int = 0
+    weight: float = 0.0
+    presented: float = 0.0
+    #: Rows are cut at its multiples; see `block_of`.
+    block: int = 1
+    #: Loss and weight that the learner had summed up before this pass.
+    before: tuple[float, float] = (0.0, 0.0)
+    tested: float = 0.0
+    score: float = 0.0
+    constant: list[float] = field(default_factory=list)
+    last: tuple[Any, Any, int] = (None, None, 0)
+    lines: list[Line] = field(default_factory=list)
+    pass_losses: list[float | None] = field(default_factory=list)
+    missing: int = 0
+    unseen: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def is_first_pass(self) -> bool:
+        """Whether rows are new."""
+        return self.passes == 0
+
+    def count(self, lessons: Sequence[Lesson], target: StreamTarget) -> None:
+        """Count rows that were learned from, up to a cut."""
+        self.row = lessons[-1].end
+        y = np.concatenate([lesson.y for lesson in lessons])
+        weight = lesson_weights(lessons)
+        self.examples += len(y)
+        self.weight += float(weight.sum())
+        self.presented += float(np.ceil(weight).sum())
+        if not self.is_first_pass:
+            return
+        self.missing += sum(lesson.missing for lesson in lessons)
+        if len(y):
+            self._count_targets(y, weight, target)
+        for lesson in lessons:
+            if lesson.report is not None:
+                self._count_unseen(lesson.report)
+
+    def _count_targets(
+        self, y: NDArray[Any], weight: NDArray[np.float64], target: StreamTarget
+    ) -> None:
+        if target.classes is not None:
+            places = np.searchsorted(target.classes, y)
+            counts = np.bincount(places, weight, minlength=len(target.classes))
+            known = np.array(self.constant or [0.0] * len(counts))
+            self.constant = (known + counts).tolist()
+            return
+        before = self.weight - float(weight.sum())
+        mean, squares = self.constant or (0.0, 0.0)
+        own = float(np.average(y, weights=weight))
+        share = float(weight.sum()) / self.weight
+        squares += float((weight * (y - own) ** 2).sum()) + before * share * (own - mean) ** 2
+        self.constant = [mean + share * (own - mean), squares]
+
+    def _count_unseen(self, report: EncodingReport) -> None:
+        for column in report.columns:
+            if column.unseen:
+                known = self.unseen.setdefault(column.column, {"count": 0, "first": []})
+                known["count"] += column.unseen
+                new = (level for _, level in column.unseen_examples if level not in known["first"])
+                known["first"] = [*known["first"], *new][:EXAMPLES]
+
+    def test(self, estimator: Any, lessons: Sequence[Lesson], target: StreamTarget) -> None:
+        """Predict rows that are new, by what was learned before them."""
+        parts = [lesson for lesson in lessons if lesson.rows is not None]
+        if not parts:
+            return
+        last = parts[-1]
+        assert last.rows is not None
+        features = int(_row_sizes(last)[-1])
+        predicted = _predicted(estimator, parts)
+        if predicted is None:
+            self.last = (last.y[-1].item(), None, features)
+            return
+        y, weight = np.concatenate([lesson.y for lesson in parts]), lesson_weights(parts)
+        if target.classes is None:
+            self.score += float((weight * (predicted - y) ** 2).sum())
+        else:
+            self.score += float((weight * (predicted == y)).sum())
+        self.tested += float(weight.sum())
+        self.last = (y[-1].item(), predicted[-1].item(), features)
+
+    def add_line(self, gauge: Gauge, estimator: Any) -> Line:
+        """Note how far it is."""
+        label, predicted, features = self.last
+        line = Line(
+            examples=self.examples,
+            weight=self.weight,
+            loss=gauge.loss(estimator, self),
+            trials=gauge.trials(self),
+            tested=self.tested,
+            score=self.score,
+            constant=list(self.constant),
+            label=label,
+            predicted=predicted,
+            features=features,
+        )
+        self.lines.append(line)
+        return line
+
+    def end_pass(self, gauge: Gauge, estimator: Any) -> None:
+        """Close a pass and open the next."""
+        loss, trials = gauge.loss(estimator, self), gauge.trials(self)
+        self.pass_losses.append(None if loss is None or not trials else loss / trials)
+        self.before = gauge.sums(estimator, self)
+        self.passes, self.row = self.passes + 1, 0
+        self.examples, self.weight, self.presented = 0, 0.0, 0.0
+
+
+class Gauge:
+    """Reads the loss before learning that an online learner sums up by itself.
+
+    Parameters
+    ----------
+    estimator : object
+        Of which kind it is.
+    n_classes : int
+        How many classes there are; 0 for numbers.
+    """
+
+    def __init__(self, estimator: Any, n_classes: int) -> None:
+        self._kind = _kind_of(estimator)
+        self._n_models = n_classes if n_classes > 2 else 1
+        self._loss = getattr(estimator, "loss", "")
+
+    @property
+    def name(self) -> str | None:
+        """What is measured; None: the learner has no such loss."""
+        if self._kind == "progressive":
+            halves = {"squared_error": "error^2 / 2", "sigmoid_mse": "squared error"}
+            return halves.get(self._loss, self._loss.replace("_", " "))
+        return {"mean_squared_error": "error^2", "updates": "mistakes"}.get(self._kind or "")
+
+    def trials(self, record: Record) -> float:
+        """Return what the sum of losses is divided by: weights, or presentations."""
+        return record.presented if self._kind == "updates" else record.weight
+
+    def sums(self, estimator: Any, record: Record) -> tuple[float, float]:
+        """Return the sum of losses since the learner began, and the weight it is a sum over."""
+        loss, weight = record.before
+        weight += self.trials(record)
+        if self._kind is None or not record.examples:
+            return loss, weight
+        evidence = estimator.evidence_
+        if self._kind == "progressive":
+            return evidence["progressive"]["mean_loss"][-1] * weight, weight
+        if self._kind == "mean_squared_error":
+            return evidence["mean_squared_error"][-1] * weight, weight
+        return evidence["updates"] / self._n_models, weight
+
+    def loss(self, estimator: Any, record: Record) -> float | None:
+        """Return the sum of losses in this pass."""
+        if self._kind is None:
+            return None
+        return self.sums(estimator, record)[0] - record.before[0]
+
+    def before(self, model: Model) -> tuple[float, float]:
+        """Return the sums with which a model from a file goes on."""
+        assert model.state is not None
+        values: Any = model.state.values
+        if self._kind == "progressive":
+            losses = model.state.tensors["loss"][: self._n_models]
+            return float(losses.mean()), float(values["clock"]["weight"])
+        if self._kind == "mean_squared_error":
+            return float(values["clock"]["squared_error"]), float(values["presented"])
+        if self._kind == "updates":
+            return int(values["updates"]) / self._n_models, float(values["presented"])
+        return 0.0, 0.0
+
+
+def lesson_weights(lessons: Sequence[Lesson]) -> NDArray[np.float64]:
+    """Return the weights of all rows."""
+    return np.concatenate(
+        [np.ones(len(part.y)) if part.weight is None else part.weight for part in lessons]
+    )
+
+
+def _kind_of(estimator: Any) -> str | None:
+    """Return under which name a learner has its losses before learning."""
+    from separable.online.base_perceptron import PerceptronBase
+    from separable.online.base_sgd import SGDBase
+    from separable.online.widrow_hoff import WidrowHoff
+
+    kinds = {SGDBase: "progressive", WidrowHoff: "mean_squared_error", PerceptronBase: "updates"}
+    return next((kind for each, kind in kinds.items() if isinstance(estimator, each)), None)
+
+
+def _predicted(estimator: Any, lessons: Sequence[Lesson]) -> NDArray[Any] | None:
+    """Predict rows; None where nothing can be predicted yet, as from a single class."""
+    import warnings
+
+    if not estimator.__sklearn_is_fitted__():
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it says of these few rows, not of all
+            parts = [estimator.predict(lesson.rows) for lesson in lessons]
+            predicted: NDArray[Any] = np.concatenate(parts)
+            return predicted
+    except ValueError:  # what is wrong with the rows is said when they are learned from
+        return None
+
+
+def _row_sizes(lesson: Lesson) -> NDArray[Any]:
+    assert lesson.rows is not None
+    if lesson.rows.indptr is None:
+        return np.asarray(np.count_nonzero(lesson.rows.values, axis=1))
+    return np.diff(lesson.rows.indptr)

@@ -1,0 +1,232 @@
+"""The learning from a stream: rows in, a line now and then, checkpoints, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.io.output import counted, file_name
+from separable.cli.stream.progressive_validation import PIECE, Gauge, Record, is_mark, next_cut
+from separable.model.files.training_rows import TrainingRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from separable.cli.options.stream_options import Every
+    from separable.cli.stream.progressive_validation import Line
+    from separable.cli.stream.stream_rows import Lesson, RowStream
+    from separable.data.rows import Rows
+    from separable.model.kinds import Model
+
+__all__ = ["Checkpoints", "Interrupts", "StreamLearner", "block_of"]
+
+#: Hashes of rows are kept in so many parts before they are joined.
+PARTS = 64
+NO_ROWS = TrainingRows(np.empty(0, np.uint64), 0)
+
+
+class Interrupts:
+    """Lets Ctrl-C wait until what must not be cut in two is done."""
+
+    def __init__(self) -> None:
+        self._held = self._came = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _handle(self, *_: object) -> None:
+        if not self._held:
+            raise KeyboardInterrupt
+        self._came = True
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold Ctrl-C back until the end of a block."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._came:
+            self._came = False
+            raise KeyboardInterrupt
+
+
+class Checkpoints:
+    """Knows when the next checkpoint is due.
+
+    Parameters
+    ----------
+    write : callable
+        Writes one.
+    every : Every
+    """
+
+    def __init__(self, write: Callable[[], None], every: Every) -> None:
+        self.write, self._every = write, every
+        self._row, self._time = 0, time.monotonic()
+
+    def at(self, row: int) -> None:
+        """Write one if it is due after so many rows, those of earlier passes too."""
+        if self._every.rows is not None:
+            due = row - self._row >= self._every.rows
+        else:
+            due = time.monotonic() - self._time >= (self._every.seconds or 0)
+        if due:
+            self.write()
+            self._row, self._time = row, time.monotonic()
+
+
+def block_of(estimator: Any, rows: Rows) -> int:
+    """Return how many rows a learner of sums takes at a time; those that wait are in no file."""
+    from separable.moments.base import MomentEstimator
+    from separable.moments.naive_bayes.base_counts import NaiveBayes
+    from separable.statistics.row_blocks import block_rows
+
+    if not isinstance(estimator, MomentEstimator) or isinstance(estimator, NaiveBayes):
+        return 1
+    return block_rows(rows.n_features, sparse=rows.is_sparse)
+
+
+class StreamLearner:
+    """Learns from a stream, and keeps count.
+
+    Parameters
+    ----------
+    estimator : object
+        With ``partial_fit``.
+    stream : RowStream
+    record : Record, optional
+        Of what was learned before, where it goes on from a checkpoint.
+    tell : callable, optional
+        Is given each line when it is reached.
+    watch : callable, optional
+        Is given all rows, some at a time, before they are learned from.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        stream: RowStream,
+        record: Record | None = None,
+        tell: Callable[[Line], object] = str,
+        watch: Callable[[list[Lesson]], object] = len,
+    ) -> None:
+        self.estimator, self.stream = estimator, stream
+        self.record = record or Record()
+        classes = stream.target.classes
+        self.gauge = Gauge(estimator, 0 if classes is None else len(classes))
+        self.checkpoints: Checkpoints | None = None
+        self._tell, self._watch = tell, watch
+        self._interrupts = Interrupts()
+        self._waiting: list[Lesson] = []
+        self._seen = [NO_ROWS]
+        self._earlier = 0  # rows of complete passes of this run
+
+    def run(self, passes: int = 1) -> None:
+        """Make the passes that are left."""
+        try:
+            with self._interrupts:
+                while self.record.passes < passes:
+                    self._run_pass()
+                    if self.record.passes < passes:
+                        self._keep()
+        except KeyboardInterrupt:
+            if self.checkpoints is not None and self._can_keep():
+                self.checkpoints.write()
+            raise
+        if not self.record.lines:
+            raise ValueError(
+                f"{file_name(self.stream.source.data)}: no row could be learned from: "
+                f"{counted(self.record.missing, 'row')} without a target."
+            )
+
+    @property
+    def training_rows(self) -> TrainingRows | None:
+        """Hashes of the rows learned so far; None if the model that went on has none."""
+        if len(self._seen) > 1:
+            self._seen = [TrainingRows.joined(self._seen)]
+        return self._seen[0] if self._seen else None
+
+    def go_on_from(self, model: Model) -> None:
+        """Add to the hashes of rows that a model was trained on before."""
+        self._seen = [] if model.training_rows is None else [model.training_rows]
+
+    def _run_pass(self) -> None:
+        record = self.record
+        self._waiting = []
+        for lesson in self.stream.lessons(self._room, record.row):
+            self._waiting.append(lesson)
+            if self._room() == 0:
+                self._learn()
+                if record.is_first_pass and is_mark(record.examples):
+                    self._tell(record.add_line(self.gauge, self.estimator))
+                self._keep()
+        with self._interrupts.held():
+            if self._waiting:
+                self._learn_now()
+            if record.is_first_pass and record.examples and not is_mark(record.examples):
+                self._tell(record.add_line(self.gauge, self.estimator))
+            self._earlier += record.examples
+            record.end_pass(self.gauge, self.estimator)
+
+    def _room(self) -> int:
+        """Return how many rows are still to come before those that wait are learned from."""
+        record = self.record
+        cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
+        if record.block > 1:
+            cut = min(cut, (record.examples // record.block + 1) * record.block)
+        return cut - record.examples - sum(len(lesson.y) for lesson in self._waiting)
+
+    def _can_keep(self) -> bool:
+        """Return whether a checkpoint leads to the same bits: no row waits for its block."""
+        record = self.record
+        return (record.row > 0 or record.passes > 0) and record.examples % record.block == 0
+
+    def _keep(self) -> None:
+        """Write a checkpoint if it is due."""
+        if self.checkpoints is not None and self._can_keep():
+            with self._interrupts.held():
+                self.checkpoints.at(self._earlier + self.record.examples)
+
+    def _learn(self) -> None:
+        with self._interrupts.held():
+            self._learn_now()
+
+    def _learn_now(self) -> None:
+        waiting, target = self._waiting, self.stream.target
+        self._watch(waiting)
+        if self.record.is_first_pass:
+            self.record.test(self.estimator, waiting, target)
+        classes = {} if target.classes is None else {"classes": target.classes}
+        for lesson in waiting:
+            if lesson.rows is not None:
+                began = self.estimator.__sklearn_is_fitted__()
+                told = {} if began else classes
+                self.record.block = block_of(self.estimator, lesson.rows)
+                self.estimator.partial_fit(
+                    lesson.rows, lesson.y, sample_weight=lesson.weight, **told
+                )
+                if self.record.is_first_pass:
+                    self._remember(lesson)
+        self.record.count(waiting, target)
+        self._waiting = []
+
+    def _remember(self, lesson: Lesson) -> None:
+        if lesson.rows is None or not self._seen:
+            return
+        self._seen.append(TrainingRows.of(lesson.rows, lesson.weight))
+        if len(self._seen) > PARTS:
+            self._seen = [TrainingRows.joined(self._seen)]

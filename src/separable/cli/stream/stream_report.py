@@ -1,0 +1,349 @@
+"""What learning from a stream found: lines on the way, and a report at the end."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from separable.cli.io.output import counted, file_name
+from separable.cli.render.columns_text import TOP_WEIGHTS, column_lines, saved_text, weights_text
+from separable.cli.render.messages import Step, say, verbosity
+from separable.cli.stream.progressive_validation import PIECE, SHARE
+from separable.cli.training.classification_target import SHOWN_CLASSES
+from separable.model.words import number, shown
+from separable.model.words import table as aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.cli.stream.progressive_validation import Line, Record
+    from separable.cli.stream.stream_learning import StreamLearner
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.cli.stream.stream_training import StreamRun
+    from separable.data.progress import Progress
+    from separable.model.kinds import Model
+
+__all__ = ["LineTable", "line_figures", "stream_dict", "stream_text", "tail_figures", "trained"]
+
+WIDTHS = (11, 12, 12, 10, 14, 14, 9)
+
+
+class LineTable:
+    """The table that grows on standard error while a stream is learned from.
+
+    Parameters
+    ----------
+    what : str
+        What is learned from, in words.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._step: Step | None = None
+        self._has_loss = self._is_number = False
+        self._before: Line | None = None
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> LineTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def begin(self, loss: str | None, target: StreamTarget, record: Record) -> None:
+        """Write the titles of the columns."""
+        self._has_loss, self._is_number = loss is not None, target.classes is None
+        self._before = record.lines[-1] if record.lines else None
+        figure = "rmse" if self._is_number else "accuracy"
+        titles = ("examples", loss or "", "since last", figure, "label", "predicted", "features")
+        say(self._row(titles))
+        self._wait()
+
+    def tell(self, line: Line) -> None:
+        """Write a line."""
+        self.end()
+        figures = line_figures(line, self._before, is_number=self._is_number)
+        figure = figures["rmse" if self._is_number else "accuracy"]
+        cells = (
+            str(line.examples),
+            _cell(figures["mean_loss"]),
+            _cell(figures["since_last"]),
+            _cell(figure),
+            _value(line.label),
+            "-" if line.predicted is None else _value(line.predicted),
+            str(line.features),
+        )
+        say(self._row(cells))
+        self._before = line
+        self._wait()
+
+    def reading(self, progress: Progress) -> None:
+        """Show how far reading is."""
+        self._progress = progress
+        if self._step is not None:
+            self._step.reading(progress)
+
+    def end(self) -> None:
+        """Wipe away the line that shows how far it is."""
+        if self._step is not None:
+            self._step.end()
+            self._step = None
+
+    def _wait(self) -> None:
+        shows = verbosity() >= 0 and sys.stderr.isatty()
+        self._step = Step(f"Learning from {self._what}", shown=shows)
+        if self._progress is not None:
+            self._step.reading(self._progress)
+
+    def _row(self, cells: Sequence[str]) -> str:
+        kept = [
+            cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True))
+            if self._has_loss or place not in (1, 2)
+        ]
+        return "".join(kept)
+
+
+def line_figures(line: Line, before: Line | None, *, is_number: bool) -> dict[str, Any]:
+    """Return what a line says: means since the start and since the line before.
+
+    Parameters
+    ----------
+    line : Line
+    before : Line, optional
+    is_number : bool
+        Whether numbers are predicted.
+    """
+    loss, since = line.loss, None
+    if loss is not None:
+        since = _ratio(
+            loss - ((before.loss or 0.0) if before else 0.0),
+            line.trials - (before.trials if before else 0.0),
+        )
+    share = _ratio(
+        line.score - (before.score if before else 0.0),
+        line.tested - (before.tested if before else 0.0),
+    )
+    figure = share if share is None or not is_number else math.sqrt(max(share, 0.0))
+    return {
+        "examples": line.examples,
+        "mean_loss": None if loss is None else _ratio(loss, line.trials),
+        "since_last": since,
+        "rmse" if is_number else "accuracy": figure,
+        "label": line.label,
+        "predicted": line.predicted,
+        "features": line.features,
+    }
+
+
+def tail_figures(record: Record, target: StreamTarget) -> dict[str, Any]:
+    """Return the figures of the last rows, half of all or up to three quarters of them.
+
+    Each was predicted before it was learned from, so they stand for rows that were held out.
+    """
+    last = record.lines[-1]
+    before = next((each for each in record.lines[::-1] if 2 * each.examples <= last.examples), None)
+    is_number = target.classes is None
+    found = line_figures(last, before, is_number=is_number)
+    figure = "rmse" if is_number else "accuracy"
+    constant, beside = _constant(last, before, target)
+    return {
+        "first": 1 + (before.examples if before else 0),
+        "last": last.examples,
+        "mean_loss": found["since_last"],
+        figure: found[figure],
+        "constant": constant,
+        f"constant_{figure}": beside,
+    }
+
+
+def _constant(line: Line, before: Line | None, target: StreamTarget) -> tuple[Any, float | None]:
+    """Return the best constant answer of all rows, and its figure on those after a line."""
+    weight = line.weight - (before.weight if before else 0.0)
+    if target.classes is not None:
+        best = max(range(len(line.constant)), key=line.constant.__getitem__)
+        share = _ratio(line.constant[best] - (before.constant[best] if before else 0.0), weight)
+        return target.classes.tolist()[best], share
+    mean = line.constant[0]
+    squares = _squares_about(mean, line) - (_squares_about(mean, before) if before else 0.0)
+    share = _ratio(max(squares, 0.0), weight)
+    return mean, None if share is None else math.sqrt(share)
+
+
+def _squares_about(number: float, line: Line) -> float:
+    mean, squares = line.constant
+    return squares + line.weight * (mean - number) ** 2
+
+
+def _ratio(total: float, weight: float) -> float | None:
+    return total / weight if weight > 0 else None
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}" if abs(value) < 1e5 else f"{value:.4g}"
+
+
+def _value(value: Any) -> str:
+    return number(value) if isinstance(value, float) else shown(value, 13)
+
+
+# --- the end ---
+
+
+def trained(
+    model: Model,
+    learner: StreamLearner,
+    *,
+    data: str,
+    target: str | None,
+    weight: str | None,
+    passes: int,
+    report: dict[str, Any],
+) -> Model:
+    """Return a model with what is to be remembered of its training; report: for a report alone."""
+    record, predicted = learner.record, learner.stream.target
+    is_number = predicted.classes is None
+    befores = [None, *record.lines[:-1]]
+    lines = [
+        line_figures(line, before, is_number=is_number)
+        for line, before in zip(record.lines, befores, strict=True)
+    ]
+    tail = tail_figures(record, predicted)
+    told: dict[str, Any] = {
+        "task": predicted.task,
+        "target": target,
+        "weight": weight,
+        "rows": record.lines[-1].examples,
+        "constant": tail["constant"],
+        "held_out": None,
+        "data": data,
+        "stream": {
+            "passes": passes,
+            "loss": learner.gauge.name,
+            "lines": lines,
+            "tail": tail,
+            "pass_losses": list(record.pass_losses),
+            "rows_without_target": record.missing,
+            "unseen": record.unseen,
+        },
+        "report": report,
+    }
+    if learner.stream.source.format == "svmlight":
+        told["index_base"] = learner.stream.source.index_base
+    evidence = {**model.evidence, "train": told}
+    if "progressive" in evidence:  # of the first pass, in which rows are new
+        evidence["progressive"] = {
+            "examples": [line["examples"] for line in lines],
+            "mean_loss": [line["mean_loss"] for line in lines],
+        }
+    return replace(model, evidence=evidence)
+
+
+def stream_dict(run: StreamRun) -> dict[str, Any]:
+    """Return what was found as plain JSON values."""
+    told: Any = run.model.evidence["train"]
+    evidence = {k: v for k, v in run.model.evidence.items() if k not in ("train", "progressive")}
+    return {
+        "learner": run.model.learner,
+        **{name: told[name] for name in ("task", "target", "weight", "rows", "constant")},
+        "classes": None if run.model.classes is None else run.model.classes.tolist(),
+        "columns": _columns(run),
+        "n_features": run.model.n_features,
+        **told["stream"],
+        "evidence": evidence,
+        "top_weights": run.model.top_weights(TOP_WEIGHTS).to_dict(),
+        "notes": list(run.stream.source.notes),
+    }
+
+
+def stream_text(run: StreamRun, path: str, report: str | None = None) -> str:
+    """Return what was found as text for a terminal; files are those that were written."""
+    rate = run.rows_read / max(run.seconds, 1e-9)
+    rows = counted(run.rows_read, "row")
+    say(f"{rows} learned from in {run.seconds:.1f} s, {rate:.0f} a second.")
+    model = shlex.quote(path)
+    data = "NEW.csv" if run.stream.encoder is not None else "NEW"
+    sections = [
+        _rows_text(run),
+        _tail_text(run),
+        f"{run.model.learner} with {counted(run.model.n_features, 'feature')}{_passes_text(run)}",
+        weights_text(run.model),
+        f"{saved_text(path, report)} Next:\n  separable explain {model}\n"
+        f"  separable evaluate {model} {data}\n  separable update {model} {data}",
+    ]
+    return "\n\n".join(sections)
+
+
+def _columns(run: StreamRun) -> list[dict[str, Any]] | None:
+    encoder = run.stream.encoder
+    if encoder is None:
+        return None
+    return [
+        {"name": row.column, "type": row.type, "features": row.numbers_out}
+        | ({"reason": row.why} if row.type == "dropped" else {})
+        | {"unseen": run.record.unseen.get(row.column, {}).get("count", 0)}
+        for row in encoder.columns_
+    ]
+
+
+def _rows_text(run: StreamRun) -> str:
+    record, told = run.record, run.stream.target
+    rows = f"{file_name(run.data)}: {counted(record.lines[-1].examples, 'row')}"
+    if record.missing:
+        rows += f", {record.missing} more without a target left out"
+    lines = [rows]
+    columns = []
+    if run.target_name is not None:
+        what = "numbers" if told.classes is None else _classes_text(told.classes.tolist())
+        columns.append((shown(run.target_name), "target", what))
+    columns += [
+        (shown(column["name"]), column["type"], _about(run, column))
+        for column in _columns(run) or []
+    ]
+    if columns:
+        lines += [*column_lines(columns), "  (as the first rows have them)"]
+    return "\n".join(lines)
+
+
+def _classes_text(classes: list[Any]) -> str:
+    more = ", ..." if len(classes) > SHOWN_CLASSES else ""
+    first = ", ".join(shown(label) for label in classes[:SHOWN_CLASSES])
+    return f"{len(classes)} classes ({first}{more})"
+
+
+def _about(run: StreamRun, column: dict[str, Any]) -> str:
+    notes = [shown(column["reason"], 150)] if "reason" in column else []
+    if column["type"] in ("category", "date", "text"):
+        notes.append(counted(column["features"], "feature"))
+    if column["unseen"]:
+        first = ", ".join(repr(shown(x)) for x in run.record.unseen[column["name"]]["first"])
+        notes.append(f"{column['unseen']} later values of other levels: no effect ({first})")
+    return "; ".join(notes)
+
+
+def _tail_text(run: StreamRun) -> str:
+    told: Any = run.model.evidence["train"]
+    tail = told["stream"]["tail"]
+    figure = "rmse" if told["task"] == "regression" else "accuracy"
+    of_what = "root mean squared error" if figure == "rmse" else figure
+    rows = [("", "the model", f"always {shown(_value(tail['constant']))}")]
+    rows.append((of_what, _cell(tail[figure]), _cell(tail[f"constant_{figure}"])))
+    if tail["mean_loss"] is not None:
+        rows.append((f"{run.gauge}", _cell(tail["mean_loss"]), ""))
+    title = (
+        f"Rows {tail['first']} to {tail['last']}, each predicted before it was learned from, by "
+        f"weights at most {min(PIECE, tail['last'] // SHARE)} rows old:"
+    )
+    return "\n".join([title, aligned(rows)])
+
+
+def _passes_text(run: StreamRun) -> str:
+    if run.passes == 1:
+        return ", after one pass"
+    losses = [loss for loss in run.record.pass_losses if loss is not None]
+    told = ", ".join(number(loss) for loss in losses)
+    later = f"; {run.gauge} in each: {told} (rows were new in the first only)" if losses else ""
+    return f", after {run.passes} passes{later}"

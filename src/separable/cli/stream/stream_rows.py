@@ -1,0 +1,188 @@
+"""The rows of a stream as learners take them: encoded, with their targets and weights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from separable.cli.render.messages import warn
+from separable.cli.stream.stream_target import order_warning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.cli.training.learners import Task
+    from separable.data.dataset import Dataset
+    from separable.data.rows import Rows
+    from separable.features.encoding_report import EncodingReport
+    from separable.features.table.table_encoder import TableEncoder
+
+__all__ = ["Lesson", "RowStream", "Targets", "Wanted"]
+
+#: The first part, by which columns are encoded, is not larger than this.
+FIRST_BYTES = 16_000_000
+
+
+class Lesson(NamedTuple):
+    """Some rows to learn from; all that is known of them.
+
+    Parameters
+    ----------
+    rows : Rows or None
+        None: no row of this stretch is to be learned from.
+    y, weight : ndarray
+        Their targets, and their weights where there are some.
+    end : int
+        How many rows of the files have been read with them.
+    missing : int
+        How many rows were left out because their target is missing.
+    report : EncodingReport or None
+        What the encoder met in them.
+    """
+
+    rows: Rows | None
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    end: int
+    missing: int
+    report: EncodingReport | None = None
+
+
+class Targets(NamedTuple):
+    """The targets of a chunk, for each row: which have one, which count, and theirs."""
+
+    there: NDArray[np.bool_]
+    keep: NDArray[np.bool_]
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user wants to be learned, and from which columns."""
+
+    target: str | None
+    task: Task | None = None
+    classes: str | None = None
+    weight: str | None = None
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    encode_rows: int = 100_000
+    bits: int | None = None
+    features: int | None = None
+    #: Whether the learner adds up counts, and under which name it is known.
+    counts: bool = False
+    learner: str | None = None
+    threads: int = 1
+
+
+class RowStream(ABC):
+    """A source whose rows are learned from.
+
+    Parameters
+    ----------
+    source : Source
+    wanted : Wanted
+    target : Labels or Quantities, optional
+        What is predicted, where it is known; otherwise `begin` settles it.
+    """
+
+    encoder: TableEncoder | None = None
+
+    def __init__(self, source: Source, wanted: Wanted, target: StreamTarget | None = None) -> None:
+        self.source, self.wanted = source, wanted
+        self._target = target
+        self._begun: Iterator[Dataset] | None = None
+
+    @property
+    def target(self) -> StreamTarget:
+        """What is predicted."""
+        assert self._target is not None
+        return self._target
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many numbers a row has."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Look at the first rows and settle what is predicted, and from which numbers."""
+
+    @abstractmethod
+    def _chunks(self) -> Iterator[Dataset]:
+        """Read the source from its start."""
+
+    @abstractmethod
+    def _targets(self, chunk: Dataset, first_row: int) -> Targets:
+        """Return the targets of a chunk that begins with the given row of the files."""
+
+    @abstractmethod
+    def _encoded(
+        self, chunk: Dataset, kept: NDArray[np.intp], first_row: int
+    ) -> tuple[Rows, EncodingReport | None]:
+        """Return some rows of a chunk as numbers, and what the encoder met."""
+
+    def lessons(self, room: Callable[[], int], done: int = 0) -> Iterator[Lesson]:
+        """Give the rows of one pass, some at a time.
+
+        Parameters
+        ----------
+        room : callable
+            Returns how many rows the next lesson may have.
+        done : int
+            So many rows of the files were learned from already.
+        """
+        chunks, self._begun = self._begun or self._chunks(), None
+        first_row = 0
+        for chunk in chunks:
+            skip = min(max(0, done - first_row), len(chunk))
+            if skip < len(chunk):
+                yield from self._cut(chunk, skip, first_row, room)
+            first_row += len(chunk)
+
+    def _cut(
+        self, chunk: Dataset, start: int, first_row: int, room: Callable[[], int]
+    ) -> Iterator[Lesson]:
+        """Cut a chunk into lessons; rows without a target go with those before them."""
+        targets, n = self._targets(chunk, first_row), len(chunk)
+        kept = np.flatnonzero(targets.keep)
+        at = int(np.searchsorted(kept, start))
+        while start < n:
+            stop = min(at + room(), len(kept))
+            end = n if stop == len(kept) else int(kept[stop - 1]) + 1
+            rows, report = None, None
+            if stop > at:
+                rows, report = self._encoded(chunk, kept[at:stop], first_row)
+            weight = None if targets.weight is None else targets.weight[at:stop]
+            missing = int(np.count_nonzero(~targets.there[start:end]))
+            yield Lesson(rows, targets.y[at:stop], weight, first_row + end, missing, report)
+            start, at = end, stop
+
+    def _tell_order(self, y: NDArray[Any]) -> None:
+        told = order_warning(self.target, y)
+        if told:
+            warn(told)
+
+    def _first(self) -> list[Dataset]:
+        """Return the first chunks; they will be given again."""
+        chunks, first, rows, size = self._chunks(), [], 0, 0
+        for chunk in chunks:
+            first.append(chunk)
+            rows += len(chunk)
+            size += chunk.table.nbytes if chunk.table is not None else _bytes_of(chunk.rows)
+            if rows >= self.wanted.encode_rows or size >= FIRST_BYTES:
+                break
+        self._begun = chain(first, chunks)
+        return first
+
+
+def _bytes_of(rows: Rows | None) -> int:
+    return 0 if rows is None else sum(array.nbytes for array in rows.arrays())

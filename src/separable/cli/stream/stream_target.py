@@ -1,0 +1,230 @@
+"""What a stream is to predict: settled from its first rows, then read chunk by chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.io.true_targets import class_labels
+from separable.cli.render.messages import note
+from separable.cli.training.classification_target import is_plain
+from separable.cli.training.regression_target import LARGEST
+from separable.data.columns import Categories, as_columns
+from separable.data.labels import MANY_CLASSES, most_classes
+from separable.data.table import TableError, is_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.training.learners import Task
+
+__all__ = ["Labels", "Quantities", "StreamTarget", "order_warning", "settled_target", "target_of"]
+
+#: In so many rows, classes that change less than this share of what chance gives are in order.
+ENOUGH_ROWS, ORDERED = 50, 0.2
+
+SHUFFLE = "A stream is learned from in its order: shuffle the rows if they are sorted by class."
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes, known before the first row is learned from.
+
+    Parameters
+    ----------
+    where : str
+        The target in words, to begin messages.
+    classes : ndarray
+        Sorted, int64 or str.
+    announced : str
+        How they are known.
+    remedy : str
+        What to do about another class; by default to name it in --classes.
+    """
+
+    where: str
+    classes: NDArray[Any]
+    announced: str
+    remedy: str = ""
+    task: Task = field(default="classification", init=False)
+
+    def of_texts(
+        self, levels: tuple[str, ...], codes: NDArray[Any], first_row: int
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the label of each row that has one, and which rows have one."""
+        known = {str(label): place for place, label in enumerate(self.classes.tolist())}
+        labels = map(str, class_labels(self.classes, list(levels)).tolist())
+        place = np.array([*(known.get(label, -1) for label in labels), -1], dtype=np.int64)
+        there = codes >= 0
+        found = place[codes]
+        odd = np.flatnonzero(there & (found < 0))
+        if len(odd):
+            self._refuse(levels[codes[odd[0]]], first_row + int(odd[0]))
+        return self.classes[found[there]], there
+
+    def of_values(self, y: NDArray[Any], first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the labels of sparse rows, which all have one."""
+        kind = self.classes.dtype.kind
+        labels = y.astype(np.str_) if kind == "U" and y.dtype.kind != "U" else y
+        odd = np.flatnonzero(~np.isin(labels, self.classes))
+        if len(odd):
+            self._refuse(str(labels[odd[0]]), first_row + int(odd[0]))
+        return labels.astype(self.classes.dtype), np.ones(len(y), dtype=np.bool_)
+
+    def _refuse(self, label: str, row: int) -> None:
+        names = ",".join([*map(str, self.classes.tolist()), label])
+        if len(self.classes) > MANY_CLASSES:
+            names = f"A,B,...,{label}"
+        raise TableError(
+            f"{self.where} holds {label!r} in data row {row + 1}, which is not among the classes "
+            f"{self.announced}. {self.remedy or f'Name all of them: --classes {names}'}"
+        )
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """Numbers.
+
+    Parameters
+    ----------
+    where : str
+        The target in words, to begin messages.
+    """
+
+    where: str
+    task: Task = field(default="regression", init=False)
+    classes: None = field(default=None, init=False)
+
+    def of_texts(
+        self, levels: tuple[str, ...], codes: NDArray[Any], first_row: int
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the number of each row that has one, and which rows have one."""
+        try:
+            numbers = np.array((*levels, "nan"), dtype=np.str_).astype(np.float64)
+        except ValueError:
+            odd = next(place for place, level in enumerate(levels) if not is_number(level))
+            row = first_row + int(np.flatnonzero(codes == odd)[0])
+            raise TableError(
+                f"{self.where} holds {levels[odd]!r} in data row {row + 1}, which is no number, "
+                "but the first rows look like a quantity. Correct it, or name a classifier with "
+                "--model."
+            ) from None
+        return self.of_values(numbers[codes], first_row)
+
+    def of_values(self, y: NDArray[Any], first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the numbers, but for those that are missing."""
+        if y.dtype.kind not in "iuf":
+            raise TableError(f"{self.where} holds texts. Name a classifier with --model.")
+        numbers = y.astype(np.float64)
+        odd = np.flatnonzero(np.abs(numbers) > LARGEST)
+        if len(odd):
+            raise TableError(
+                f"{self.where} holds {numbers[odd[0]]:g} in data row {first_row + int(odd[0]) + 1},"
+                " which is too large to be predicted. Correct it, use a larger unit, or leave it "
+                "empty: the row is then left out."
+            )
+        there = ~np.isnan(numbers)
+        return numbers[there], there
+
+
+StreamTarget = Labels | Quantities
+
+
+def target_of(
+    target: StreamTarget, table: pa.Table, name: str, first_row: int
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the target of each row of a table that has one, and which rows have one."""
+    column = as_columns(table.select([name]))[name]
+    if isinstance(column, Categories):
+        return target.of_texts(column.levels, column.codes, first_row)
+    return target.of_values(column.values, first_row)
+
+
+def settled_target(
+    where: str,
+    values: tuple[NDArray[Any], NDArray[Any]],
+    task: Task | None,
+    classes: str | None,
+    *,
+    texts: bool = False,
+) -> StreamTarget:
+    """Settle what is predicted from the target of the first rows.
+
+    Parameters
+    ----------
+    where : str
+        The target in words, to begin messages.
+    values : (ndarray, ndarray)
+        Its different values, as texts or as numbers, and how often each occurs.
+    task : {"classification", "regression"}, optional
+        By default classes, or numbers where the values look like a quantity.
+    classes : str, optional
+        The classes as the user named them, with commas between.
+    texts : bool
+        Whether classes are texts whatever they look like.
+    """
+    found, counts = values
+    rows = int(counts.sum())
+    if not rows:
+        raise TableError(f"{where} is empty in the first rows. Name another column with --target.")
+    if task == "regression":
+        return Quantities(where)
+    if classes is not None:
+        announced = [text.strip() for text in classes.split(",")]
+        return Labels(where, _as_labels(announced, texts=texts), "named in --classes")
+    numbers = found.dtype.kind != "U" or all(is_number(level) for level in found.tolist())
+    if len(found) > most_classes(rows, numbers=numbers, sure=task is not None):
+        if numbers and task is None:
+            note(
+                f"{where} looks like a quantity, so its numbers are predicted. For classes name a "
+                "classifier with --model."
+            )
+            return Quantities(where)
+        looks = "a quantity" if numbers else "an identifier or free text"
+        instead = "predict numbers with --model sgd-regressor, " if numbers else ""
+        raise TableError(
+            f"{where} looks like {looks}: {len(found)} different values in the first {rows} rows. "
+            f"For classes {instead}name another column, or name the classes with --classes."
+        )
+    labels = _as_labels([_text(value) for value in found.tolist()], texts=texts)
+    if len(labels) == 1:
+        raise TableError(
+            f"{where} holds a single class, {labels.tolist()[0]!r}, in the first {rows} rows. "
+            f"{SHUFFLE} If others come later, name all: --classes {labels.tolist()[0]},..."
+        )
+    return Labels(where, labels, f"of the first {rows} rows")
+
+
+def order_warning(target: StreamTarget, y: NDArray[Any]) -> str:
+    """Return what to say of classes that come one after the other, or nothing.
+
+    Parameters
+    ----------
+    target : Labels or Quantities
+    y : ndarray
+        The targets of the first rows, in their order.
+    """
+    if target.classes is None or len(y) < ENOUGH_ROWS:
+        return ""
+    changes = int(np.count_nonzero(y[1:] != y[:-1]))
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    expected = (len(y) - 1) * (1 - float((shares**2).sum()))
+    if changes >= ORDERED * expected:
+        return ""
+    return (
+        f"{target.where} changes {changes} times in the first {len(y)} rows; in random order it "
+        f"would be about {expected:.0f} times. What is learned last counts most in a stream: "
+        "shuffle the rows first, or train without --stream."
+    )
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _as_labels(names: list[str], *, texts: bool) -> NDArray[Any]:
+    whole = not texts and all(map(is_plain, names))
+    return np.unique(np.array([int(n) for n in names] if whole else names))

@@ -1,0 +1,353 @@
+"""``separable train --stream``: learning from data of any size, one row at a time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from separable.cli.io.output import (
+    check_output,
+    counted,
+    data_name,
+    file_name,
+    json_bytes,
+    write_data,
+)
+from separable.cli.io.saving import model_path, save_model
+from separable.cli.io.saving_report import check_report, write_report
+from separable.cli.options.stream_options import Every
+from separable.cli.render.command_line import as_typed
+from separable.cli.render.messages import note, say
+from separable.cli.stream.checkpoint import (
+    Checkpoint,
+    read_checkpoint,
+    refuse_changed_data,
+    stream_model,
+    write_checkpoint,
+)
+from separable.cli.stream.sparse_stream import SparseStream
+from separable.cli.stream.stream_learning import Checkpoints, StreamLearner
+from separable.cli.stream.stream_report import LineTable, stream_dict, stream_text, trained
+from separable.cli.stream.stream_rows import Wanted
+from separable.cli.stream.stream_source import Source
+from separable.cli.stream.stream_target import Labels, Quantities
+from separable.cli.stream.table_stream import TableStream
+from separable.cli.training.candidates import checked_settings
+from separable.cli.training.encoded_rows import adds_counts
+from separable.cli.training.learners import LEARNERS, new_learner
+
+if TYPE_CHECKING:
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.options.stream_options import StreamOptions
+    from separable.cli.stream.progressive_validation import Record
+    from separable.cli.stream.stream_rows import RowStream
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.cli.training.learners import Task
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.model.kinds import Model
+
+__all__ = ["StreamRun", "train_stream"]
+
+#: Without --model.
+DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "sgd-regressor"}
+#: The options of ``train`` that a stream could only ignore.
+NOT_TAKEN = ("metric", "positive", "group", "time", "folds", "compare_rows", "test", "test_size")
+
+
+@dataclass(frozen=True)
+class StreamRun:
+    """Everything a run found, for text or JSON to tell."""
+
+    data: str
+    target_name: str | None
+    learner: str
+    stream: RowStream
+    record: Record
+    passes: int
+    gauge: str | None
+    model: Model
+    seconds: float
+    rows_read: int
+
+
+def train_stream(
+    ctx: click.Context,
+    stream: StreamOptions,
+    *,
+    data: str,
+    output: str | None,
+    report: str | None,
+    asked: ProblemOptions,
+    as_json: bool,
+    **others: Any,
+) -> None:
+    """Learn from a stream as the user asks, save the model and tell what was found."""
+    del others  # refused, or left at their defaults
+    _refuse_others(ctx)
+    path = model_path(output, data)
+    _check_checkpoint(data, path, stream)
+    if report is not None:
+        kept = {} if stream.checkpoint is None else {"checkpoint": stream.checkpoint}
+        check_report(report, "--report", model=path, data=data, **kept)
+    source = Source(data, asked.reading)
+    if (stream.passes or 1) > 1 and not source.again:
+        raise click.UsageError(
+            f"--passes {stream.passes}: {file_name(data)} can be read once. Save it in a file."
+        )
+    run = _Training(source, stream, asked, as_typed(ctx)).run()
+    save_model(run.model, path)
+    for told in source.notes:
+        note(told)
+    if report is not None:
+        from separable.report.training_record import recalled
+
+        write_report(recalled(run.model, model_file=data_name(path)), report)
+    if as_json:
+        write_data(json_bytes({"model": path, "report": report, **stream_dict(run)}))
+    else:
+        click.echo(stream_text(run, path, report))
+
+
+class _Training:
+    """One run of ``train --stream``: from what was asked to a model."""
+
+    def __init__(
+        self, source: Source, given: StreamOptions, asked: ProblemOptions, command: str
+    ) -> None:
+        self.source, self.given, self.asked, self.command = source, given, asked, command
+        if len(asked.models) > 1:
+            raise click.UsageError(f"--model {' --model '.join(asked.models)}: name one learner.")
+        self.settings = checked_settings(asked)
+        self.learner = asked.models[0] if asked.models else None
+        self.wishes = _wishes(given, asked)
+
+    def run(self) -> StreamRun:
+        start = time.monotonic()
+        if self.given.resume is None:
+            stream, estimator, record = self._begin()
+            before = None
+        else:
+            stream, estimator, record, before = self._go_on(self.given.resume)
+        begun, done = record.passes, record.examples
+        passes = self.given.passes or 1
+        with LineTable(file_name(self.source.data)) as table:
+            learner = StreamLearner(estimator, stream, record, table.tell)
+            if before is not None:
+                learner.go_on_from(before)
+            table.begin(learner.gauge.name, stream.target, record)
+            self.source.progress = table.reading
+            self._keep_checkpoints(learner)
+            try:
+                learner.run(passes)
+            except KeyboardInterrupt:
+                table.end()
+                self._tell_interrupt(learner)
+                raise
+        assert self.learner is not None
+        model = trained(
+            stream_model(learner, learner.record.lines[-1].examples),
+            learner,
+            data=data_name(self.source.data),
+            target=self.asked.target or None,
+            weight=self.asked.weight,
+            passes=passes,
+            report={"commands": [self.command], "seed": self.asked.seed},
+        )
+        return StreamRun(
+            data=self.source.data,
+            target_name=self.asked.target or None,
+            learner=self.learner,
+            stream=stream,
+            record=learner.record,
+            passes=passes,
+            gauge=learner.gauge.name,
+            model=model,
+            seconds=time.monotonic() - start,
+            rows_read=learner.record.lines[-1].examples * (passes - begun) - done,
+        )
+
+    # --- the start ---
+
+    def _begin(self) -> tuple[RowStream, Any, Record]:
+        from separable.cli.stream.progressive_validation import Record
+
+        estimator = None if self.learner is None else self._new(self.learner)
+        stream = self._stream(estimator)
+        stream.begin()
+        if estimator is None:
+            self.learner = DEFAULTS[stream.target.task]
+            estimator = self._new(self.learner)
+        return stream, estimator, Record()
+
+    def _go_on(self, path: str) -> tuple[RowStream, Any, Record, Model]:
+        model, found = read_checkpoint(path)
+        _refuse_other_wishes(path, found.asked, self.wishes)
+        refuse_changed_data(path, found, self.source)
+        where = f"{file_name(self.source.data)}: the target"
+        target: StreamTarget = Quantities(where)
+        if found.classes is not None:
+            target = Labels(where, np.array(found.classes), found.announced)
+        self.learner = self.learner or DEFAULTS[target.task]
+        kind = LEARNERS[self.learner].load()
+        stream = self._stream(kind(), target, model)
+        estimator = kind.from_model(model)
+        say(
+            f"Going on from {path}: {counted(found.record.row, 'row')} of pass "
+            f"{found.record.passes + 1} done."
+        )
+        return stream, estimator, found.record, model
+
+    def _stream(
+        self, estimator: Any, target: StreamTarget | None = None, model: Model | None = None
+    ) -> RowStream:
+        wanted = self._wanted(estimator)
+        encoder: TableEncoder | None = None if model is None else model.encoder  # type: ignore[assignment]
+        if self.source.is_sparse:
+            width = None if model is None else model.n_features
+            return SparseStream(self.source, wanted, target, width)
+        if not wanted.target:
+            raise click.UsageError("Missing option '--target'.")
+        return TableStream(self.source, wanted, target, encoder)
+
+    def _wanted(self, estimator: Any) -> Wanted:
+        asked, given = self.asked, self.given
+        task = asked.task
+        if self.learner is not None:
+            own = LEARNERS[self.learner].task
+            if task is not None and task != own:
+                raise click.UsageError(f"--task {task}: {self.learner} is for {own}.")
+            task = own
+        if given.classes is not None and task == "regression":
+            raise click.UsageError("--classes: numbers are predicted here, which have none.")
+        return Wanted(
+            target=asked.target or None,
+            task=task or ("classification" if given.classes is not None else None),
+            classes=given.classes,
+            weight=asked.weight,
+            columns={kind: names for kind, names in asked.columns.items() if names},
+            encode_rows=given.encode_rows or Wanted.encode_rows,
+            bits=given.bits,
+            features=given.features,
+            counts=estimator is not None and adds_counts(estimator),
+            learner=self.learner,
+            threads=asked.threads,
+        )
+
+    def _new(self, name: str) -> Any:
+        """Return a learner that can learn from a stream, or say which can."""
+        given = dict(self.settings)
+        if name == "sgd-classifier":
+            given.setdefault("loss", "log_loss")  # a stream is judged by probabilities
+        made = new_learner(name, self.asked.seed, **given)
+        if name == "voted-perceptron":
+            raise click.UsageError(
+                f"--model {name} keeps every row that it was wrong about, so its memory has no "
+                "bound. Use --model averaged-perceptron, which predicts much the same."
+            )
+        if not hasattr(made, "partial_fit"):
+            can = [each for each, one in LEARNERS.items() if hasattr(one.load()(), "partial_fit")]
+            raise click.UsageError(
+                f"--model {name} needs all rows at once and cannot learn from a stream. These "
+                f"can: {', '.join(each for each in can if each != 'voted-perceptron')}."
+            )
+        online = LEARNERS[name].place.startswith("separable.online")
+        if (self.given.passes or 1) > 1 and not online:
+            raise click.UsageError(
+                f"--passes {self.given.passes}: {name} needs each row once. Leave it out."
+            )
+        return made
+
+    # --- checkpoints ---
+
+    def _keep_checkpoints(self, learner: StreamLearner) -> None:
+        path = self.given.checkpoint
+        if path is None:
+            return
+        files, target = self.source.prints(), learner.stream.target
+
+        def write() -> None:
+            classes = None if target.classes is None else target.classes.tolist()
+            announced = target.announced if isinstance(target, Labels) else ""
+            checkpoint = Checkpoint(
+                self.wishes, files, target.task, classes, announced, learner.record
+            )
+            try:
+                model = stream_model(learner, learner.record.examples, tells=False)
+            except ValueError:  # sums of one class so far have no model yet
+                return
+            write_checkpoint(path, model, checkpoint)
+
+        learner.checkpoints = Checkpoints(write, self.given.every or Every(seconds=60.0))
+
+    def _tell_interrupt(self, learner: StreamLearner) -> None:
+        path, record = self.given.checkpoint, learner.record
+        if path is None:
+            say("Interrupted: nothing was saved. --checkpoint FILE keeps what was learned.")
+        elif not Path(path).exists():
+            say("Interrupted: nothing was saved, for too little was learned by then.")
+        else:
+            rows, of_pass = counted(record.row, "row"), ""
+            if not record.is_first_pass:
+                of_pass = f" of pass {record.passes + 1}"
+            say(f"Interrupted after {rows}{of_pass}. To go on, type the same with:")
+            say(f"  --resume {path}")
+
+
+def _wishes(given: StreamOptions, asked: ProblemOptions) -> dict[str, Any]:
+    """Return what decides the outcome, by option."""
+    wishes: dict[str, Any] = {
+        "--target": asked.target or None,
+        "--model": asked.models[0] if asked.models else None,
+        "--set": sorted(asked.settings),
+        "--task": asked.task,
+        "--weight": asked.weight,
+        "--seed": asked.seed,
+        "--passes": given.passes or 1,
+        "--classes": given.classes,
+        "--encode-rows": given.encode_rows or Wanted.encode_rows,
+        "--bits": given.bits,
+        "--features": given.features,
+    }
+    wishes |= {f"--{kind}": list(names) for kind, names in asked.columns.items()}
+    reading = asked.reading.for_read().items()
+    return wishes | {f"--{name.replace('_', '-')}": value for name, value in reading}
+
+
+def _refuse_other_wishes(path: str, then: dict[str, Any], now: dict[str, Any]) -> None:
+    for option in {**then, **now}:
+        before, asked = then.get(option), now.get(option)
+        if before != asked:
+            raise click.UsageError(
+                f"{option} is {_told(asked)} now, but was {_told(before)} when {path} was made. "
+                "Give the same options, or start again without --resume."
+            )
+
+
+def _told(value: Any) -> str:
+    return "not given" if value in (None, [], "") else str(value)
+
+
+def _refuse_others(ctx: click.Context) -> None:
+    """Refuse options of ``train`` that a stream could only ignore."""
+    for name in NOT_TAKEN:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} does not go with --stream, where each row is a test "
+                "before it is learned from. Leave one of them out."
+            )
+
+
+def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:
+    if stream.checkpoint is None:
+        if stream.every is not None:
+            raise click.UsageError("--every goes with --checkpoint FILE.")
+        return
+    if Path(stream.checkpoint).resolve() == Path(output).resolve():
+        raise click.UsageError(f"--checkpoint {stream.checkpoint} and -o are the same file.")
+    check_output(stream.checkpoint, data=data)

@@ -1,0 +1,203 @@
+"""A stream of tables: encoded by what the first rows hold."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.output import file_name, naming_file
+from separable.cli.io.row_columns import weights_of
+from separable.cli.render.messages import step, warn
+from separable.cli.stream.stream_rows import RowStream, Targets
+from separable.cli.stream.stream_target import settled_target, target_of
+from separable.cli.training.encoded_rows import refuse_negative
+from separable.data.columns import Categories, as_columns
+from separable.data.labels import text_array
+from separable.data.table import NotANumberError, TableError, require_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.stream.stream_rows import Wanted
+    from separable.cli.stream.stream_source import Source
+    from separable.cli.stream.stream_target import StreamTarget
+    from separable.data.dataset import Dataset
+    from separable.data.rows import Rows
+    from separable.data.table import ColumnType
+    from separable.features.encoding_report import EncodingReport
+    from separable.features.table.table_encoder import TableEncoder
+
+__all__ = ["TableStream"]
+
+
+class TableStream(RowStream):
+    """Rows of tables, encoded. See `RowStream`.
+
+    Parameters
+    ----------
+    encoder : TableEncoder, optional
+        Where it is known.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        wanted: Wanted,
+        target: StreamTarget | None = None,
+        encoder: TableEncoder | None = None,
+    ) -> None:
+        super().__init__(source, wanted, target)
+        if wanted.features is not None:
+            raise click.UsageError("--features is for svmlight files. Leave it out.")
+        self.encoder = encoder
+        self.name = wanted.target or ""
+        self._types: dict[str, ColumnType] = {}
+        for kind in ("number", "category", "boolean", "date"):
+            self._types |= dict.fromkeys(wanted.columns.get(kind, ()), kind)
+        if encoder is not None:
+            encoder.set_params(n_jobs=wanted.threads)
+            self._types |= encoder.column_types
+        task = wanted.task if target is None else target.task
+        self._types[self.name] = "number" if task == "regression" else "category"
+        if wanted.weight is not None:
+            self._types[wanted.weight] = "number"
+
+    @property
+    def n_features(self) -> int:
+        """How many numbers a row has."""
+        assert self.encoder is not None
+        return len(self.encoder.feature_names)
+
+    @property
+    def _where(self) -> str:
+        return f"{file_name(self.source.data)}: the target column {self.name!r}"
+
+    def begin(self) -> None:
+        """Settle target and encoder by the first rows."""
+        import pyarrow as pa
+
+        with step(f"Looking at the first rows of {file_name(self.source.data)}"):
+            first = [chunk.table for chunk in self._first() if chunk.table is not None]
+            table = pa.concat_tables(first)
+            self._check_columns(table.column_names)
+            self._target = settled_target(
+                self._where,
+                _counts(table, self.name),
+                self.wanted.task,
+                self.wanted.classes,
+                texts=self.name in self.wanted.columns.get("category", ()),
+            )
+            y, _ = target_of(self.target, table, self.name, 0)
+            apart = [name for name in (self.name, self.wanted.weight) if name is not None]
+            features = table.slice(0, self.wanted.encode_rows).drop_columns(apart)
+            with naming_file(self.source.data):
+                self.encoder = self._fitted(features)
+        self._tell_order(y)
+
+    def _check_columns(self, names: list[str]) -> None:
+        where, wanted = file_name(self.source.data), self.wanted
+        asked = [self.name, *([wanted.weight] if wanted.weight else [])]
+        for each in (asked, *wanted.columns.values()):
+            require_columns(each, names, where)
+        if self.name in wanted.columns.get("drop", ()):
+            raise click.UsageError(f"--drop {self.name}: the target cannot be left out.")
+        if not set(names) - set(asked):
+            raise TableError(
+                f"{where}: there is no column to learn from: {', '.join(map(repr, names))} is all. "
+                "Add the columns that the target is to be predicted from."
+            )
+
+    def _fitted(self, table: pa.Table) -> TableEncoder:
+        apart = {self.name, self.wanted.weight}
+        chosen: dict[str, Any] = {
+            kind: [name for name in names if name not in apart] or None
+            for kind, names in self.wanted.columns.items()
+        }
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            encoder = self._encoder(table, chosen)
+        for text in dict.fromkeys(" ".join(str(one.message).split()) for one in caught):
+            warn(text)
+        return encoder.without_state()
+
+    def _encoder(self, table: pa.Table, chosen: dict[str, Any]) -> TableEncoder:
+        """Return an encoder fitted to the first rows."""
+        from separable.features.table.table_encoder import TableEncoder
+
+        encoder = TableEncoder(scale=not self.wanted.counts, n_jobs=self.wanted.threads, **chosen)
+        if self.wanted.bits is not None:
+            texts = [row.column for row in encoder.guess(table) if row.type == "text"]
+            if not texts:
+                raise click.UsageError("--bits: no column is free text. Leave it out.")
+            signs = not self.wanted.counts
+            hashing = {"n_features": 1 << self.wanted.bits, "alternate_sign": signs}
+            encoder.set_params(text=dict.fromkeys(texts, hashing) or None)
+        return encoder.fit(table)
+
+    def _chunks(self) -> Iterator[Dataset]:
+        try:
+            yield from self.source.chunks(self._types)
+        except NotANumberError as error:
+            remedy = "Correct it, or leave it empty."
+            if error.column == self.name:
+                remedy = "For classes name a classifier with --model sgd-classifier."
+            elif error.column in self.wanted.columns.get("number", ()):
+                remedy = f"Or use it as a category: --category {shlex.quote(error.column)}."
+            raise TableError(f"{error} {remedy}") from None
+
+    def _targets(self, chunk: Dataset, first_row: int) -> Targets:
+        table = chunk.table
+        assert table is not None
+        require_columns([self.name], table.column_names, file_name(self.source.data))
+        y, there = target_of(self.target, table, self.name, first_row)
+        weight = self._weight(table, there, first_row)
+        if weight is None:
+            return Targets(there, there, y, None)
+        keep = there.copy()
+        keep[there] = weight > 0
+        return Targets(there, keep, y[weight > 0], weight[weight > 0])
+
+    def _encoded(
+        self, chunk: Dataset, kept: NDArray[np.intp], first_row: int
+    ) -> tuple[Rows, EncodingReport | None]:
+        assert chunk.table is not None
+        assert self.encoder is not None
+        start, stop = int(kept[0]), int(kept[-1]) + 1
+        table = chunk.table.slice(start, stop - start)
+        if len(kept) < len(table):
+            table = table.take(kept - start)
+        with naming_file(self.source.data, kept + first_row):
+            rows, report = self.encoder.encode_with_report(table)
+            if self.wanted.counts:
+                refuse_negative(rows, self.encoder, self.wanted.learner or "")
+        return rows, report
+
+    def _weight(
+        self, table: pa.Table, there: NDArray[np.bool_], first_row: int
+    ) -> NDArray[np.float64] | None:
+        """Return the weights of the rows that have a target."""
+        name = self.wanted.weight
+        if name is None:
+            return None
+        require_columns([name], table.column_names, file_name(self.source.data))
+        rows = np.flatnonzero(there)
+        with naming_file(self.source.data, rows + first_row):
+            return weights_of(as_columns(table.select([name])), name, rows)
+
+
+def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the different values of a column and how often each occurs."""
+    column = as_columns(table.select([name]))[name]
+    if isinstance(column, Categories):
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
+        met = np.flatnonzero(counts)
+        return text_array(column.levels)[met], counts[met]
+    values = column.values[~np.isnan(column.values)]
+    return np.unique(values, return_counts=True)

@@ -1,0 +1,1 @@
+"""Training from a table: target, candidates, comparison, refit and test."""

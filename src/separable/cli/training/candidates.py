@@ -1,0 +1,175 @@
+"""The learners that are compared: those named, or all that suit the data, as they are asked for."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from separable.cli.training.encoded_rows import adds_counts
+from separable.cli.training.learners import LEARNERS, learners_of, new_learner
+from separable.data.table import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.learners import Facts, Task
+    from separable.features.base import Encoder
+
+__all__ = ["COMPARE_ROWS", "Candidate", "candidates_for", "checked_settings"]
+
+#: The relative gap that certified learners are asked for while they are compared: those with a
+#: smooth loss, and those with corners.
+COMPARE_TOL, CORNERS_TOL = 1e-4, 1e-3
+
+#: Of more rows than this a random part is compared, unless the user says otherwise.
+COMPARE_ROWS = 100_000
+
+#: Parameters with an option of their own, or that a command has no use for.
+ELSEWHERE = {
+    "random_state": "use --seed",
+    "n_jobs": "use --threads",
+    "callback": "it is a function of Python",
+    "warm_start": "a command learns from the start",
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner, what was set of it, and what is searched.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEARNERS`.
+    given : mapping of str to object
+        By --set.
+    grid : mapping of str to sequence
+        The values to try; empty: nothing is searched.
+    seed, threads : int
+    """
+
+    name: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    seed: int = 0
+    threads: int = 1
+
+    @property
+    def counts(self) -> bool:
+        """Whether it adds up counts, so that numbers must not be centred."""
+        return adds_counts(self.learner())
+
+    def learner(self, encoder: Encoder | None = None, **params: Any) -> Any:
+        """Return the learner to be fitted, with parameters that were chosen.
+
+        ``encoder`` makes its columns: learners of groups ask which go together.
+        """
+        made = new_learner(self.name, self.seed, self.threads, **{**self.given, **params})
+        if encoder is not None and hasattr(made, "group_by"):
+            made.group_by(encoder)
+        return made
+
+    def for_comparing(self, encoder: Encoder | None = None, **params: Any) -> Any:
+        """Return the learner that stands for it on folds: as exact as comparing needs."""
+        from separable.certified.estimators.base import CertifiedEstimator
+
+        learner = LEARNERS[self.name]
+        if not issubclass(learner.load(), CertifiedEstimator) or "tol" in self.given:
+            return self.learner(encoder, **params)
+        tol = COMPARE_TOL if learner.cost <= 1 else CORNERS_TOL
+        return self.learner(encoder, **params, tol=tol)
+
+
+def checked_settings(asked: ProblemOptions) -> dict[str, Any]:
+    """Return what --set gives, refused where a named learner has no such parameter."""
+    settings: dict[str, Any] = {}
+    for text in asked.settings:
+        name, found, value = text.partition("=")
+        if not found or not name:
+            raise click.UsageError(f"--set {text}: write it as NAME=VALUE, such as C=1.")
+        if name in ELSEWHERE:
+            raise click.UsageError(f"--set {text}: {ELSEWHERE[name]}.")
+        if name in settings:
+            raise click.UsageError(f"--set {name} is given twice. Keep one.")
+        settings[name] = _value(value)
+    for model in asked.models:
+        _check_settings(model, settings)
+    return settings
+
+
+def _check_settings(model: str, settings: Mapping[str, Any]) -> None:
+    """Refuse what a learner does not take."""
+    takes = [each for each in _parameters(model) if each not in ELSEWHERE]
+    for name in settings:
+        if name not in takes:
+            known = ", ".join(takes) or "none"
+            raise click.UsageError(
+                f"--set {name}: {model} has no such parameter{did_you_mean(name, takes)}. It has: "
+                f"{known}."
+            )
+    learner = new_learner(model, **settings)
+    if hasattr(learner, "_check_parameters"):
+        try:
+            learner._check_parameters()
+        except ValueError as error:
+            raise click.UsageError(f"--set: {error}") from None
+
+
+def _parameters(model: str) -> list[str]:
+    return list(inspect.signature(LEARNERS[model].load()).parameters)
+
+
+def _value(text: str) -> Any:
+    """Return a value as Python has it: a number, true, false, none, or the text itself."""
+    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def candidates_for(
+    task: Task, facts: Facts, asked: ProblemOptions, settings: Mapping[str, Any]
+) -> list[Candidate]:
+    """Return the learners to compare, in order of preference.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    facts : Facts
+    asked : ProblemOptions
+    settings : mapping of str to object
+        As `checked_settings` returns them. Of auto those that lack one of them are left out.
+    """
+    names = list(asked.models)
+    if not names:
+        suited = learners_of(task, facts)
+        names = [name for name in suited if set(settings) <= set(_parameters(name))]
+    if not names:
+        told = ", ".join(settings)
+        raise click.UsageError(
+            f"--set {told}: no learner that suits the data has it. Name one with --model."
+        )
+    for name in names:
+        _check_settings(name, settings)
+    return list(_made(names, asked, settings, facts))
+
+
+def _made(
+    names: list[str], asked: ProblemOptions, settings: Mapping[str, Any], facts: Facts
+) -> Iterator[Candidate]:
+    rows = min(facts.rows, COMPARE_ROWS)
+    for name in names:
+        strength = LEARNERS[name].strength
+        grid = {}
+        if strength is not None and strength.name not in settings:
+            grid = {strength.name: strength.grid(rows, facts.deviation, settings)}
+        yield Candidate(name, dict(settings), grid, asked.seed, asked.threads)

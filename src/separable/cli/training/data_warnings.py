@@ -1,0 +1,68 @@
+"""What ``train`` warns of in the data: what makes a model, or its measured error, wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable.cli.render.check_text import options_text
+from separable.cli.render.messages import step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from separable.cli.training.training_table import Problem
+    from separable.data.checks.findings import Finding
+
+__all__ = ["data_warnings", "shared_rows"]
+
+#: Notes of `separable.data.check` that matter to a trained model as much as its warnings do.
+MATTER = ("imbalance",)
+
+#: From this share of the rows tested on, those that were learned from are told.
+SHARED = 0.01
+
+
+def data_warnings(problem: Problem) -> list[str]:
+    """Return what `separable.data.check` finds that matters, each in one line."""
+    from separable.data.checks.checking import check
+
+    asked = problem.asked
+    named = [name for names in asked.columns.values() for name in names]
+    with step("Checking the data"):
+        found = check(
+            problem.whole,
+            asked.target,
+            weight=asked.weight,
+            group=asked.group,
+            time=asked.time,
+            drop=asked.columns["drop"],
+            task=problem.task,
+            asked=[name for name in named if name not in asked.columns["drop"]],
+        )
+    return [
+        " ".join([each.text, *_remedy(each)])
+        for each in found
+        if each.severity == "warning" or each.kind in MATTER
+    ]
+
+
+def _remedy(finding: Finding) -> list[str]:
+    """Return what to type, in brackets."""
+    told = options_text([finding])
+    return [f"({told})"] if told else []
+
+
+def shared_rows(train: pa.Table, test: pa.Table) -> list[str]:
+    """Warn of rows tested on that were learned from too."""
+    from separable.data.checks.checking import duplicates_between
+
+    with step("Comparing the parts"):
+        count, examples = duplicates_between(train, test)
+    if count < SHARED * test.num_rows:
+        return []
+    are = "is" if count == 1 else "are"
+    return [
+        f"{count} of the {test.num_rows} rows tested on {are} also among those learned from, such "
+        f"as row {examples[0][1] + 1} of the test part: the figures may be too good. Leave out "
+        "duplicates, or keep rows that belong together in one part with --group."
+    ]

@@ -1,0 +1,133 @@
+"""Which rows are held out, and which folds the others are compared on."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from separable.data.split import group_split, stratified_split
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.cli.training.target import Rows
+    from separable.cli.training.training_table import Problem
+
+__all__ = [
+    "Folds",
+    "folds_of",
+    "forward_folds",
+    "held_out_rows",
+    "how_held_out",
+    "part_of",
+    "refuse_one_class",
+]
+
+Folds: TypeAlias = "list[tuple[NDArray[np.intp], NDArray[np.intp]]]"
+
+
+def held_out_rows(problem: Problem, test_size: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to learn from and those to hold out, as the user asked for."""
+    if problem.times is not None:
+        return _last_in_time(problem.times, test_size)
+    if problem.groups is not None:
+        return group_split(problem.groups, test_size, seed)
+    return problem.target.split(test_size, seed)
+
+
+def how_held_out(problem: Problem) -> str:
+    """Return in words how rows are held out."""
+    if problem.times is not None:
+        return f"the latest by {problem.asked.time}"
+    if problem.groups is not None:
+        return f"no {problem.asked.group} in both parts"
+    return "each class in proportion" if problem.task == "classification" else "at random"
+
+
+def _last_in_time(times: NDArray[Any], test_size: float) -> tuple[Rows, Rows]:
+    """Hold out the latest rows: all of them later than every other."""
+    n = len(times)
+    if test_size == 0:
+        return np.arange(n), np.arange(0)
+    ordered = np.sort(times)
+    first = min(max(math.floor(n * (1 - test_size) + 0.5), 1), n - 1)
+    starts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # where a later time begins
+    cut = ordered[starts[np.abs(starts - first).argmin()]]
+    return np.flatnonzero(times < cut), np.flatnonzero(times >= cut)
+
+
+def part_of(problem: Problem, chosen: Rows, most: int, seed: int) -> Rows:
+    """Return the places of at most so many of the chosen rows, at random; of all for 0."""
+    n = len(chosen)
+    if not most or n <= most:
+        return np.arange(n)
+    if problem.task == "classification":
+        return stratified_split(problem.target.values[chosen], 1 - most / n, seed)[0]
+    return np.sort(np.random.default_rng(seed).permutation(n)[:most])
+
+
+def folds_of(problem: Problem, chosen: Rows, n_folds: int, seed: int) -> Folds | None:
+    """Return folds of the chosen rows, counted from 0; None where there are too few for any."""
+    if problem.times is not None:
+        return forward_folds(problem.times[chosen], n_folds) or None
+    if problem.groups is not None:
+        return _group_folds(problem.groups[chosen], n_folds)
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    n = len(chosen)
+    if problem.task == "regression":
+        if n < 4:
+            return None
+        return list(KFold(min(n_folds, n // 2), shuffle=True, random_state=seed).split(range(n)))
+    _, codes = np.unique(problem.target.values[chosen], return_inverse=True)
+    counts = np.bincount(codes)
+    if (len(counts) == 2 and counts.min() < 2) or counts.max() < 2:
+        return None
+    most = counts.min() if len(counts) == 2 else counts.max()  # two classes must both be learned
+    folds = StratifiedKFold(min(n_folds, int(most)), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class of one row is not learned where it is held out
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(np.empty(n), codes))
+
+
+def _group_folds(groups: NDArray[np.int64], n_folds: int) -> Folds | None:
+    from sklearn.model_selection import GroupKFold
+
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        return None
+    folds = GroupKFold(min(n_folds, n_groups))
+    return list(folds.split(np.empty(len(groups)), groups=groups))
+
+
+def forward_folds(times: NDArray[Any], n_folds: int) -> Folds:
+    """Return folds that hold out a stretch of time each and learn from all that was before it.
+
+    A time is never cut in two, so there may be fewer folds than asked for.
+    """
+    n, order = len(times), np.argsort(times, kind="stable")
+    ordered = times[order]
+    starts = np.append(np.flatnonzero(ordered[1:] > ordered[:-1]) + 1, n)
+    wanted = np.arange(1, n_folds + 2) * n // (n_folds + 1)
+    cuts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
+    return [
+        (np.sort(order[:start]), np.sort(order[start:stop]))
+        for start, stop in pairwise(cuts.tolist())
+    ]
+
+
+def refuse_one_class(problem: Problem, train: Rows) -> None:
+    """Refuse a training part of one class, which groups or time may leave."""
+    if problem.task != "classification":
+        return
+    classes = np.unique(problem.target.values[train])
+    if len(classes) < 2:
+        raise TableError(
+            f"The rows left for training are all of class {classes[0]!r}: {how_held_out(problem)}. "
+            "Change --test-size or --seed, or name another column."
+        )

@@ -1,0 +1,253 @@
+"""The candidates on the same folds, and which of them is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.output import file_name, naming_file
+from separable.cli.io.true_targets import positive_class
+from separable.cli.render.messages import detail, step
+from separable.cli.training.candidates import (
+    COMPARE_ROWS,
+    Candidate,
+    candidates_for,
+    checked_settings,
+)
+from separable.cli.training.encoded_rows import Encoded, facts_of, refuse_negative
+from separable.cli.training.holdout_splits import folds_of, part_of
+from separable.cli.training.learners import LEARNERS
+from separable.cli.training.training_table import read_problem
+from separable.data.table import TableError
+from separable.model.metrics.registry import METRICS, metric_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.holdout_splits import Folds
+    from separable.cli.training.learners import Facts
+    from separable.cli.training.target import Rows
+    from separable.cli.training.training_table import Problem
+    from separable.data.rows import Rows as EncodedRows
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.model.metrics.registry import Metric
+    from separable.select.leaderboard import Leaderboard, Standing
+
+__all__ = ["Comparison", "Judge", "compare_all_rows", "compare_candidates", "rows_to_compare"]
+
+#: Without --compare-rows: at most so much work, about half a minute on two cores, but at least so
+#: many rows.
+COMPARE_WORK = 3e8
+LEAST_ROWS = 5000
+
+#: Without --metric.
+DEFAULT_METRICS = {"classification": "accuracy", "regression": "rmse"}
+
+#: Without --metric, among strengths: the accuracy often hardly depends on them, and a strength that
+#: happens to be best for it may give probabilities that are far too sure.
+CHOOSES = "log_loss"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What decides, and the class that it is about.
+
+    Parameters
+    ----------
+    metric : Metric
+    positive : object
+        None: means over the classes.
+    chooses : str or None
+        The metric that chooses among the strengths of a learner that gives probabilities.
+    """
+
+    metric: Metric
+    positive: Any = None
+    chooses: str | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, *, alone: bool = False) -> Judge:
+        """Return what the user asked for, or else the default; alone: it chooses strengths too."""
+        asked = problem.asked
+        name = asked.metric or DEFAULT_METRICS[problem.task]
+        try:
+            metric = metric_named(name, problem.task)
+        except ValueError as error:
+            raise click.UsageError(f"--metric {name}: {error}") from None
+        by_default = asked.metric is None and problem.task == "classification" and not alone
+        return cls(metric, _positive(problem), CHOOSES if by_default else None)
+
+
+def _positive(problem: Problem) -> Any:
+    """Return the class that precision and the like are of."""
+    given = problem.asked.positive
+    if problem.task == "regression":
+        if given is not None:
+            raise click.UsageError("--positive names a class, and numbers are predicted.")
+        return None
+    classes, counts = np.unique(problem.target.values, return_counts=True)
+    if given is not None:
+        return positive_class(classes, given)
+    if len(classes) != 2:
+        return None
+    return classes[0 if counts[0] < counts[1] else 1].item()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was compared, on what, and the one that is taken.
+
+    Parameters
+    ----------
+    judge : Judge
+    candidate : Candidate
+        The one that is taken: of those not worse than the best by more than the standard error of
+        the difference, the first in order of preference, which is that of `LEARNERS` or in which
+        they were named.
+    params : mapping of str to object
+        What the search chose for it.
+    board : Leaderboard or None
+        None where there are too few rows for folds.
+    rows, of_rows : int
+        How many rows were compared on, of how many.
+    """
+
+    judge: Judge
+    candidate: Candidate
+    params: Mapping[str, Any]
+    board: Leaderboard | None
+    rows: int
+    of_rows: int
+
+    def board_dict(self) -> dict[str, Any] | None:
+        """Return the leaderboard as JSON values."""
+        if self.board is None:
+            return None
+        return {**self.board.to_dict(), "strengths_by": self.judge.chooses}
+
+    @property
+    def taken(self) -> Standing | None:
+        """How the one that is taken did."""
+        return None if self.board is None else self.board[self.candidate.name]
+
+
+def compare_candidates(
+    problem: Problem, encoded: Encoded, *, by_metric_alone: bool = False
+) -> Comparison:
+    """Compare the candidates on folds of encoded rows; by one metric alone, strengths too.
+
+    Of more rows than --compare-rows a random part is taken. The encoder has seen all of these rows,
+    so held-out figures, for which it has not, are the ones to trust.
+    """
+    asked, chosen = problem.asked, encoded.chosen
+    judge, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
+    facts = facts_of(problem, *_any_rows(encoded, asked))
+    candidates = candidates_for(problem.task, facts, asked, settings)
+    detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
+    most = rows_to_compare(candidates, facts) if asked.compare_rows is None else asked.compare_rows
+    part = part_of(problem, chosen, most, asked.seed)
+    folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
+    if folds is None:
+        return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
+    board = _board(problem, encoded, candidates, judge, part, folds)
+    taken = board.preferred([each.name for each in candidates])
+    candidate = next(each for each in candidates if each.name == taken.name)
+    return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
+
+
+def compare_all_rows(
+    data: str, asked: ProblemOptions, *, by_metric_alone: bool = False
+) -> tuple[Encoded, Comparison]:
+    """Compare on all rows of a file, refused where they are too few."""
+    problem = read_problem(data, asked)
+    encoded = Encoded(problem, np.arange(len(problem)))
+    comparison = compare_candidates(problem, encoded, by_metric_alone=by_metric_alone)
+    if comparison.board is None:
+        raise TableError(
+            f"{file_name(data)}: {len(problem)} rows are too few for folds: of each class, and of "
+            "all rows, some are held out and some learned from."
+        )
+    return encoded, comparison
+
+
+def _any_rows(encoded: Encoded, asked: ProblemOptions) -> tuple[TableEncoder, EncodedRows]:
+    """Return the rows as the first candidate named wants them, else as most do."""
+    counts = bool(asked.models) and Candidate(asked.models[0]).counts
+    return encoded(counts=counts)
+
+
+def rows_to_compare(candidates: list[Candidate], facts: Facts) -> int:
+    """Return how many rows the candidates can be compared on in short time."""
+    work = max(LEARNERS[each.name].work(facts) if each.grid else 0.0 for each in candidates)
+    most = COMPARE_WORK / work if work else COMPARE_ROWS
+    return int(min(max(most, LEAST_ROWS), COMPARE_ROWS))
+
+
+def _board(
+    problem: Problem,
+    encoded: Encoded,
+    candidates: list[Candidate],
+    judge: Judge,
+    part: Rows,
+    folds: Folds,
+) -> Leaderboard:
+    from separable.fitting.metric_scorer import MetricScorer
+    from separable.select.comparison import standings_of
+    from separable.select.leaderboard import Leaderboard
+
+    chosen = encoded.chosen[part]
+    y, classes, positive = _coded(problem, chosen, judge)
+    scorer = MetricScorer(judge.metric, classes, positive)
+    weight = problem.weight_of(chosen)
+    given: dict[str, Any] = {
+        "cv": folds,
+        "scorer": scorer,
+        "chooser": MetricScorer(METRICS[judge.chooses], classes) if judge.chooses else None,
+        "sample_weight": weight,
+        "score_weight": weight,
+    }
+    standings: dict[str, Standing] = {}
+    with step("Comparing learners") as told:
+        for counts in (False, True):
+            mine = [each for each in candidates if each.counts == counts]
+            if not mine:
+                continue
+            rows = _rows(problem, encoded, mine)
+            matrix = (rows if len(part) == rows.n_rows else rows.take(part)).to_matrix()
+            encoder, _ = encoded(counts=counts)
+            estimators = {each.name: (each.for_comparing(encoder), each.grid) for each in mine}
+            found = standings_of(estimators, matrix, y, progress=told, **given)
+            standings |= {each.name: each for each in found}
+    ordered = [standings[each.name] for each in candidates]
+    return Leaderboard.of(ordered, judge.metric.name, judge.metric.greater_is_better)
+
+
+def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> Any:
+    """Return the rows as some candidates, all of one mind about numbers, want them."""
+    counts = candidates[0].counts
+    encoder, rows = encoded(counts=counts)
+    if counts and len(candidates) == len(problem.asked.models) == 1:
+        with naming_file(problem.data, problem.target.rows[encoded.chosen]):
+            refuse_negative(rows, encoder, candidates[0].name)
+    return rows
+
+
+def _coded(
+    problem: Problem, chosen: Rows, judge: Judge
+) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
+    """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
+    values = problem.target.values[chosen]
+    if problem.task == "regression":
+        return values, None, None
+    classes, codes = np.unique(values, return_inverse=True)
+    positive = None
+    if judge.positive is not None:
+        found = np.flatnonzero(classes == judge.positive)
+        positive = int(found[0]) if len(found) else None
+    return codes, np.arange(len(classes)), positive

@@ -1,0 +1,348 @@
+"""The learners that the commands know. A new one is one entry of `LEARNERS`.
+
+The entry says what it predicts, where it lives, which parameter is its strength and which values of
+it are tried, and for which data it takes part in ``--model auto``. The commands ``train``,
+``compare`` and ``path``, their help and completion follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "AUTO",
+    "LEARNERS",
+    "Facts",
+    "Learner",
+    "Strength",
+    "Task",
+    "classifier",
+    "learners_of",
+    "names_of",
+    "new_learner",
+    "regressor",
+]
+
+Task: TypeAlias = Literal["classification", "regression"]
+
+#: What --model is without a name: all learners that suit the data.
+AUTO = "auto"
+
+#: Learners that hold a matrix of features x features take part in auto up to so many features.
+MANY_FEATURES = 600
+
+#: Up to so many features certified learners solve systems of them.
+FEW_FEATURES = 512
+
+#: What comparing all strengths of a certified learner on one row costs, in products: with few
+#: features for each pair of non-zeros, with many for each non-zero.
+PAIR, SINGLE = 1.0, 12.0
+
+#: Losses with corners (hinge, absolute) cost so much more with few features, and take part in auto
+#: up to so much work, which is about ten seconds.
+CORNERS = 20.0
+MOST_WORK = 5e7
+MOST_WORK_MANY = 3e8
+
+#: No row costs less than one of so many non-zeros does.
+LEAST_NONZEROS = 20.0
+
+#: Least squares takes part in auto up to so many features: beyond, ridge regression does as well,
+#: and columns that depend on each other cost much time.
+EXACT_FEATURES = 64
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides which learners suit some data, after encoding.
+
+    Parameters
+    ----------
+    rows, features : int
+    classes : int
+        0 where numbers are predicted.
+    nonzeros : float
+        In the mean of the rows.
+    nonnegative : bool
+        No encoded value is below 0: there are texts and categories only.
+    text : bool
+        Some columns are free text.
+    deviation : float, default 1.0
+        The standard deviation of the numbers to predict.
+    """
+
+    rows: int
+    features: int
+    classes: int
+    nonzeros: float
+    nonnegative: bool
+    text: bool
+    deviation: float = 1.0
+
+    @property
+    def work(self) -> float:
+        """What comparing all strengths of a certified learner with a smooth loss costs a row."""
+        models = self.classes if self.classes > 2 else 1
+        if self.features > FEW_FEATURES:
+            return models * SINGLE * self.nonzeros
+        return models * PAIR * max(self.nonzeros, LEAST_NONZEROS) ** 2
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The parameter that says how strong a penalty is, and the values to try.
+
+    Parameters
+    ----------
+    name : str
+    values : tuple of float
+    per_row : bool, default False
+        The values are multiplied by the number of rows, as the sum of squares that they are
+        weighed against grows.
+    unit : callable, optional
+        What the values are multiplied by, given the standard deviation of the numbers to predict
+        and the parameters that were set; 1 by default.
+    """
+
+    name: str
+    values: tuple[float, ...]
+    per_row: bool = False
+    unit: Callable[[float, Mapping[str, Any]], float] | None = None
+
+    def grid(
+        self, rows: int, deviation: float = 1.0, given: Mapping[str, Any] | None = None
+    ) -> tuple[float, ...]:
+        """Return the values to try for so many rows and such numbers, of two digits."""
+        if not self.per_row and self.unit is None:
+            return self.values
+        unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
+        unit *= rows if self.per_row else 1.0
+        return tuple(float(f"{value * unit:.2g}") for value in self.values)
+
+
+def _deviation(deviation: float, given: Mapping[str, Any]) -> float:
+    """Of columns whose deviation is 1 or less, 1 is enough to make all weights 0."""
+    del given
+    return deviation
+
+
+def _of_power(deviation: float, given: Mapping[str, Any]) -> float:
+    """Return the size of squares over that of the p-th power of weights."""
+    from separable.certified.estimators.lp_regression import exponent_of
+
+    exponent = exponent_of(given.get("p", 1))
+    return deviation if exponent is None else float(deviation ** (2.0 - exponent))
+
+
+C = Strength("C", (0.001, 0.00464, 0.0215, 0.1, 0.464, 2.15, 10.0, 46.4, 215.0, 1000.0))
+#: The hinge is done with smaller ones than the logistic loss, and large ones take long.
+HINGE_C = Strength("C", (0.0001, 0.001, 0.00464, 0.0215, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6))
+#: Smaller ones hardly differ from least squares, and solving for them takes long where columns
+#: depend on each other.
+ALPHA = Strength("alpha", (1e-5, 6e-5, 4e-4, 2e-3, 0.01, 0.06, 0.4, 2.0, 10.0, 60.0), per_row=True)
+#: The largest leaves few weights, if any; the smallest hardly differs from least squares.
+SHARE = Strength(
+    "alpha",
+    (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    unit=_deviation,
+)
+#: The same of any power of the weights.
+POWER_SHARE = Strength("alpha", SHARE.values, unit=_of_power)
+SMOOTHING = Strength("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner that is not imported yet.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        Whether it predicts classes or numbers.
+    place : str
+        Its module and class, ``module:Class``.
+    strength : Strength, optional
+        What is searched.
+    suits : callable, optional
+        Whether it takes part in ``--model auto`` on such data; None: never, only by its name.
+    cost : float, default 0
+        How many times the work of a smooth certified learner comparing it takes with few features;
+        0: so little that the number of rows does not matter.
+    given : mapping of str to object
+        Parameters that are other than those of the class where they are not set.
+    """
+
+    task: Task
+    place: str
+    strength: Strength | None = None
+    suits: Callable[[Facts], bool] | None = None
+    cost: float = 0.0
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def work(self, facts: Facts) -> float:
+        """Return what comparing it costs a row."""
+        corners = self.cost if facts.features <= FEW_FEATURES else min(self.cost, 1.0)
+        return corners * facts.work
+
+    def load(self) -> Any:
+        """Return its class."""
+        module, _, name = self.place.partition(":")
+        return getattr(import_module(module), name)
+
+
+def classifier(
+    place: str,
+    strength: Strength | None = None,
+    suits: Callable[[Facts], bool] | None = None,
+    cost: float = 0.0,
+    **given: Any,
+) -> Learner:
+    """Return a learner of classes."""
+    return Learner("classification", place, strength, suits, cost, given)
+
+
+def regressor(
+    place: str,
+    strength: Strength | None = None,
+    suits: Callable[[Facts], bool] | None = None,
+    cost: float = 0.0,
+    **given: Any,
+) -> Learner:
+    """Return a learner of numbers."""
+    return Learner("regression", place, strength, suits, cost, given)
+
+
+def _always(facts: Facts) -> bool:  # noqa: ARG001
+    return True
+
+
+def _few_features(facts: Facts) -> bool:
+    return facts.features <= MANY_FEATURES
+
+
+def _many_features(facts: Facts) -> bool:
+    return facts.features > MANY_FEATURES
+
+
+def _more_rows_than_features(facts: Facts) -> bool:
+    return facts.features <= EXACT_FEATURES and facts.features < facts.rows
+
+
+def _no_text(facts: Facts) -> bool:
+    return not facts.text
+
+
+def _quick_corners(facts: Facts) -> bool:
+    if facts.features > FEW_FEATURES:
+        return facts.work * facts.rows <= MOST_WORK_MANY
+    return CORNERS * facts.work * facts.rows <= MOST_WORK
+
+
+def _counts(facts: Facts) -> bool:
+    return facts.nonnegative
+
+
+#: In the order in which they are preferred where they are equally good.
+LEARNERS = {
+    "logistic-regression": classifier(
+        "separable.certified.estimators.logistic_regression:LogisticRegression",
+        C,
+        _always,
+        cost=1.0,
+    ),
+    "linear-svm": classifier(
+        "separable.certified.estimators.linear_svm:LinearSVM", HINGE_C, _quick_corners, cost=CORNERS
+    ),
+    "group-lasso-classifier": classifier(
+        "separable.certified.estimators.group_lasso_classifier:GroupLassoClassifier",
+        SHARE,
+        cost=CORNERS,
+        groups="columns",
+    ),
+    "lda": classifier("separable.moments.discriminant.lda:LDA", None, _few_features),
+    "linear-gaussian-nb": classifier(
+        "separable.moments.naive_bayes.linear_gaussian_nb:LinearGaussianNB", None, _no_text
+    ),
+    "multinomial-nb": classifier(
+        "separable.moments.naive_bayes.multinomial_nb:MultinomialNB", SMOOTHING, _counts
+    ),
+    "complement-nb": classifier(
+        "separable.moments.naive_bayes.complement_nb:ComplementNB", SMOOTHING, _counts
+    ),
+    "bernoulli-nb": classifier(
+        "separable.moments.naive_bayes.bernoulli_nb:BernoulliNB", SMOOTHING, _counts
+    ),
+    "averaged-perceptron": classifier(
+        "separable.online.averaged_perceptron:AveragedPerceptron", None, _always
+    ),
+    "perceptron": classifier("separable.online.perceptron:Perceptron"),
+    "batch-perceptron": classifier("separable.online.batch_perceptron:BatchPerceptron"),
+    "voted-perceptron": classifier("separable.online.voted_perceptron:VotedPerceptron"),
+    "sgd-classifier": classifier("separable.online.sgd_classifier:SGDClassifier"),
+    "least-squares-classifier": classifier(
+        "separable.moments.discriminant.least_squares_classifier:LeastSquaresClassifier"
+    ),
+    "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _few_features),
+    "lasso": regressor("separable.certified.estimators.lasso:Lasso", SHARE, _few_features),
+    "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", SHARE),
+    "group-lasso": regressor(
+        "separable.certified.estimators.group_lasso:GroupLasso",
+        SHARE,
+        cost=CORNERS,
+        groups="columns",
+    ),
+    "lp-regression": regressor(
+        "separable.certified.estimators.lp_regression:LpRegression", POWER_SHARE, cost=CORNERS
+    ),
+    "linear-svr": regressor(
+        "separable.certified.estimators.linear_svr:LinearSVR", C, _quick_corners, cost=CORNERS
+    ),
+    "bayesian-regression": regressor(
+        "separable.moments.regression.bayesian_regression:BayesianRegression", None, _few_features
+    ),
+    "least-squares": regressor(
+        "separable.moments.regression.least_squares:LeastSquares", None, _more_rows_than_features
+    ),
+    "sgd-regressor": regressor("separable.online.sgd_regressor:SGDRegressor", None, _many_features),
+    "widrow-hoff": regressor("separable.online.widrow_hoff:WidrowHoff"),
+}
+
+
+def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any:
+    """Return a learner to be fitted; seed and threads go to those that take them.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEARNERS`.
+    seed, threads : int
+    **given
+        Parameters of its own.
+    """
+    import inspect
+
+    entry = LEARNERS[name]
+    learner = entry.load()
+    takes = inspect.signature(learner).parameters
+    own = {"random_state": seed, "n_jobs": threads}
+    known = {key: value for key, value in own.items() if key in takes}
+    return learner(**{**known, **entry.given, **given})
+
+
+def names_of(task: Task) -> list[str]:
+    """Return the names of the learners of a task, in order of the alphabet."""
+    return sorted(name for name, learner in LEARNERS.items() if learner.task == task)
+
+
+def learners_of(task: Task, facts: Facts) -> list[str]:
+    """Return the learners of a task that suit some data, in order of preference."""
+    return [
+        name
+        for name, learner in LEARNERS.items()
+        if learner.task == task and learner.suits is not None and learner.suits(facts)
+    ]

@@ -1,0 +1,144 @@
+"""What a report says of a model file, and of rows that it is measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.io.measured_rows import (
+    constant_of,
+    positive_of,
+    refuse_several_targets,
+    rows_with_truth,
+    target_named,
+)
+from separable.cli.io.model_rows import load_model, tell_reports
+from separable.cli.io.output import data_name, file_name
+from separable.cli.io.true_targets import truth_of, weights_of_part
+from separable.cli.options.options import load_trusted
+from separable.cli.render.messages import step
+from separable.cli.training.report_facts import raw_values
+from separable.data.stacking import stack_rows
+from separable.model.metrics.evaluation import evaluation
+from separable.model.metrics.registry import answers_of
+from separable.report.contents import Measured
+from separable.report.gather import growth_of, separability_part
+from separable.report.hardest_rows import hard_rows
+from separable.report.scored_rows import JudgedRows, seen_in_training
+from separable.report.training_record import recalled
+
+if TYPE_CHECKING:
+    from separable.cli.options.options import ReadingOptions
+    from separable.model.kinds import Model
+    from separable.report.contents import Contents
+
+__all__ = ["MeasuredOn", "model_contents"]
+
+
+@dataclass(frozen=True)
+class MeasuredOn:
+    """The rows that a model is measured on, as the user named them."""
+
+    data: str
+    target: str | None
+    weight: str | None
+    positive: str | None
+    column: str | None
+    reading: ReadingOptions
+
+
+def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Contents:
+    """Return what a report of a model file says.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    given : MeasuredOn or None
+        None: what the file remembers.
+    title : str or None
+
+    Returns
+    -------
+    Contents
+    """
+    if given is None:
+        return recalled(load_trusted(path), model_file=data_name(path), title=title)
+    model = load_model(path)
+    refuse_several_targets(model, path)
+    positive = positive_of(model, given.positive)
+    contents = recalled(model, model_file=data_name(path), title=title)
+    judged = _judged(model, given)
+    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant_of(model))
+    rows, about = hard_rows(judged)
+    contents = replace(
+        contents,
+        measured=Measured(
+            f"{len(judged.truth)} rows of {data_name(given.data)}",
+            figures,
+            judged.truth,
+            judged.answers,
+            judged.weight,
+            **seen_in_training(judged, model.training_rows),
+        ),
+        hard_rows=rows,
+        hard_rows_about=about,
+    )
+    of_what = f" of {data_name(given.data)}"
+    with step("Looking for a hyperplane"):
+        contents = replace(contents, **separability_part(judged, of_what))
+    with step("Measuring the learning curve"):
+        return replace(contents, **growth_of(judged, f"{of_what}, encoded as in training"))
+
+
+def _judged(model: Model, given: MeasuredOn) -> JudgedRows:
+    """Return the rows of a file whose truth is known, and what the model answers."""
+    import pyarrow as pa
+
+    found, target = rows_with_truth(
+        model, given.data, given.target, given.weight, given.column, given.reading
+    )
+    rows, truths, weights, places, tables, reports = [], [], [], [], [], []
+    for part in found:
+        reports.append(part.report)
+        truth, there = truth_of(model, part, target)
+        chosen = np.flatnonzero(there)
+        weight = weights_of_part(part, there, given.weight, given.data)
+        chosen, truth, weight = chosen[weight > 0], truth[weight > 0], weight[weight > 0]
+        rows.append(part.rows.take(chosen))
+        truths.append(truth)
+        weights.append(weight)
+        places.append(part.first_row + chosen)
+        if part.table is not None:
+            tables.append(part.table.take(chosen))
+    tell_reports(model, reports)
+    truth = np.concatenate(truths)
+    if not len(truth):
+        raise ValueError(
+            f"{file_name(given.data)}: no row has a {target_named(target)}, so there is nothing to "
+            "measure."
+        )
+    whole = stack_rows(rows, model.n_features)
+    raw = None
+    if tables and model.encoder is not None:
+        raw = raw_values(pa.concat_tables(tables), found.raw_columns, _renamed(model, found))
+    weight = np.concatenate(weights)
+    return JudgedRows(
+        model,
+        whole,
+        truth,
+        answers_of(model, whole),
+        np.concatenate(places),
+        None if (weight == 1).all() else weight,
+        raw,
+    )
+
+
+def _renamed(model: Model, found: Any) -> dict[str, str]:
+    """Return what the encoder calls a column where the file calls it otherwise."""
+    if getattr(model.encoder, "kind", None) != "text":
+        return {}
+    (name,) = found.raw_columns
+    return {name: "text"}

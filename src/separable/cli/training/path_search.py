@@ -1,0 +1,251 @@
+"""What ``separable path`` does: every strength on folds, and on all rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.output import csv_bytes
+from separable.cli.render.leaderboard_text import rows_text, with_error
+from separable.cli.render.messages import step
+from separable.cli.training.learner_comparison import compare_all_rows
+from separable.cli.training.learners import LEARNERS, names_of
+from separable.fitting.best_candidate import one_error_place, standard_errors
+from separable.model.words import number, shown, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.candidates import Candidate
+    from separable.cli.training.encoded_rows import Encoded
+    from separable.cli.training.learner_comparison import Comparison
+    from separable.features.table.table_encoder import TableEncoder
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["PathFound", "PathStep", "strength_path"]
+
+#: The names of the largest features take up to so many characters of a line.
+WIDEST = 60
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """What one strength makes of a learner."""
+
+    strength: float
+    mean: float
+    standard_error: float | None
+    norm: float
+    nonzeros: int
+    relative_gap: float | None
+    largest: list[dict[str, Any]]
+    is_best: bool
+    is_one_standard_error: bool
+
+
+@dataclass(frozen=True)
+class PathFound:
+    """All strengths of a learner, in order."""
+
+    learner: str
+    name: str
+    metric: str
+    greater_is_better: bool
+    folds: int
+    rows: int
+    compared_rows: int
+    steps: tuple[PathStep, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {**asdict(self), "notes": list(self.notes)}
+
+    def to_csv(self) -> bytes:
+        """Return one line a strength."""
+        given = ("mean", "standard_error", "norm", "nonzeros", "relative_gap")
+        marks = ("is_best", "is_one_standard_error")
+        lines = [
+            [
+                each.strength,
+                self.metric,
+                *(getattr(each, name) for name in (*given, *marks)),
+                " ".join(one["feature"] for one in each.largest),
+            ]
+            for each in self.steps
+        ]
+        return csv_bytes([self.name, "metric", *given, *marks, "largest"], lines)
+
+    def to_text(self) -> str:
+        """Return a table for a terminal, and below it the largest features."""
+        lines = [("", self.name, self.metric, "|w|", "not 0", "relative gap")]
+        for each in self.steps:
+            error = np.nan if each.standard_error is None else each.standard_error
+            gap = "" if each.relative_gap is None else f"{each.relative_gap:.0e}"
+            lines.append(
+                (
+                    "*" * each.is_best + "+" * each.is_one_standard_error,
+                    number(each.strength),
+                    with_error(self.metric, each.mean, error),
+                    f"{each.norm:.4g}",
+                    str(each.nonzeros),
+                    gap,
+                )
+            )
+        largest = [
+            (
+                number(each.strength),
+                ", ".join(shown(one["feature"], WIDEST // 3) for one in each.largest) or "none",
+            )
+            for each in self.steps
+        ]
+        width = max(len(strength) for strength, _ in largest)
+        less = "" if self.greater_is_better else "; less is better"
+        of = rows_text(self.compared_rows, self.rows)
+        return "\n".join(
+            [
+                f"{self.learner}, {len(self.steps)} strengths by {self.folds} folds of {of}{less}:",
+                table(lines),
+                "  * the best mean; + the strongest penalty within its standard error",
+                "",
+                f"The largest features at each {self.name}",
+                *(f"  {strength.rjust(width)}  {names}" for strength, names in largest),
+            ]
+        )
+
+
+def strength_path(data: str, asked: ProblemOptions, top: int) -> PathFound:
+    """Learn a file with every strength of a learner.
+
+    Parameters
+    ----------
+    data : str
+    asked : ProblemOptions
+        It names one learner with a strength.
+    top : int
+        So many of the largest features are named.
+    """
+    name = _learner(asked)
+    encoded, comparison = compare_all_rows(data, asked, by_metric_alone=True)
+    problem = encoded.problem
+    assert comparison.board is not None
+    return PathFound(
+        learner=name,
+        name=next(iter(comparison.candidate.grid)),
+        metric=comparison.board.metric,
+        greater_is_better=comparison.board.greater_is_better,
+        folds=comparison.board.n_folds,
+        rows=len(problem),
+        compared_rows=comparison.rows,
+        steps=tuple(_steps(encoded, comparison, top)),
+        notes=problem.notes,
+    )
+
+
+def _learner(asked: ProblemOptions) -> str:
+    """Return the learner, refused where it has no strength."""
+    have = [
+        name
+        for task in ("classification", "regression")
+        for name in names_of(task)
+        if LEARNERS[name].strength is not None
+    ]
+    if len(asked.models) != 1:
+        raise click.UsageError(f"Name one learner with --model: {', '.join(have)}.")
+    strength = LEARNERS[asked.models[0]].strength
+    if strength is None:
+        raise click.UsageError(
+            f"--model {asked.models[0]} has no strength to vary. These have one: {', '.join(have)}."
+        )
+    if any(text.partition("=")[0] == strength.name for text in asked.settings):
+        raise click.UsageError(f"--set {strength.name}: path varies it. Leave it out.")
+    return asked.models[0]
+
+
+def _steps(encoded: Encoded, comparison: Comparison, top: int) -> list[PathStep]:
+    assert comparison.board is not None
+    best = comparison.board.best
+    assert best.tried_scores is not None
+    candidate = comparison.candidate
+    ((name, strengths),) = candidate.grid.items()
+    scores = best.tried_scores
+    mean, error = scores.mean(axis=0), standard_errors(scores)
+    sign = 1.0 if comparison.board.greater_is_better else -1.0
+    penalty = np.array([1 / each if name == "C" else each for each in strengths])
+    chosen = list(strengths).index(best.params[name])
+    simple = one_error_place(sign * mean, error, penalty)
+    fits = _fits(encoded, candidate, strengths)
+    encoder, _ = encoded(counts=candidate.counts)
+    return [
+        PathStep(
+            strength=float(strength),
+            mean=float(mean[place]),
+            standard_error=None if np.isnan(error[place]) else float(error[place]),
+            norm=float(np.linalg.norm(weights)),
+            nonzeros=int(np.count_nonzero(np.abs(weights).max(axis=0))),
+            relative_gap=gap,
+            largest=_largest(weights, encoder.feature_names, top),
+            is_best=place == chosen,
+            is_one_standard_error=place == simple,
+        )
+        for place, (strength, (weights, gap)) in enumerate(zip(strengths, fits, strict=True))
+    ]
+
+
+def _fits(
+    encoded: Encoded, candidate: Candidate, strengths: Sequence[float]
+) -> list[tuple[Floats, float | None]]:
+    """Return the weights and the relative gap of each strength, from all rows."""
+    encoder, rows = encoded(counts=candidate.counts)
+    y, weight = encoded.problem.target.values, encoded.problem.weight
+    with step(f"Fitting {len(strengths)} strengths"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(_learned(candidate, encoder, rows, y, weight, strengths))
+
+
+def _learned(
+    candidate: Candidate,
+    encoder: TableEncoder,
+    rows: Any,
+    y: Any,
+    weight: Any,
+    strengths: Sequence[float],
+) -> list[tuple[Floats, float | None]]:
+    from separable.certified.estimators.base_block_penalty import BlockLearner
+    from separable.certified.fold_lanes import has_lanes
+    from separable.select.regularization_path import path
+
+    learner = candidate.for_comparing(encoder)
+    if has_lanes(learner) or isinstance(learner, BlockLearner):
+        given: dict[str, Any] = {f"{next(iter(candidate.grid))}s": strengths}  # Cs or alphas
+        found = path(learner, rows, y, sample_weight=weight, **given)
+        assert found.certificates is not None
+        gaps = [sum(some[1:], some[0]).relative_gap for some in found.certificates]
+        known = [gap if np.isfinite(gap) else None for gap in gaps]  # of a local optimum none is
+        return list(zip(found.coefs, known, strict=True))
+    name = next(iter(candidate.grid))
+    more = {} if weight is None else {"sample_weight": weight}
+    fitted = [candidate.learner(encoder, **{name: each}).fit(rows, y, **more) for each in strengths]
+    return [(each.model_.weights, None) for each in fitted]
+
+
+def _largest(weights: Floats, names: Sequence[str], top: int) -> list[dict[str, Any]]:
+    """Return the features with the largest weights in any class, largest first, none that is 0."""
+    size = np.abs(weights)
+    of = size.argmax(axis=0)
+    largest = size.max(axis=0)
+    count = min(top, len(largest))
+    places = np.argpartition(-largest, count - 1)[:count]
+    places = places[np.lexsort((places, -largest[places]))]
+    places = places[largest[places] > 0]
+    return [
+        {"feature": names[place], "weight": float(weights[of[place], place])} for place in places
+    ]

@@ -1,0 +1,374 @@
+"""What ``separable train`` does: compare learners, test the best on rows held out, keep it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.cli.io.input_tables import table_of
+from separable.cli.io.output import data_name, file_name, naming_file
+from separable.cli.io.row_columns import refuse_no_weight, weights_of
+from separable.cli.render.learner_warnings import fit_warning
+from separable.cli.render.messages import step
+from separable.cli.training.data_warnings import data_warnings, shared_rows
+from separable.cli.training.encoded_rows import Encoded, notes_on_numbers
+from separable.cli.training.holdout_splits import held_out_rows, how_held_out, refuse_one_class
+from separable.cli.training.learner_comparison import compare_candidates
+from separable.cli.training.report_facts import data_of, raw_values, strengths_of, tried_of
+from separable.cli.training.training_table import read_problem, rows_of
+from separable.data.checks.dominant_values import DominantValueWarning
+from separable.data.columns import as_columns
+from separable.data.table import TableError, require_columns
+from separable.model.files.training_rows import TrainingRows
+from separable.model.metrics.evaluation import evaluation
+from separable.model.metrics.registry import answers_of
+from separable.report.contents import Reproduction
+from separable.report.scored_rows import JudgedRows
+from separable.report.training_record import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.learner_comparison import Comparison
+    from separable.cli.training.target import Finding, Rows
+    from separable.cli.training.training_table import Problem
+    from separable.data.rows import Rows as EncodedRows
+    from separable.features.table.table_encoder import TableEncoder
+    from separable.model.kinds import Model
+    from separable.model.metrics.evaluation import Evaluation
+
+__all__ = ["HeldOut", "KeptRows", "Training", "train_model"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Figures of rows that took no part in learning.
+
+    Parameters
+    ----------
+    figures : Evaluation
+    how : str
+        Which rows these are, in words.
+    judged : JudgedRows or None
+        The rows, and what the model that did not learn from them answers, if they were kept.
+    caution : str or None
+        Why the figures may be too good.
+    is_new : bool or None
+        True: no row is identical to one that the model learned from; None: some are.
+    own_file : bool, default False
+        They are of a file of their own, so that the model was trained once.
+    """
+
+    figures: Evaluation
+    how: str
+    judged: JudgedRows | None = None
+    caution: str | None = None
+    is_new: bool | None = None
+    own_file: bool = False
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Encoded rows that are kept for a report.
+
+    Parameters
+    ----------
+    compared : Encoded
+        Those that learners were compared on.
+    trained : Encoded
+        Those that the model was trained on, in the end.
+    """
+
+    compared: Encoded
+    trained: Encoded
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything a run of ``train`` found, for text, JSON or a report to tell.
+
+    Parameters
+    ----------
+    problem : Problem
+    comparison : Comparison
+    held_out : HeldOut or None
+    trained : Finding
+        How good it is on the rows that it was trained on.
+    encoder : TableEncoder
+    model : LinearModel or VotedModel
+    notes, warnings : tuple of str
+    kept : KeptRows or None
+        If they were asked for.
+    """
+
+    problem: Problem
+    comparison: Comparison
+    held_out: HeldOut | None
+    trained: Finding
+    encoder: TableEncoder
+    model: Model
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    kept: KeptRows | None = None
+
+
+def train_model(
+    data: str,
+    test: str | None,
+    test_size: float,
+    asked: ProblemOptions,
+    command: str,
+    *,
+    keep: bool = False,
+) -> Training:
+    """Compare learners on a file, test the best on rows held out, train it again on all rows.
+
+    Parameters
+    ----------
+    data : str
+        The file.
+    test : str or None
+        The file to test on; None: a part of the rows is held out.
+    test_size : float
+        The share of rows to hold out.
+    asked : ProblemOptions
+    command : str
+        What leads to the same model again, for its file to remember.
+    keep : bool, default False
+        Whether encoded rows are kept, which a report asks for.
+
+    Returns
+    -------
+    Training
+    """
+    problem = read_problem(data, asked)
+    told = data_warnings(problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DominantValueWarning)  # the check names rows of the file
+        size = 0.0 if test is not None else test_size
+        train_rows, test_rows = held_out_rows(problem, size, asked.seed)
+        refuse_one_class(problem, train_rows)
+        encoded = _Blamed(problem, train_rows)
+        comparison = compare_candidates(problem, encoded)
+        fitted = _fit(problem, encoded, comparison)
+        constant = problem.target.constant(train_rows, problem.weight_of(train_rows))
+        held_out = _test(problem, fitted, comparison, constant, test, (train_rows, test_rows))
+        whole: Encoded = encoded
+        if len(test_rows):
+            whole = Encoded(problem, np.arange(len(problem)))
+        kept = KeptRows(encoded, whole) if keep else None
+        if held_out is not None:
+            told += filter(None, [held_out.caution])
+            held_out = held_out if keep else replace(held_out, judged=None)
+        del encoded  # room for all rows, where they are not kept
+        if len(test_rows):
+            fitted = _fit(problem, whole, comparison)
+        training = _told(problem, comparison, fitted, held_out, constant, told, command)
+        return replace(training, kept=kept)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """An encoder and a model, and what its fit warned of."""
+
+    encoder: TableEncoder
+    model: Model
+    predicted: NDArray[Any]
+    warnings: tuple[str, ...]
+
+
+class _Blamed(Encoded):
+    """Encodes the training part; what only the hold-out spoils is not blamed on the file."""
+
+    def _fit(self, counts: bool) -> Any:
+        try:
+            return super()._fit(counts)
+        except TableError as error:
+            if len(self.chosen) < len(self.problem):
+                Encoded(self.problem, np.arange(len(self.problem)))._fit(counts)
+            raise _due_to_hold_out(error, len(self.chosen), len(self.problem)) from None
+
+
+def _due_to_hold_out(error: TableError, part: int, rows: int) -> TableError:
+    if part == rows:
+        return error
+    return TableError(
+        f"{error} It is so in the training part ({part} of {rows} rows), not in the whole file: "
+        "hold out fewer rows with a smaller --test-size, or none with --test-size 0."
+    )
+
+
+def _fit(problem: Problem, encoded: Encoded, comparison: Comparison) -> _Fitted:
+    """Fit the learner that was chosen to encoded rows."""
+    candidate = comparison.candidate
+    encoder, rows = encoded(counts=candidate.counts)
+    learner = candidate.learner(encoder, **comparison.params)
+    values, weight = problem.target.values[encoded.chosen], problem.weight_of(encoded.chosen)
+    given = {} if weight is None else {"sample_weight": weight}
+    with step(f"Fitting {candidate.name}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.fit(rows, values, **given)
+    told = [
+        fit_warning(one.message, learner.model_, len(values), encoder)
+        for one in caught
+        if not issubclass(one.category, DominantValueWarning)
+    ]
+    model = replace(learner.model_, training_rows=TrainingRows.of(rows, weight))
+    return _Fitted(encoder, model, model.predict(rows), tuple(filter(None, told)))
+
+
+def _test(
+    problem: Problem,
+    fitted: _Fitted,
+    comparison: Comparison,
+    constant: Any,
+    test: str | None,
+    parts: tuple[Rows, Rows],
+) -> HeldOut | None:
+    """Measure on a file of its own, or on the rows held out; None where there are none."""
+    train_rows, test_rows = parts
+    if test is not None:
+        judged, table = _judged_file(problem, fitted, test)
+        how = f"Tested on {len(judged.truth)} rows of {data_name(test)}"
+    elif len(test_rows):
+        judged, table = _judged_part(problem, fitted, test_rows, len(train_rows))
+        how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
+    else:
+        return None
+    positive = comparison.judge.positive
+    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
+    caution = next(iter(shared_rows(problem.take(train_rows), table)), None)
+    known = fitted.model.training_rows
+    is_new = True if known is not None and not known.find(judged.rows).seen else None
+    return HeldOut(figures, how, judged, caution, is_new, own_file=test is not None)
+
+
+def _judged_part(
+    problem: Problem, fitted: _Fitted, rows: Rows, n_train: int
+) -> tuple[JudgedRows, pa.Table]:
+    """Ask for rows of the same file, and return their table too."""
+    table = problem.take(rows)
+    try:
+        with naming_file(problem.data, problem.target.rows[rows]):
+            encoded = fitted.encoder.encode(table)
+    except TableError as error:
+        raise _due_to_hold_out(error, n_train, len(problem)) from None
+    values, places = problem.target.values[rows], problem.target.rows[rows]
+    judged = _judged(fitted, encoded, values, places, problem.weight_of(rows), table)
+    return judged, table
+
+
+def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRows, pa.Table]:
+    """Ask for the rows of a file of its own, and return its table too."""
+    asked, where = problem.asked, file_name(test)
+    types: dict[str, Any] = {
+        **fitted.encoder.column_types,
+        asked.target: problem.target.column_type,
+    }
+    if asked.weight is not None:
+        types[asked.weight] = "number"
+    table: pa.Table = table_of(test, types, asked.reading)
+    needed = [*fitted.encoder.column_types, asked.target]
+    require_columns([*needed, *filter(None, [asked.weight])], table.column_names, where)
+    truth = problem.target.truth(table, asked.target, where)
+    with naming_file(test, truth.rows):
+        weight = None
+        if asked.weight is not None:
+            weight = weights_of(as_columns(table.select([asked.weight])), asked.weight, truth.rows)
+            refuse_no_weight(asked.weight, weight)
+        table = rows_of(table, truth.rows)
+        encoded = fitted.encoder.encode(table)
+    judged = _judged(fitted, encoded, truth.values, truth.rows, weight, table)
+    return judged, table.select([name for name in problem.features.column_names if name in needed])
+
+
+def _judged(
+    fitted: _Fitted,
+    rows: EncodedRows,
+    truth: NDArray[Any],
+    places: Rows,
+    weight: NDArray[np.float64] | None,
+    table: pa.Table,
+) -> JudgedRows:
+    model = replace(fitted.model, encoder=fitted.encoder)
+    raw = raw_values(table, fitted.encoder.column_types)
+    return JudgedRows(model, rows, truth, answers_of(fitted.model, rows), places, weight, raw)
+
+
+def _told(
+    problem: Problem,
+    comparison: Comparison,
+    fitted: _Fitted,
+    held_out: HeldOut | None,
+    constant: Any,
+    data_told: list[str],
+    command: str,
+) -> Training:
+    """Put together what was found, in the model too."""
+    asked, judge = problem.asked, comparison.judge
+    trained = problem.target.training(fitted.predicted)
+    told: dict[str, Any] = {
+        "task": problem.task,
+        "target": asked.target,
+        "data": data_name(problem.data),
+        "rows": len(problem),
+        "metric": judge.metric.name,
+        "positive": judge.positive,
+        **{option: getattr(asked, option) for option in ("weight", "group", "time")},
+        "constant": constant,
+        **trained.values,
+        "held_out": None if held_out is None else held_out.figures.to_dict(),
+        "leaderboard": _kept_board(comparison),
+    }
+    notes = (
+        *problem.notes,
+        *notes_on_numbers(comparison.candidate.name, fitted.encoder, fitted.model),
+    )
+    warned = tuple(dict.fromkeys([*data_told, *fitted.warnings]))
+    model = replace(
+        fitted.model,
+        encoder=fitted.encoder.set_params(n_jobs=None),
+        parameters=_without_threads(fitted.model.parameters),
+    )
+    told["report"] = memory_of(
+        data_of(problem, model),
+        tried_of(comparison),
+        strengths_of(comparison),
+        Reproduction((command,), (), asked.seed, None),
+        None if held_out is None else held_out.how,
+        notes,
+        warned,
+        is_new=None if held_out is None else held_out.is_new,
+    )
+    model = replace(model, evidence={**model.evidence, "train": told})
+    return Training(
+        problem=problem,
+        comparison=comparison,
+        held_out=held_out,
+        trained=trained,
+        encoder=fitted.encoder,
+        model=model,
+        notes=notes,
+        warnings=warned,
+    )
+
+
+def _without_threads(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a learner was asked for; how many threads there were does not matter."""
+    return {name: None if name == "n_jobs" else value for name, value in parameters.items()}
+
+
+def _kept_board(comparison: Comparison) -> list[dict[str, Any]] | None:
+    """Return the leaderboard without times: the same run gives the same file."""
+    if comparison.board is None:
+        return None
+    left = ("seconds", "fit_seconds", "warnings", "how", "scores")
+    rows = [each.to_dict() for each in comparison.board]
+    return [{name: value for name, value in row.items() if name not in left} for row in rows]

@@ -1,0 +1,256 @@
+"""The table that is learned from: read, and set apart from what is no feature."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from separable.cli.io.input_tables import table_of
+from separable.cli.io.output import counted, file_name, naming_file
+from separable.cli.io.row_columns import groups_of, refuse_no_weight, times_of, weights_of
+from separable.cli.training.classification_target import QuantityError
+from separable.cli.training.learners import LEARNERS
+from separable.cli.training.target import target_class
+from separable.data.columns import Categories, as_columns
+from separable.data.table import NotANumberError, TableError, require_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from separable.cli.options.problem_options import ProblemOptions
+    from separable.cli.training.learners import Task
+    from separable.cli.training.target import Rows, Target
+    from separable.data.table import ColumnType
+
+__all__ = ["Problem", "read_problem", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learned: features and target of the rows that count.
+
+    Parameters
+    ----------
+    data : str
+        The file.
+    asked : ProblemOptions
+        The target is taken out of its columns.
+    whole : pyarrow.Table
+        As it was read.
+    features : pyarrow.Table
+        Without the target and the columns of group, time and weight.
+    target : Target
+        Of the rows that have one, and a weight above 0.
+    weight : ndarray of float64, or None
+        One for each row of the target; so are the next two.
+    groups : ndarray of int, or None
+    times : ndarray, or None
+    notes : tuple of str
+        What was decided on the way.
+    """
+
+    data: str
+    asked: ProblemOptions
+    whole: pa.Table
+    features: pa.Table
+    target: Target
+    weight: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    times: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.target.values)
+
+    @property
+    def task(self) -> Task:
+        """What is predicted: classes or numbers."""
+        return self.target.task
+
+    def take(self, chosen: Rows) -> pa.Table:
+        """Return the features of some rows of the target."""
+        if len(chosen) == self.features.num_rows:
+            return self.features
+        return rows_of(self.features, self.target.rows[chosen])
+
+    def weight_of(self, chosen: Rows) -> NDArray[np.float64] | None:
+        """Return the weights of some rows of the target."""
+        return None if self.weight is None else self.weight[chosen]
+
+
+def rows_of(table: pa.Table, rows: Rows) -> pa.Table:
+    """Return some rows of a table; `pyarrow.array` of NumPy's would import pandas."""
+    import pyarrow as pa
+
+    whole = np.ascontiguousarray(rows, dtype=np.int64)
+    buffers: Any = [None, pa.py_buffer(whole)]  # type: ignore[arg-type]  # an array is a buffer
+    places: Any = pa.Array.from_buffers(pa.int64(), len(whole), buffers)
+    return table.take(places)
+
+
+def read_problem(data: str, asked: ProblemOptions) -> Problem:
+    """Return the table of a file, and its target.
+
+    Without a task the target is read as classes, or as numbers where these look like a quantity.
+    """
+    _refuse_two_splits(asked)
+    task = asked.task
+    if asked.models:
+        task = LEARNERS[asked.models[0]].task
+        _refuse_other_task(asked, task)
+    types = _types(asked)
+    kind = target_class(task or "classification")
+    table = _read(data, asked, kind, types)
+    where = file_name(data)
+    _require(asked, table, where)
+    asked = _set_target_apart(asked)
+    try:
+        sure = task is not None or asked.target in types
+        target = kind.read(table, asked.target, where, types.get(asked.target), sure=sure)
+    except QuantityError:
+        if sure:
+            raise
+        table = _with_numbers(table, asked.target)
+        target = target_class("regression").read(table, asked.target, where)
+    features = table.drop_columns([asked.target, *dict.fromkeys(asked.apart.values())])
+    _refuse_no_columns(features, asked, where)
+    problem = Problem(data, asked, table, features, target, None, None, None, ())
+    return _with_row_columns(problem, [] if task else _notes_on_task(problem))
+
+
+def _with_row_columns(problem: Problem, notes: list[str]) -> Problem:
+    """Return the problem with groups, times and weights, and without rows of weight 0."""
+    asked, rows = problem.asked, problem.target.rows
+    columns = as_columns(problem.whole.select(list(dict.fromkeys(asked.apart.values()))))
+    with naming_file(problem.data, rows):
+        weight = None
+        if asked.weight is not None:
+            weight = weights_of(columns, asked.weight, rows)
+            refuse_no_weight(asked.weight, weight)
+        times = None if asked.time is None else times_of(columns, asked.time, rows)
+        groups = None if asked.group is None else groups_of(columns, asked.group, rows)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        told = counted(len(weight) - len(kept), "row")
+        notes.append(f"{told} of weight 0 left out.")
+        target = replace(problem.target, values=problem.target.values[kept], rows=rows[kept])
+        target.check(f"{file_name(problem.data)}: the target column {asked.target!r}")
+        problem, weight = replace(problem, target=target), weight[kept]
+        times = None if times is None else times[kept]
+        groups = None if groups is None else groups[kept]
+    return replace(problem, weight=weight, times=times, groups=groups, notes=tuple(notes))
+
+
+def _notes_on_task(problem: Problem) -> list[str]:
+    """Tell where the values of the target decided what is predicted."""
+    name, values = problem.asked.target, problem.target.values
+    if problem.task == "regression":
+        return [
+            f"The target {name!r} looks like a quantity, so its numbers are predicted. For classes "
+            "use --task classification."
+        ]
+    if values.dtype.kind == "i" and (n := len(np.unique(values))) > 2:
+        return [
+            f"The {n} whole numbers of the target {name!r} are taken as classes. To predict "
+            "numbers use --task regression."
+        ]
+    return []
+
+
+def _refuse_other_task(asked: ProblemOptions, task: Task) -> None:
+    if asked.task not in (None, task):
+        raise click.UsageError(
+            f"--task {asked.task}: {asked.models[0]} is for {task}. Leave one of the two out."
+        )
+
+
+def _refuse_two_splits(asked: ProblemOptions) -> None:
+    if asked.group is not None and asked.time is not None:
+        raise click.UsageError(
+            f"--group {asked.group} and --time {asked.time}: rows are held out by one of the two. "
+            "Leave the other one out, with --drop if it is not to be learned from."
+        )
+
+
+def _types(asked: ProblemOptions) -> dict[str, ColumnType]:
+    """Return what columns are to be read as."""
+    types: dict[str, ColumnType] = dict.fromkeys(asked.columns["text"], "category")
+    for kind in ("number", "category", "boolean", "date"):
+        types |= dict.fromkeys(asked.columns[kind], kind)
+    if asked.weight is not None:
+        types[asked.weight] = "number"
+    return types
+
+
+def _read(
+    data: str, asked: ProblemOptions, kind: type[Target], types: dict[str, ColumnType]
+) -> pa.Table:
+    target = asked.target
+    try:
+        return table_of(data, {**types, target: kind.column_type}, asked.reading)
+    except NotANumberError as error:
+        remedy = (
+            f"Or use it as a category: --category {shlex.quote(error.column)} instead of --number."
+        )
+        if error.column == asked.weight:
+            remedy = "--weight is a column of numbers."
+        told = kind.remedy if error.column == target else remedy
+        raise TableError(f"{error} {told}") from None
+
+
+def _require(asked: ProblemOptions, table: pa.Table, where: str) -> None:
+    """Refuse columns that are not there, and columns with two parts to play."""
+    present = table.column_names
+    for names in ([asked.target], asked.apart.values(), *asked.columns.values()):
+        require_columns(names, present, where)
+    for option, name in asked.apart.items():
+        if name == asked.target:
+            raise click.UsageError(f"--{option} {name}: it is the target.")
+
+
+def _with_numbers(table: pa.Table, name: str) -> pa.Table:
+    """Return a table whose column of texts that are numbers is one of numbers."""
+    import pyarrow as pa
+
+    column = as_columns(table.select([name]))[name]
+    assert isinstance(column, Categories)
+    values = np.append([float(level) for level in column.levels], np.nan)[column.codes]
+    place = table.column_names.index(name)
+    return table.set_column(place, name, pa.array(values, from_pandas=True))
+
+
+def _set_target_apart(asked: ProblemOptions) -> ProblemOptions:
+    """Take the target, and columns that are no features, out of those that options name."""
+    target, columns = asked.target, asked.columns
+    if target in columns["drop"]:
+        raise click.UsageError(f"--drop {target}: the target cannot be left out.")
+    if target in columns["number"] and target in columns["category"]:
+        raise click.UsageError(
+            f"The target {target} is named in --number and --category. Keep one."
+        )
+    for option in ("boolean", "date", "text"):
+        if target in columns[option]:
+            raise click.UsageError(
+                f"--{option} {target}: a target is --category (classes) or --number."
+            )
+    apart = {target, *asked.apart.values()}
+    kept = {kind: [name for name in names if name not in apart] for kind, names in columns.items()}
+    return replace(asked, columns=kept)
+
+
+def _refuse_no_columns(features: pa.Table, asked: ProblemOptions, where: str) -> None:
+    if features.num_columns:
+        return
+    others = (
+        " and those of " + ", ".join(f"--{each}" for each in asked.apart) if asked.apart else ""
+    )
+    is_only = "are the only ones" if others else "is the only one"
+    raise TableError(
+        f"{where}: there is no column to learn from: the target {asked.target!r}{others} "
+        f"{is_only}. Add the columns that it is to be predicted from."
+    )

@@ -1,0 +1,143 @@
+"""`check`: what is wrong with a table, or may be, before a model is trained on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.checks import (
+    column_pairs,
+    duplicate_rows,
+    leakage,
+    numbers,
+    single_columns,
+    target_column,
+    text_columns,
+)
+from separable.data.checks.duplicate_rows import duplicates_between
+from separable.data.checks.findings import Finding, Findings
+from separable.data.checks.table_view import Look, target_of
+from separable.data.columns import as_columns
+from separable.data.dataset import column_name
+from separable.data.ingest.in_memory import table_or_rows
+from separable.data.io.sources import is_file_source
+from separable.data.rows import Rows
+from separable.data.table import TableError, require_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Finding", "Findings", "check", "duplicates_between"]
+
+#: In the order in which findings are told.
+CHECKS = (
+    leakage.leakage,
+    single_columns.identifiers,
+    duplicate_rows.duplicate_rows,
+    duplicate_rows.contradicting_rows,
+    target_column.missing_target,
+    target_column.few_rows,
+    target_column.imbalance,
+    target_column.drifting_target,
+    single_columns.groups,
+    text_columns.mixed_types,
+    numbers.missing_as_numbers,
+    numbers.missing_as_zero,
+    numbers.outliers,
+    text_columns.spellings,
+    text_columns.mojibake,
+    text_columns.dates_as_texts,
+    numbers.dates_as_numbers,
+    single_columns.codes,
+    single_columns.constant_columns,
+    single_columns.empty_columns,
+    column_pairs.duplicate_columns,
+)
+
+
+def check(
+    data: Any,
+    target: str | int | None = None,
+    *,
+    weight: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    drop: Sequence[str] = (),
+    task: Literal["classification", "regression"] | None = None,
+    asked: Sequence[str] = (),
+) -> Findings:
+    """Look for what makes a model, or its measured error, wrong.
+
+    Few findings that are worth reading are wanted, not many: each says what was found, what it
+    means and what to do. Columns of more than 100 000 rows are compared with each other and with
+    the target in a sample of so many, always the same; rows are compared in full.
+
+    Parameters
+    ----------
+    data : path, table or whatever `read` takes
+        With the target as one of its columns.
+    target : str or int, optional
+        The column to predict, by name or by its place counted from 1 (-1 is the last).
+    weight, group, time : str, optional
+        Columns with the weight of a row, its group and its time. They are not learned from, so
+        they are not looked at; nor is it said that there should be a group or a time.
+    drop : sequence of str
+        More columns that are not learned from.
+    task : {"classification", "regression"}, optional
+        What the target is; by default as it looks.
+    asked : sequence of str
+        Columns whose type was chosen: it is not questioned.
+
+    Returns
+    -------
+    Findings
+        A sequence of `Finding`, warnings first.
+
+    Examples
+    --------
+    >>> from separable.data import check
+    >>> table = {
+    ...     "age": [31, 44, 19, 25] * 30,
+    ...     "paid": [0, 1, 1, 0] * 30,
+    ...     "country": ["Italy"] * 120,
+    ...     "member": ["no", "yes", "yes", "no"] * 30,
+    ... }
+    >>> for finding in check(table, "member"):
+    ...     print(finding)
+    warning: 'paid' is the target 'member' in other words: each value goes with one of it. A model
+    would learn nothing else. Leave it out.
+    ...
+    note: The same value in every row of 'country': nothing can be learned from it.
+    """
+    columns = as_columns(_table(data))
+    where = "The table"
+    name = None if target is None else column_name(target, columns.names, where)
+    apart = [each for each in (weight, group, time) if each is not None]
+    require_columns([*apart, *drop, *asked], columns.names, where)
+    left_out = {name, *apart, *drop}
+    split = {"group": group, "time": time}
+    look = Look(
+        columns,
+        [each for each in columns.names if each not in left_out],
+        None if name is None else target_of(columns, name, task),
+        frozenset(asked),
+        frozenset(how for how, given in split.items() if given is not None),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values, and nearly so
+        found = [finding for each in CHECKS for finding in each(look)] if look.n_rows else []
+    return Findings(found, look.n_rows, len(look.sample))
+
+
+def _table(data: Any) -> Any:
+    if is_file_source(data):
+        from separable.data.io.reading import read
+
+        data = read(data)
+        if data.table is None:
+            raise TableError("Sparse rows have no named columns, which a check needs.")
+        return data.table
+    found = table_or_rows(data)
+    if isinstance(found, Rows):
+        raise TableError("A sparse matrix has no named columns, which a check needs.")
+    return found

@@ -1,0 +1,123 @@
+"""Columns that say the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.data.checks.findings import Finding, listed, quoted
+from separable.data.checks.single_columns import numbers_rows
+from separable.data.checks.table_view import numbers_in
+from separable.data.columns import Categories
+from separable.data.ingest.dates import Booleans, Dates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.table_view import Look
+
+__all__ = ["duplicate_columns"]
+
+#: Rows below which two columns may agree by chance.
+FEWEST = 20
+
+
+def duplicate_columns(look: Look) -> Iterator[Finding]:
+    """Find columns with the same values, in the same or in other words."""
+    if len(look.sample) < FEWEST:
+        return
+    for names in _groups(look):
+        first, *others = names
+        how = "the same values as" if _equal(look, first, others[0]) else "one to one with"
+        yield Finding(
+            "duplicate columns", "note", tuple(names), (),
+            f"{listed(others)}: {how} {quoted(first)}. It adds nothing, and the weight is shared "
+            "between them: keep one.",
+            {"drop": tuple(others)},
+        )  # fmt: skip
+
+
+def _groups(look: Look) -> list[list[str]]:
+    """Return columns that say the same: numbers up to their unit, categories up to their words."""
+    numbers: dict[object, list[str]] = {}
+    levels: dict[object, list[str]] = {}
+    standards = dict(_standards(look))
+    for name in look.names:
+        if name in standards:
+            numbers.setdefault(standards[name], []).append(name)
+    for names, codes in look.code_blocks():
+        for name, key in zip(names, _patterns(codes), strict=True):
+            levels.setdefault(key, []).append(name)
+    of_numbers = [names for key, names in numbers.items() if key is not None and len(names) > 1]
+    known = {name for names in of_numbers for name in names[1:]}
+    groups = [_with_category(look, names, known) for key, names in levels.items() if key]
+    return [*of_numbers, *(names for names in groups if len(names) > 1)]
+
+
+def _with_category(look: Look, names: list[str], known: set[str]) -> list[str]:
+    """Return those that a category says: it first, then others and numbers."""
+    categories = [name for name in names if isinstance(look.typed(name), Categories)]
+    others = [name for name in names if name not in categories and name not in known]
+    return [*categories, *others] if categories else []
+
+
+def _patterns(codes: NDArray[np.int64]) -> list[int | None]:
+    """Return what columns with the same levels in other words share; None where they are ids."""
+    counts: list[int] = (codes.max(axis=1) + 1).tolist()
+    return [
+        hash(_by_appearance(each, levels).tobytes()) if 2 <= levels <= len(each) / 2 else None
+        for each, levels in zip(codes, counts, strict=True)
+    ]
+
+
+def _by_appearance(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
+    """Return codes numbered in the order in which they appear."""
+    first = np.full(levels, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    place = np.empty(levels, np.int64)
+    place[np.argsort(first)] = np.arange(levels)
+    return place[codes]
+
+
+def _standards(look: Look) -> Iterator[tuple[str, object]]:
+    """Give each column of numbers with a key that columns alike share."""
+    weights = np.random.default_rng(0).standard_normal(len(look.sample))
+    others = [(name, numbers_in(column)) for name, column in look.of_type(Booleans, Dates)]
+    blocks = [
+        *((block.names, block.values) for block in look.numbers),
+        *(((name,), values[None]) for name, values in others if values is not None),
+    ]
+    suspects = look.whole.union(name for name, _ in others)
+    for names, values in blocks:
+        keys = _keys(values[:, look.sample], weights)
+        for name, key, one in zip(names, keys, values, strict=True):
+            if not (name in suspects and numbers_rows(name, one)):
+                yield name, key
+
+
+def _keys(values: NDArray[np.float64], weights: NDArray[np.float64]) -> list[object]:
+    """Return rows of numbers up to shift, scale and sign, rounded to what float64 can tell."""
+    finite = np.isfinite(values)
+    counts = finite.sum(axis=1)
+    means = np.where(finite, values, 0).sum(axis=1) / np.maximum(counts, 1)
+    centred = np.where(finite, values - means[:, None], 0)
+    scale = np.sqrt(np.mean(centred**2, axis=1))
+    good = (counts >= FEWEST) & np.isfinite(scale) & (scale > 0)
+    places = np.abs((centred * weights).sum(axis=1)) / np.where(good, scale, 1)
+    rounded = np.round(places / np.sqrt(len(weights)), 7).tolist()
+    known = zip(rounded, counts.tolist(), good.tolist(), strict=True)
+    return [(place, count) if fine else None for place, count, fine in known]
+
+
+def _equal(look: Look, first: str, second: str) -> bool:
+    a, b = look.typed(first), look.typed(second)
+    values, others = numbers_in(a), numbers_in(b)
+    if values is not None and others is not None:
+        return bool(np.array_equal(values, others, equal_nan=True))
+    if not (isinstance(a, Categories) and isinstance(b, Categories)):
+        return False
+    ours, theirs = (np.array((*each.levels, ""), dtype=object)[each.codes] for each in (a, b))
+    return bool(np.array_equal(ours, theirs))

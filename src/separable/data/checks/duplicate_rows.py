@@ -1,0 +1,171 @@
+"""Rows that come again: with the same target, with another one, or in another table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.checks.findings import Finding, quoted
+from separable.data.checks.row_hashes import mixed, row_hashes
+from separable.data.checks.table_view import is_free_text
+from separable.data.column_blocks import blocks_of
+from separable.data.columns import Categories, as_columns
+from separable.data.ingest.dates import typed_columns
+from separable.data.ingest.in_memory import table_or_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from separable.data.checks.row_hashes import Hashes
+    from separable.data.checks.table_view import Look, Target
+    from separable.data.columns import Columns
+    from separable.data.ingest.dates import TypedColumn
+
+__all__ = ["contradicting_rows", "duplicate_rows", "duplicates_between"]
+
+#: From this share on, rows that come again are worth a note, and a warning.
+NOTED, WARNED = 0.01, 0.05
+
+#: A model cannot be right in more than 1 - this share of rows: worth a note, and a warning.
+BOUND_NOTED, BOUND_WARNED = 0.002, 0.02
+
+#: Fewer rows that come again are told by nobody.
+FEWEST = 10
+
+EXAMPLES = 5
+
+
+def duplicates_between(train: Any, test: Any) -> tuple[int, list[tuple[int, int]]]:
+    """Count the rows of one table that are also in another: a test that is no test.
+
+    Parameters
+    ----------
+    train, test : pyarrow.Table, data frame, dict of columns or list of dicts
+        Columns that only one of them has are passed over.
+
+    Returns
+    -------
+    count : int
+        Rows of ``test`` that ``train`` has too, by hashes of 64 bits.
+    examples : list of (int, int)
+        The first of them, as rows of ``train`` and ``test``, counted from 0.
+
+    Examples
+    --------
+    >>> from separable.data import duplicates_between
+    >>> train = {"age": [31, 44, 19], "city": ["Rome", "Oslo", None]}
+    >>> test = {"age": [44, 19, 31], "city": ["Oslo", None, "Oslo"]}
+    >>> duplicates_between(train, test)
+    (2, [(1, 0), (2, 1)])
+    """
+    ours, theirs = as_columns(table_or_rows(train)), as_columns(table_or_rows(test))
+    shared = [name for name in ours.names if name in theirs]
+    if not shared:
+        return 0, []
+    both = zip(_all_typed(ours, shared), _all_typed(theirs, shared), strict=True)
+    pairs = [_alike(*pair) for pair in both]
+    known = row_hashes((pair[0] for pair in pairs), ours.n_rows)
+    asked = row_hashes((pair[1] for pair in pairs), theirs.n_rows)
+    values, first = np.unique(known, return_index=True)
+    if not len(values):
+        return 0, []
+    places = np.minimum(np.searchsorted(values, asked), len(values) - 1)
+    rows = np.flatnonzero(values[places] == asked)
+    examples = [(int(first[places[row]]), int(row)) for row in rows[:EXAMPLES]]
+    return len(rows), examples
+
+
+def _all_typed(table: Columns, names: Sequence[str]) -> list[TypedColumn]:
+    blocks = blocks_of(names, table.n_rows)
+    return [column for block in blocks for column in typed_columns(table, block)]
+
+
+def duplicate_rows(look: Look) -> Iterator[Finding]:
+    """Find rows that come again, target and all, where chance does not explain it."""
+    target = look.target
+    if not look.names or look.n_rows < 2 or not _tell_rows_apart(look):
+        return
+    hashes = _with_target(look.row_hashes, target)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    again = first[inverse] != np.arange(look.n_rows)
+    count = int(np.count_nonzero(again))
+    if count < max(FEWEST, NOTED * look.n_rows):
+        return
+    rows = np.flatnonzero(again)[:EXAMPLES]
+    row, earlier = int(rows[0]), int(first[inverse[rows[0]]])
+    yield Finding(
+        "duplicate rows",
+        "warning" if count >= WARNED * look.n_rows else "note",
+        (),
+        tuple(rows.tolist()),
+        f"{count} of {look.n_rows} rows ({count / look.n_rows:.1%}) repeat an earlier one (data "
+        f"row {row + 1} is data row {earlier + 1} again). A held-out part then has rows that the "
+        "model was trained on, and the error measured there is too small. Leave repeated rows out, "
+        "or keep those of one origin together.",
+    )
+
+
+def contradicting_rows(look: Look) -> Iterator[Finding]:
+    """Find rows with the same features and another class: no model gets both right."""
+    target = look.target
+    if target is None or target.task != "classification" or not look.names:
+        return
+    rows = np.flatnonzero(target.codes >= 0)
+    hashes = look.row_hashes[rows]
+    order = np.lexsort((target.codes[rows], hashes))
+    hashes, codes = hashes[order], target.codes[rows][order]
+    if not len(hashes):
+        return
+    new_group = np.append(True, hashes[1:] != hashes[:-1])
+    new_class = new_group | np.append(True, codes[1:] != codes[:-1])
+    starts = np.flatnonzero(new_class)
+    counts = np.diff(np.append(starts, len(hashes)))
+    best = np.maximum.reduceat(counts, np.flatnonzero(new_group[starts]))
+    wrong = len(hashes) - int(best.sum())
+    if wrong < max(2, BOUND_NOTED * len(hashes)):
+        return
+    split = np.flatnonzero(new_class & ~new_group)
+    split = split[rows[order[split - 1]].argmin()]  # hashes differ from run to run, rows do not
+    pair = sorted((int(rows[order[place]]), int(codes[place])) for place in (split - 1, split))
+    examples = tuple(row for row, _ in pair)
+    first, second = (quoted(target.labels[code]) for _, code in pair)
+    yield Finding(
+        "contradicting rows",
+        "warning" if wrong >= BOUND_WARNED * len(hashes) else "note",
+        (target.name,),
+        examples,
+        f"Rows with the same features differ in the target (data rows {examples[0] + 1} and "
+        f"{examples[1] + 1} are {first} and {second}): no model can be right in more than "
+        f"{1 - wrong / len(hashes):.2%} of these rows. Add a column that tells them apart, or "
+        "correct the labels.",
+    )
+
+
+def _tell_rows_apart(look: Look) -> bool:
+    """Whether columns vary so much that equal rows are no accident: entropies of the sample."""
+    enough, found = 2 * np.log2(max(len(look.sample), 2)), 0.0
+    for name in look.names:
+        column = look.typed(name)
+        if isinstance(column, Categories) and is_free_text(column):
+            return True
+        shares = np.bincount(look.codes(name)) / len(look.sample)
+        shares = shares[shares > 0]
+        found -= float(np.sum(shares * np.log2(shares)))
+        if found > enough:
+            return True
+    return False
+
+
+def _with_target(hashes: Hashes, target: Target | None) -> Hashes:
+    return hashes if target is None else mixed(hashes ^ (target.codes + 1).astype(np.uint64))
+
+
+def _alike(ours: TypedColumn, theirs: TypedColumn) -> tuple[TypedColumn, TypedColumn]:
+    """Return two columns as the same type; as texts where they differ."""
+    if type(ours) is type(theirs):
+        return ours, theirs
+    first, second = (
+        each if isinstance(each, Categories) else each.as_categories() for each in (ours, theirs)
+    )
+    return first, second

@@ -1,0 +1,364 @@
+"""Columns that know too much: the target itself in other words, or what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.checks.findings import Finding, quoted
+from separable.data.checks.single_columns import words_of
+from separable.data.checks.table_view import numbers_in
+from separable.data.columns import Numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.table_view import Codes, Look, Target
+
+    Values = NDArray[np.float64]
+
+__all__ = ["leakage"]
+
+#: Rows below which nothing is said: a column may fit few rows by chance.
+FEWEST = 100
+
+#: What a column alone takes away of the error of a constant answer: nearly all, or much.
+NEARLY_ALL, MUCH = 0.95, 0.8
+AUC = 0.99
+
+#: From here on a note becomes a warning.
+CERTAIN, CERTAIN_AUC = 0.98, 0.999
+
+#: A column that alone is this good, the best of all, and has one of these words in its name, is
+#: likely known only when the target is.
+STRONG_AUC, STRONG_R2 = 0.75, 0.5
+AFTERWARDS = {
+    "duration", "elapsed", "outcome", "result", "results", "status", "final", "closed", "resolved",
+    "resolution", "refund", "cancelled", "settled", "discharge", "after", "post", "end", "ended",
+}  # fmt: skip
+
+#: Groups of a number's values that are compared with the target.
+BINS = 64
+
+#: A linear fit that leaves less than this share of the variance is no fit but a definition.
+EXACT = 1e-9
+
+#: Numbers beyond this are not summed.
+LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """How well one column predicts the target on rows it was not fitted to."""
+
+    name: str
+    share: float  # of a constant answer's error that it takes away
+    right: float  # accuracy, or R2
+    auc: float | None = None
+
+
+def leakage(look: Look) -> Iterator[Finding]:
+    """Find columns that give the target away."""
+    target = look.target
+    if target is None or len(target.labels) < 2:
+        return
+    rows = look.sample[target.codes[look.sample] >= 0]
+    taken = set()
+    for name in _recoded_names(look, rows):
+        taken.add(name)
+        yield _recoded(name, target)
+    others = [name for name in look.names if name not in taken]
+    sums = list(_linear(look, others, rows)) if len(rows) >= FEWEST else []
+    taken.update(name for each in sums for name in each.columns)
+    yield from sums
+    if len(rows) >= FEWEST and len(look.names) > 1:
+        yield from _suspects(look, [name for name in look.names if name not in taken])
+
+
+# --- the target in other words ---
+
+
+def _recoded_names(look: Look, rows: NDArray[np.int64]) -> list[str]:
+    """Return the columns each of whose values goes with one value of the target, and reverse."""
+    target = look.target
+    assert target is not None
+    y = target.codes[rows]
+    n_values, known = _n_different(y), target.codes[look.sample] >= 0
+    if n_values < 2:
+        return []
+    return [
+        name
+        for names, codes in look.code_blocks()
+        for name in compress(names, (_n_different_each(codes[:, known]) == n_values).tolist())
+        if _is_recoded(look, name, rows, y, look.codes(name)[known])
+    ]
+
+
+def _n_different(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
+def _n_different_each(codes: Codes) -> NDArray[np.int64]:
+    """Return `_n_different` for each row of a matrix."""
+    shape = len(codes), int(codes.max(initial=0)) + 1
+    apart = codes + shape[1] * np.arange(shape[0])[:, None]
+    counts = np.bincount(apart.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+    return np.asarray(np.count_nonzero(counts, axis=1), np.int64)
+
+
+def _is_recoded(look: Look, name: str, rows: NDArray[np.int64], y: Codes, codes: Codes) -> bool:
+    """Whether a column that has as many values as the target goes with it one to one."""
+    n_values = _n_different(y)
+    if 2 * n_values > len(y):  # a number that is different in each row: it must be the same number
+        return _is_same_number(look, name, rows)
+    return len(np.unique(codes * (int(y.max()) + 1) + y)) == n_values
+
+
+def _is_same_number(look: Look, name: str, rows: NDArray[np.int64]) -> bool:
+    assert look.target is not None
+    ours, theirs = numbers_in(look.typed(name)), look.target.values
+    if ours is None or theirs is None or len(rows) < 3:
+        return False
+    x, y = ours[rows], theirs[rows]
+    if not np.all(np.isfinite(x)) or x.min() == x.max():
+        return False
+    return bool(abs(_correlation(x, y)) > 1 - 1e-10)
+
+
+def _correlation(x: Values, y: Values) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    scale = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return float(x @ y) / scale if scale else 0.0
+
+
+def _recoded(name: str, target: Target) -> Finding:
+    return Finding(
+        "leakage", "warning", (name,), (),
+        f"{quoted(name)} is the target {quoted(target.name)} in other words: each value goes with "
+        "one of it. A model would learn nothing else. Leave it out.",
+        {"drop": (name,)},
+    )  # fmt: skip
+
+
+# --- sums ---
+
+
+def _linear(look: Look, names: list[str], rows: NDArray[np.int64]) -> Iterator[Finding]:
+    """Find numbers of which the target is a linear combination."""
+    target = look.target
+    assert target is not None
+    columns = {n: look.typed(n).values for n in names if isinstance(look.typed(n), Numbers)}  # type: ignore[union-attr]
+    if target.values is None or not 2 <= len(columns) <= len(rows) // 10:
+        return
+    X = np.column_stack([values[rows] for values in columns.values()])
+    y = target.values[rows]
+    there = (np.abs(X) < LARGEST).all(axis=1) & (np.abs(y) < LARGEST)
+    y = y[there]
+    X = X[there]
+    if len(X) < FEWEST or len(X) < 10 * X.shape[1]:
+        return
+    X, y = X - X.mean(axis=0), y - y.mean()
+    scale = X.std(axis=0)
+    used = np.flatnonzero(scale > 0)
+    if not len(used) or not y.any():
+        return
+    X = X[:, used] / scale[used]
+    weights = _solved(X, y)
+    if _left(X, y, weights) > EXACT:
+        return
+    large = np.flatnonzero(np.abs(weights) > 1e-6 * y.std())
+    weights = _solved(X[:, large], y)
+    if len(large) < 2 or _left(X[:, large], y, weights) > EXACT:
+        return
+    found = [list(columns)[used[place]] for place in large]
+    yield _sum_finding(target.name, found, weights / scale[used][large])
+
+
+def _solved(X: Values, y: Values) -> Values:
+    """Return the weights of least squares, from the sums; 0 where these overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products, cross = X.T @ X, X.T @ y
+    if not (np.isfinite(products).all() and np.isfinite(cross).all()):  # LAPACK would print
+        return np.zeros(X.shape[1])
+    weights: Any = np.linalg.lstsq(products, cross, rcond=1e-12)[0]
+    return np.asarray(weights, np.float64)
+
+
+def _left(X: Values, y: Values, weights: Values) -> float:
+    rest = y - X @ weights
+    return float(rest @ rest) / float(y @ y)
+
+
+def _sum_finding(target: str, names: list[str], weights: Values) -> Finding:
+    terms = [_term(*pair) for pair in zip(names[:5], weights, strict=False)]
+    formula = " ".join(terms).removeprefix("+ ") + (" + ..." if len(names) > 5 else "")
+    return Finding(
+        "leakage", "warning", tuple(names), (),
+        f"The target is a sum of other columns: {target} = {formula}, up to a constant. A model "
+        "would learn to add. Leave out those that are not known when you predict.",
+        {"drop": tuple(names)},
+    )  # fmt: skip
+
+
+def _term(name: str, weight: float) -> str:
+    times = "" if abs(abs(weight) - 1) < 1e-4 else f"{abs(weight):.4g} "
+    return f"{'-' if weight < 0 else '+'} {times}{name}"
+
+
+# --- suspects ---
+
+
+def _suspects(look: Look, names: list[str]) -> Iterator[Finding]:
+    target = look.target
+    assert target is not None
+    found = [each for name in names if (each := _alone(look, name)) is not None]
+    if not found:
+        return
+    nearly = [each for each in found if _gives_away(each, target)]
+    if len(nearly) <= max(2, 0.1 * len(found)):  # where many do, the task is easy
+        for each in nearly:
+            yield _suspect(each, target, severe=_is_severe(each, target))
+    best = max(found, key=lambda each: (each.auc or 0, each.share))
+    if best not in nearly and words_of(best.name) & AFTERWARDS and _is_strong(best, target):
+        yield _afterwards(best)
+
+
+def _gives_away(each: _Alone, target: Target) -> bool:
+    limit = MUCH if _is_named_after(each.name, target.name) else NEARLY_ALL
+    return each.share >= limit or (each.auc or 0) >= AUC
+
+
+def _is_severe(each: _Alone, target: Target) -> bool:
+    certain = each.share >= CERTAIN or (each.auc or 0) >= CERTAIN_AUC
+    return certain or _is_named_after(each.name, target.name)
+
+
+def _is_named_after(name: str, target: str) -> bool:
+    """Whether a column has the words of the target in its name."""
+    words = words_of(target)
+    return bool(words) and words <= words_of(name) and max(map(len, words)) > 2
+
+
+def _is_strong(each: _Alone, target: Target) -> bool:
+    if target.task == "regression":
+        return each.share >= STRONG_R2
+    return (each.auc or 0) >= STRONG_AUC if len(target.labels) == 2 else each.share >= STRONG_R2
+
+
+def _told(each: _Alone, target: Target) -> str:
+    if target.task == "regression":
+        return f"it explains {each.right:.1%} of the target's variance"
+    constant = target.counts.max() / target.counts.sum()
+    auc = "" if each.auc is None else f", AUC {each.auc:.3f}"
+    return f"it is right in {each.right:.1%} of rows (always the same answer: {constant:.1%}{auc})"
+
+
+def _suspect(each: _Alone, target: Target, severe: bool) -> Finding:
+    return Finding(
+        "leakage", "warning" if severe else "note", (each.name,), (),
+        f"{quoted(each.name)} is a suspect: alone, {_told(each, target)}. Is it known before "
+        f"{quoted(target.name)} is? If it follows from the target, leave it out: the model would "
+        "fail on new rows.",
+        {"drop": (each.name,)},
+    )  # fmt: skip
+
+
+def _afterwards(each: _Alone) -> Finding:
+    return Finding(
+        "leakage", "warning", (each.name,), (),
+        f"{quoted(each.name)} is a suspect: no other column says as much of the target "
+        f"({_strength(each)} alone), and by its name it may be known only when the target is. If "
+        "so, leave it out.",
+        {"drop": (each.name,)},
+    )  # fmt: skip
+
+
+def _strength(each: _Alone) -> str:
+    """Return how much a column says, in two words."""
+    return f"AUC {each.auc:.2f}" if each.auc is not None else f"{each.share:.0%} of the error"
+
+
+def _alone(look: Look, name: str) -> _Alone | None:
+    """Return how well a column predicts: fitted on one half, measured on the other, both ways."""
+    target = look.target
+    assert target is not None
+    there = target.codes[look.sample] >= 0
+    rows = look.sample[there]
+    values = numbers_in(look.typed(name))
+    if values is None:
+        groups = look.codes(name)[there]
+        if 2 * (int(groups.max(initial=0)) + 1) > len(groups):
+            return None
+    else:
+        groups = _binned(values[rows])
+    half = look.half[there]
+    if target.task == "regression":
+        assert target.values is not None
+        return _Alone(name, *2 * (_explained(groups, target.values[rows], half),))
+    y = target.codes[rows]
+    right = _right(groups, y, half)
+    constant = np.bincount(y).max() / len(y)
+    share = (right - constant) / (1 - constant) if constant < 1 else 0.0
+    auc = _auc(values[rows], y) if values is not None and len(target.labels) == 2 else None
+    return _Alone(name, share, right, auc)
+
+
+def _binned(values: Values) -> Codes:
+    """Return groups of about equal size; equal values stay together, missing ones too."""
+    finite = values[~np.isnan(values)]
+    levels, codes = np.unique(values, return_inverse=True)
+    bins = min(BINS, max(2, int(np.sqrt(len(values)))))
+    if len(levels) <= bins or not len(finite):
+        return codes.astype(np.int64)
+    edges = np.unique(np.quantile(finite, np.linspace(0, 1, bins + 1)[1:-1]))
+    groups: Codes = np.searchsorted(edges, values, side="right").astype(np.int64)
+    groups[np.isnan(values)] = len(edges) + 1
+    return groups
+
+
+def _right(groups: Codes, y: Codes, half: NDArray[np.bool_]) -> float:
+    """Return how often the most common class of a group is right in the other half."""
+    n_classes = int(y.max()) + 1
+    right = 0
+    for fitted in (half, ~half):
+        pairs, counts = np.unique(groups[fitted] * n_classes + y[fitted], return_counts=True)
+        order = np.lexsort((counts, pairs // n_classes))
+        answer = np.full(int(groups.max()) + 1, np.bincount(y[fitted]).argmax())
+        answer[pairs[order] // n_classes] = pairs[order] % n_classes  # the last, most common, stays
+        right += int(np.count_nonzero(answer[groups[~fitted]] == y[~fitted]))
+    return right / len(y)
+
+
+def _explained(groups: Codes, y: Values, half: NDArray[np.bool_]) -> float:
+    """Return the R2 of the means of groups in the other half."""
+    rest = 0.0
+    for fitted in (half, ~half):
+        sums = np.bincount(groups[fitted], y[fitted], minlength=int(groups.max()) + 1)
+        counts = np.bincount(groups[fitted], minlength=int(groups.max()) + 1)
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), y[fitted].mean())
+        away = y[~fitted] - means[groups[~fitted]]
+        rest += float(away @ away)
+    centred = y - y.mean()
+    total = float(centred @ centred)
+    return 1 - rest / total if total else 0.0
+
+
+def _auc(values: Values, y: Codes) -> float | None:
+    """Return the area under the curve of a number for two classes, whichever way round."""
+    known: Any = ~np.isnan(values)
+    if known.mean() < 0.5:
+        return None
+    _, codes = np.unique(values[known], return_inverse=True)
+    ones = np.bincount(codes, y[known])
+    zeros = np.bincount(codes) - ones
+    pairs = float(ones.sum() * zeros.sum())
+    if not pairs:
+        return None
+    below = np.cumsum(zeros) - zeros
+    area = float(ones @ (below + zeros / 2)) / pairs
+    return max(area, 1 - area)

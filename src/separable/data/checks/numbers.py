@@ -1,0 +1,209 @@
+"""Numbers that are not what they say: stand-ins for missing values, slips, dates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.data.checks.dominant_values import SQUARES, dominant_in
+from separable.data.checks.findings import Finding, quoted
+from separable.data.checks.table_view import first_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.table_view import Look
+
+    Values = NDArray[np.float64]
+
+__all__ = ["dates_as_numbers", "missing_as_numbers", "missing_as_zero", "outliers"]
+
+#: Numbers that people write for "not known".
+STAND_INS = {99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 8888.0}
+
+#: How often a stand-in must be there, and how far from the other values, as a share of their range.
+FEWEST, APART = 3, 0.5
+
+#: How much larger the step from 0 to the next value is than any other below the median.
+STEP = 2.5
+
+#: One value that makes up this share of the variance dominates the scale of its column.
+DOMINATES = 0.5
+
+#: It is so many times as far from the median as the next one, in a column of so many rows.
+FAR, FEWEST_ROWS = 10, 100
+
+#: Fewer values do not show what is ordinary in a column.
+FEWEST_VALUES = 5
+
+#: Rows of a small table by which most columns need no closer look.
+SOME = 16
+
+#: Different values that a column of measurements has at least.
+MEASURED = 20
+
+
+def missing_as_numbers(look: Look) -> Iterator[Finding]:
+    """Find -999, 9999 and the like at the end of a range, again and again."""
+    for name, whole in look.numbers_where(_ends_in_stand_in):
+        values = whole[np.isfinite(whole)]
+        if len(values) < 2:
+            continue
+        for value, is_low in ((values.min(), True), (values.max(), False)):
+            found = _stand_in(values, float(value), is_low)
+            if found:
+                rows = first_rows(whole == value)
+                yield Finding(
+                    "missing as a number", "warning", (name,), rows,
+                    f"{quoted(name)} is {value:g} in {found} rows (first in data row "
+                    f"{rows[0] + 1}), far from its other values: it may stand for a missing one, "
+                    "and would be taken as a number. If so, leave it empty in the file.",
+                )  # fmt: skip
+
+
+def _ends_in_stand_in(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have a stand-in as their least or largest finite value."""
+    finite = np.isfinite(columns)
+    ends = (
+        np.where(finite, columns, np.inf).min(axis=1, initial=np.inf),
+        np.where(finite, columns, -np.inf).max(axis=1, initial=-np.inf),
+    )
+    return np.asarray(np.isin(np.abs(ends), list(STAND_INS)).any(axis=0))
+
+
+def _stand_in(values: Values, value: float, is_low: bool) -> int:
+    """Return how often a value at the end of a range stands for a missing one; 0 if it does not."""
+    if abs(value) not in STAND_INS:
+        return 0
+    others = values[values != value]
+    count = len(values) - len(others)
+    if count < FEWEST or not len(others):
+        return 0
+    low, high = float(others.min()), float(others.max())
+    gap = low - value if is_low else value - high
+    return count if gap >= max(APART * (high - low), 2) else 0
+
+
+def missing_as_zero(look: Look) -> Iterator[Finding]:
+    """Find zeros that lie apart from measurements that are all well above 0."""
+    for name, whole in look.numbers_where(lambda each: (each == 0).sum(axis=1) >= FEWEST):
+        values = whole[np.isfinite(whole)]
+        zeros = int(np.count_nonzero(values == 0))
+        if not FEWEST <= zeros <= 0.6 * len(values) or values.min() < 0:
+            continue
+        if _zero_is_apart(values):
+            rows = first_rows(whole == 0)
+            yield Finding(
+                "missing as zero", "warning", (name,), rows,
+                f"{quoted(name)} is 0 in {zeros} rows (first in data row {rows[0] + 1}) and "
+                f"otherwise at least {values[values > 0].min():g}: 0 may stand for a missing "
+                "value. If so, leave it empty in the file.",
+            )  # fmt: skip
+
+
+def _zero_is_apart(values: Values) -> bool:
+    """Whether the step from 0 to the next value is larger than any other below the median."""
+    levels = np.unique(values)
+    if len(levels) < MEASURED + 1:
+        return False
+    median = float(np.median(values[values > 0]))
+    first = levels[1]
+    below = np.diff(levels[1:][levels[1:] <= median])
+    return bool(len(below) > 2 and first >= 0.1 * median and first >= STEP * below.max())
+
+
+def outliers(look: Look) -> Iterator[Finding]:
+    """Find single values that make up most of the variance of a column."""
+    target = look.target
+    if target is not None and target.task == "regression" and target.values is not None:
+        finite = np.isfinite(target.values)
+        if np.count_nonzero(finite) >= FEWEST_VALUES:
+            middle = float(np.median(target.values[finite]))
+            found = _dominant(target.name, target.values, finite, middle)
+            yield from [] if found is None else [found]
+    for name, values in look.numbers_where(_may_have_outliers):
+        finite = np.isfinite(values)
+        middle = float(np.median(values[finite]))
+        dominant = _dominant(name, values, finite, middle)
+        if dominant is not None:
+            yield dominant
+            continue
+        if np.count_nonzero(finite) < FEWEST_ROWS:
+            continue
+        away = np.where(finite, np.abs(values - middle), 0)
+        row = int(away.argmax())
+        top, away[row] = float(away[row]), 0
+        if top < FAR * away.max() or top == 0:
+            continue
+        away /= top
+        share = 1 / (1 + float(away @ away))
+        if share >= DOMINATES:
+            finite[row] = False
+            rest = values[finite]
+            yield Finding(
+                "outlier", "warning", (name,), (row,),
+                f"{quoted(name)} is {values[row]:g} in data row {row + 1}, where all others lie "
+                f"from {rest.min():g} to {rest.max():g}: this one value makes up {share:.0%} of "
+                "its variance, and the scale of the column with it. Correct it, or leave it empty.",
+            )  # fmt: skip
+
+
+def _may_have_outliers(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have enough values; of few rows, those that a few of them may dominate.
+
+    Of values that three others dominate, all but three at either end are close together.
+    """
+    count = np.isfinite(columns).sum(axis=1)
+    if columns.shape[1] >= FEWEST_ROWS:
+        return np.asarray(count >= FEWEST_VALUES)
+    some = np.sort(columns[:, :SOME], axis=1)
+    inner = min(3, (some.shape[1] - 1) // 2)
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.fmax.reduce(np.abs(columns), axis=1, initial=0.0)
+        apart = some[:, -1 - inner] - some[:, inner]
+        return np.asarray((count >= FEWEST_VALUES) & ~(apart > 4 * SQUARES * size))
+
+
+def _dominant(
+    name: str, values: Values, finite: NDArray[np.bool_], middle: float
+) -> Finding | None:
+    """Find up to three values beside which float64 does not see the others, in any table."""
+    places = np.flatnonzero(finite)
+    found = dominant_in(values[places, None], middle)
+    if not found or 2 * found[0].count >= len(places):
+        return None
+    (one,) = found
+    row = int(places[one.row])
+    near = finite & (np.abs(values - middle) <= one.rest)
+    more = f" (and {one.count - 1} more of its size)" if one.count > 1 else ""
+    return Finding(
+        "outlier", "warning", (name,), (row,),
+        f"{quoted(name)} is {one.value:g} in data row {row + 1}{more}, where the others lie from "
+        f"{values[near].min():g} to {values[near].max():g}: so large that these are all but equal "
+        "beside it, and nothing is learned from them. Correct it, or leave it empty.",
+    )  # fmt: skip
+
+
+def _within_dates(columns: Values) -> NDArray[np.bool_]:
+    """Return which columns have no value outside those of dates written as numbers."""
+    outside = (columns < 19000101) | (columns > 21001231)
+    return np.asarray(~outside.any(axis=1))
+
+
+def dates_as_numbers(look: Look) -> Iterator[Finding]:
+    """Find numbers such as 20240131."""
+    for name, whole in look.numbers_where(_within_dates):
+        values = whole[~np.isnan(whole)]
+        if len(values) < MEASURED or values.min() < 19000101 or values.max() > 21001231:
+            continue
+        days, months = values % 100, values // 100 % 100
+        valid = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12)
+        if np.all(values == np.floor(values)) and valid.all() and values.min() < values.max():
+            yield Finding(
+                "date as a number", "note", (name,), (),
+                f"{quoted(name)} holds dates written as numbers ({values[0]:.0f}): months and "
+                "years are then not evenly apart. Write them as 2024-01-31.",
+            )  # fmt: skip

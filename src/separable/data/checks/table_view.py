@@ -1,0 +1,261 @@
+"""A table as the checks look at it: typed columns, the target, and a sample for dear checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.checks.row_hashes import row_hashes
+from separable.data.column_blocks import blocks_of, stacked
+from separable.data.columns import Categories, Numbers
+from separable.data.ingest.dates import Booleans, Dates, typed_column, typed_columns
+from separable.data.labels import most_classes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.row_hashes import Hashes
+    from separable.data.columns import Columns
+    from separable.data.ingest.dates import TypedColumn
+
+    Codes = NDArray[np.int64]
+    Values = NDArray[np.float64]
+
+__all__ = ["Look", "Target", "codes_of", "first_rows", "is_free_text", "numbers_in", "target_of"]
+
+#: So many rows are looked at by checks that take long.
+SAMPLE = 100_000
+
+#: Free text: more than half of the values differ, and they have so many words in the mean.
+WORDS = 3.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to predict.
+
+    Parameters
+    ----------
+    name : str
+    task : {"classification", "regression"}
+    codes : ndarray of int64
+        The place of each row's value in ``labels``; -1 where it is missing.
+    labels : tuple
+        The classes, or the different numbers.
+    values : ndarray of float64 or None
+        The numbers, where it is numbers.
+    """
+
+    name: str
+    task: Literal["classification", "regression"]
+    codes: Codes
+    labels: tuple[Any, ...]
+    values: NDArray[np.float64] | None
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each label."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberBlock:
+    """Columns of numbers as the rows of a matrix, NaN where a value is missing."""
+
+    names: tuple[str, ...]
+    values: Values
+
+
+class Look:
+    """A table and what is known of it.
+
+    Parameters
+    ----------
+    columns : Columns
+    names : list of str
+        The columns to learn from.
+    target : Target or None
+    asked : frozenset of str
+        Columns whose type the user chose.
+    split : frozenset of {"group", "time"}
+        How the user already splits rows.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        names: list[str],
+        target: Target | None,
+        asked: frozenset[str] = frozenset(),
+        split: frozenset[str] = frozenset(),
+    ) -> None:
+        self.names, self.target, self.asked, self.split = names, target, asked, split
+        self.n_rows = columns.n_rows
+        self._columns = columns
+        self._codes: dict[str, Codes] = {}
+
+    @cached_property
+    def sample(self) -> NDArray[np.int64]:
+        """The rows that dear checks look at, in order."""
+        if self.n_rows <= SAMPLE:
+            return np.arange(self.n_rows)
+        rng = np.random.default_rng(0)
+        return np.sort(rng.choice(self.n_rows, SAMPLE, replace=False))
+
+    @cached_property
+    def half(self) -> NDArray[np.bool_]:
+        """One half of the sample, at random: what is fitted on it is measured on the other."""
+        n = len(self.sample)
+        return np.random.default_rng(0).permutation(n) < n // 2
+
+    @cached_property
+    def row_hashes(self) -> Hashes:
+        """A hash of each row's features."""
+        return row_hashes((self.typed(name) for name in self.names), self.n_rows)
+
+    @cached_property
+    def _typed(self) -> dict[str, TypedColumn]:
+        blocks = blocks_of(self.names, self.n_rows)
+        pairs = (zip(each, typed_columns(self._columns, each), strict=True) for each in blocks)
+        return dict(chain.from_iterable(pairs))
+
+    def typed(self, name: str) -> TypedColumn:
+        """Return a column to learn from by its type, converted once."""
+        return self._typed[name]
+
+    @cached_property
+    def numbers(self) -> list[NumberBlock]:
+        """The columns of numbers to learn from, in blocks."""
+        found = dict(self.of_type(Numbers))
+        return [
+            NumberBlock(tuple(block), stacked([found[name].values for name in block]))
+            for block in blocks_of(list(found), self.n_rows)
+        ]
+
+    def numbers_where(
+        self, test: Callable[[Values], NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, Values]]:
+        """Give the columns of numbers that pass a test of a block, one column a row of it."""
+        for block in self.numbers:
+            for place in np.flatnonzero(test(block.values)).tolist():
+                yield block.names[place], block.values[place]
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """The columns of numbers that are all whole, with none missing."""
+        pairs = self.numbers_where(lambda values: (values == np.floor(values)).all(axis=1))
+        return frozenset(name for name, _ in pairs)
+
+    def of_type(self, *kinds: type) -> Iterator[tuple[str, Any]]:
+        """Give the columns to learn from that are of some types."""
+        for name in self.names:
+            column = self.typed(name)
+            if isinstance(column, kinds):
+                yield name, column
+
+    def codes(self, name: str) -> Codes:
+        """Return for each sampled row which of the column's values it has; missing is one too."""
+        if name not in self._codes:
+            block = self._block_of.get(name)
+            if block is None:
+                self._codes[name] = codes_of(self.typed(name), self.sample)
+            else:  # one sort for many columns of few rows
+                codes = _codes_of_each(np.take(block.values, self.sample, axis=1))
+                self._codes.update(zip(block.names, codes, strict=True))
+        return self._codes[name]
+
+    @cached_property
+    def _block_of(self) -> dict[str, NumberBlock]:
+        return {name: block for block in self.numbers for name in block.names}
+
+    def code_blocks(self) -> Iterator[tuple[Sequence[str], Codes]]:
+        """Give the columns to learn from in blocks, with `codes` of each as a row of a matrix."""
+        for names in blocks_of(self.names, len(self.sample)):
+            yield names, np.stack([self.codes(name) for name in names])
+
+
+def target_of(columns: Columns, name: str, task: str | None) -> Target:
+    """Return a column as what is to be predicted."""
+    column = typed_column(columns, name)
+    if isinstance(column, Numbers):
+        labels, codes = np.unique(column.values, return_inverse=True)
+        lost = int(np.isnan(labels).sum())
+        codes = np.where(np.isnan(column.values), -1, codes)
+        labels = labels[: len(labels) - lost]
+        rows = int(np.count_nonzero(codes >= 0))
+        many = len(labels) > most_classes(rows, numbers=True, sure=False)
+        found: Any = task or ("regression" if many else "classification")
+        whole = np.all(labels == np.floor(labels)) and np.all(np.abs(labels) < 2**53)
+        told = labels.astype(np.int64).tolist() if whole else labels.tolist()
+        return Target(name, found, codes, tuple(told), column.values)
+    texts = column if isinstance(column, Categories) else column.as_categories()
+    codes = texts.codes.astype(np.int64)
+    there = np.bincount(codes[codes >= 0], minlength=len(texts.levels)) > 0
+    places = np.append(np.cumsum(there) - 1, -1)
+    levels = tuple(level for level, met in zip(texts.levels, there, strict=True) if met)
+    return Target(name, "classification", places[codes], levels, None)
+
+
+def codes_of(column: TypedColumn, rows: NDArray[np.int64]) -> Codes:
+    """Return a number for each value of some rows: the same for the same value, and for missing."""
+    if isinstance(column, Categories):
+        values: Any = column.codes[rows]
+    else:
+        values = column.values[rows]
+        if isinstance(column, Dates):
+            values = values.astype(np.int64)
+    codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _codes_of_each(values: NDArray[np.float64]) -> Codes:
+    """Return `codes_of` for each row of a matrix."""
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    lost = np.isnan(ranked)
+    steps = np.zeros(values.shape, np.int64)
+    steps[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]) & ~(lost[:, 1:] & lost[:, :-1])
+    codes = np.empty_like(steps)
+    np.put_along_axis(codes, order, np.cumsum(steps, axis=1), axis=1)
+    return codes
+
+
+def numbers_in(column: TypedColumn) -> NDArray[np.float64] | None:
+    """Return a column that has an order as float64, NaN where missing; None for categories."""
+    if isinstance(column, Categories):
+        return None
+    if isinstance(column, Dates):
+        values = column.values.astype(np.int64).astype(np.float64)
+        values[np.isnat(column.values)] = np.nan
+        return values
+    return column.values
+
+
+def first_rows(where: NDArray[np.bool_], limit: int = 5) -> tuple[int, ...]:
+    """Return the first rows at which a mask is true."""
+    return tuple(np.flatnonzero(where)[:limit].tolist())
+
+
+def is_free_text(column: Categories) -> bool:
+    """Whether the texts of a column are sentences more than levels."""
+    there = int(np.count_nonzero(column.codes >= 0))
+    if 2 * len(column.levels) <= there or len(column.levels) <= 10:
+        return False
+    some = column.levels[:1000]
+    return sum(level.count(" ") + 1 for level in some) >= WORDS * len(some)
+
+
+def is_there(column: TypedColumn) -> NDArray[np.bool_]:
+    """Return where a column has a value."""
+    if isinstance(column, Categories):
+        return column.codes >= 0
+    if isinstance(column, Dates):
+        return ~np.isnat(column.values)
+    assert isinstance(column, (Numbers, Booleans))
+    return ~np.isnan(column.values)

@@ -1,0 +1,148 @@
+"""The target: missing, uneven, or drifting along the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.data.checks.findings import Finding, listed, quoted
+from separable.data.checks.table_view import first_rows
+from separable.data.ingest.dates import Dates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.table_view import Look, Target
+
+__all__ = ["drifting_target", "few_rows", "imbalance", "missing_target"]
+
+#: From this share of rows without target on, a note becomes a warning.
+MANY_MISSING = 0.2
+
+#: A class with this share of the rows makes accuracy say little.
+UNEVEN = 0.9
+
+#: A class needs so many rows to be in every fold, twice.
+FEW = 10
+
+#: Blocks of rows that are compared, and the share of the variance between them that matters.
+BLOCKS, DRIFT = 10, 0.1
+
+
+def missing_target(look: Look) -> Iterator[Finding]:
+    """Find rows that cannot be learned from."""
+    target = look.target
+    if target is None:
+        return
+    where = target.codes < 0
+    count = int(np.count_nonzero(where))
+    if count:
+        rows = first_rows(where)
+        yield Finding(
+            "missing target", "warning" if count >= MANY_MISSING * look.n_rows else "note",
+            (target.name,), rows,
+            f"{count} of {look.n_rows} rows have no target {quoted(target.name)} (first in data "
+            f"row {rows[0] + 1}): they are left out of training.",
+        )  # fmt: skip
+
+
+def imbalance(look: Look) -> Iterator[Finding]:
+    """Find classes so common that a constant answer is nearly always right."""
+    target = look.target
+    if target is None or target.task != "classification" or len(target.labels) < 2:
+        return
+    total, most = int(target.counts.sum()), int(target.counts.argmax())
+    share = int(target.counts[most]) / total
+    if share >= UNEVEN:
+        label = quoted(target.labels[most])
+        yield Finding(
+            "imbalance", "note", (target.name,), (),
+            f"{share:.1%} of the rows are {label}: to answer that always is as accurate. Judge "
+            "models by a figure that sees the rare class, such as balanced_accuracy, "
+            "average_precision or mcc.",
+            {"metric": ("balanced_accuracy",)},
+        )  # fmt: skip
+
+
+def few_rows(look: Look) -> Iterator[Finding]:
+    """Find classes with very few rows."""
+    target = look.target
+    if target is None or target.task != "classification" or len(target.labels) < 2:
+        return
+    few = np.flatnonzero(target.counts < FEW)
+    if not len(few) or int(target.counts.sum()) < 2 * FEW * 2:
+        return
+    names = [target.labels[place] for place in few[np.argsort(target.counts[few], kind="stable")]]
+    counts = np.sort(target.counts[few])
+    single = int(np.count_nonzero(counts == 1))
+    yield Finding(
+        "rare classes", "warning" if single else "note", (target.name,), (),
+        f"{len(few)} of {len(target.labels)} classes have fewer than {FEW} rows: {listed(names)} "
+        f"({', '.join(map(str, counts[:5]))}{', ...' if len(few) > 5 else ''} rows). Little can be "
+        "learned of them, and a held-out part or a fold may have none. Collect more, or put them "
+        "together as one class.",
+    )  # fmt: skip
+
+
+def drifting_target(look: Look) -> Iterator[Finding]:
+    """Find targets that change along the file, or along a column of dates."""
+    target = look.target
+    if target is None or "time" in look.split:
+        return
+    known = np.flatnonzero(target.codes >= 0)
+    if len(known) < 20 * BLOCKS:
+        return
+    dates = next(look.of_type(Dates), None)
+    along, where, options = known, "along the file", {}
+    if dates is not None:
+        name, column = dates
+        along = known[np.argsort(column.values[known], kind="stable")]
+        where, options = f"with the dates of {quoted(name)}", {"time": (name,)}
+    share = _between_blocks(target, along)
+    if share < DRIFT or _is_sorted(target, along):
+        return
+    remedy = (
+        "To predict later rows, hold out the latest."
+        if options
+        else "If they are in the order of time, add a column with it and hold out the latest."
+    )
+    yield Finding(
+        "drift", "note", (target.name, *options.get("time", ())), (),
+        f"The target changes {where}: which tenth of the rows one is in explains {share:.0%} of "
+        "its variance. Rows held out at random are then like their neighbours, and new ones may "
+        f"not be. {remedy}",
+        options,
+    )  # fmt: skip
+
+
+def _between_blocks(target: Target, along: NDArray[np.int64]) -> float:
+    """Return the share of the target's variance, summed over classes, that lies between blocks."""
+    block = np.arange(len(along)) * BLOCKS // len(along)
+    sizes = np.bincount(block)
+    if target.task == "regression":
+        assert target.values is not None
+        y = target.values[along] - target.values[along].mean()
+        means = np.bincount(block, y) / sizes
+        total = float(y @ y)
+        return float(sizes @ means**2) / total if total else 0.0
+    n_classes = len(target.labels)
+    counts = np.bincount(block * n_classes + target.codes[along], minlength=BLOCKS * n_classes)
+    shares = counts.reshape(BLOCKS, n_classes) / sizes[:, None]
+    overall = counts.reshape(BLOCKS, n_classes).sum(axis=0) / len(along)
+    spread = float(np.sum(overall * (1 - overall)))
+    between = float(np.sum(sizes[:, None] * (shares - overall) ** 2)) / len(along)
+    by_chance = spread * (BLOCKS - 1) / len(along)
+    return (between - by_chance) / spread if spread else 0.0
+
+
+def _is_sorted(target: Target, along: NDArray[np.int64]) -> bool:
+    """Whether rows were put in the order of the target itself, or nearly so."""
+    if target.task == "regression":
+        assert target.values is not None
+        steps = np.diff(target.values[along])
+        return bool(np.mean(steps >= 0) > 0.95 or np.mean(steps <= 0) > 0.95)
+    changes = int(np.count_nonzero(np.diff(target.codes[along])))
+    return changes <= 3 * len(target.labels)

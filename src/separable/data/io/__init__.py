@@ -1,0 +1,1 @@
+"""Readers of files and streams: CSV, JSON lines, Parquet, svmlight and Vowpal Wabbit text."""

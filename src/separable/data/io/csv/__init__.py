@@ -1,0 +1,1 @@
+"""Reader of CSV and other delimited text."""

@@ -1,0 +1,445 @@
+"""The look at a CSV file that settles how it is read: dialect, names and types of its columns.
+
+It reads the first `HEAD_BYTES` of the text, and where the file can be read at any place also
+`PIECE_BYTES` in the middle and at the end. What it settles does not change while the file is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.arrow_arrays import bits, strings, text_codes
+from separable.data.column_blocks import blocks_of
+from separable.data.ingest.column_types import ColumnPlan, arrow_type, guess, sure_guesses
+from separable.data.io.csv.dialect import (
+    Dialect,
+    delimiter_name,
+    sniff_delimiter,
+    sniff_quoting,
+)
+from separable.data.io.csv.records import Records
+from separable.data.io.encodings import (
+    bytes_not_text,
+    marked_as_text,
+    refuse_invalid_utf8,
+    refuse_nul,
+)
+from separable.data.missing import MISSING
+from separable.data.table import TableError, at_place, is_number, list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from separable.data.table import ColumnType
+
+__all__ = [
+    "HEAD_BYTES",
+    "LONG_HEAD_BYTES",
+    "PIECE_BYTES",
+    "SAMPLE_LINES",
+    "CsvLayout",
+    "CsvOptions",
+    "Sample",
+    "sniff_csv",
+    "without_comments",
+]
+
+#: How far the look reads: from the start, and at each of two other places.
+HEAD_BYTES = 1 << 20
+PIECE_BYTES = 1 << 18
+
+#: Where lines are long the head takes this many, up to about this many bytes; the other pieces,
+#: four times the length of a line.
+SAMPLE_LINES = 32
+LONG_HEAD_BYTES = 1 << 25
+
+#: Longer texts, and texts of more words, are no names of columns.
+_LONGEST_NAME = 80
+_NAME_WORDS = 8
+
+
+#: So many columns are looked at together.
+_GUESSED_TOGETHER = 1024
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """What the user says about a CSV file; None is for the file to show."""
+
+    delimiter: str | None = None
+    quoting: bool | None = None
+    header: bool | None = None
+    decimal: Literal[".", ","] | None = None
+    missing: tuple[str, ...] = MISSING
+    comment: str | None = None
+    skip_rows: int = 0
+    column_types: Mapping[str, ColumnType] | None = None
+    names: frozenset[str] = frozenset()
+    skip: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Parts of a text, each of whole lines.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    head : bytes
+        From the start.
+    others : sequence of bytes
+        From other places.
+    whole : bool
+        Whether the head is all there is.
+    encoding : str
+    mark_bytes : int
+        The length of the byte-order mark before it.
+    """
+
+    name: str
+    head: bytes
+    others: Sequence[bytes] = ()
+    whole: bool = True
+    encoding: str = "utf-8"
+    mark_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class CsvLayout:
+    """How a CSV file is read.
+
+    Parameters
+    ----------
+    dialect : Dialect
+    names : tuple of str
+        All columns of the file.
+    plans : dict of str to ColumnPlan
+    padded : bool
+        Whether there are spaces around values.
+    start, start_line : int
+        Where rows begin: behind how many bytes and how many lines.
+    """
+
+    dialect: Dialect
+    names: tuple[str, ...]
+    plans: Mapping[str, ColumnPlan]
+    padded: bool
+    start: int
+    start_line: int
+
+    def with_plans(self, plans: Mapping[str, ColumnPlan]) -> CsvLayout:
+        """Return the layout with other plans for some columns."""
+        return replace(self, plans={**self.plans, **plans})
+
+
+def sniff_csv(sample: Sample, options: CsvOptions) -> CsvLayout:
+    """Look at a sample and say how the file is read."""
+    given = sample.head
+    if options.skip:  # lines with bytes that are no text are left out where they are parsed
+        sample = replace(sample, head=marked_as_text(sample.head))
+    start, start_line = _skipped(sample.head, options)
+    head = without_comments(sample.head[start:], options.comment)
+    if not head.strip():
+        raise TableError(f"{sample.name}: the file is empty. It needs a header line and rows.")
+    refuse_invalid_utf8(sample.name, sample.head, 1, sample.mark_bytes)
+    quoting, delimiter = options.quoting, options.delimiter
+    if delimiter is None:
+        delimiter = sniff_delimiter(head[: 1 << 16], quoting)
+    if quoting is None:
+        quoting = sniff_quoting(head, delimiter)
+    records = Records(head, delimiter, quoting)
+    first = int(np.flatnonzero(~records.empty)[0])
+    width = _width(sample.name, records, first, start_line, options)
+    dialect = Dialect(delimiter, quoting, encoding=sample.encoding)
+    others = [
+        without_comments(piece.decode("utf-8", "replace").encode(), options.comment)
+        for piece in sample.others
+    ]
+    if sample.head is not given:
+        wrong = bytes_not_text(without_comments(given[start:], options.comment))
+        bad = np.searchsorted(records.ends, wrong, "right")
+        chosen = np.setdiff1d(np.arange(len(records.ends)), bad[bad != first])
+        head = records.joined(chosen)
+    texts = _texts([head, *others], dialect, width)
+    trimmed, padded = _trimmed(texts)
+    if not trimmed.num_rows:
+        raise TableError(
+            f"{sample.name}: no line could be read as CSV (between values stands "
+            f"{delimiter_name(delimiter)}). The file is damaged or not text."
+        )
+    body = trimmed.slice(1)
+    decimal = options.decimal or _decimal(body, delimiter, options.missing)
+    plans = _guesses(body.columns, decimal, options.missing)
+    cells = [column[0].as_py() for column in trimmed.columns]
+    header = options.header
+    if header is None:
+        header = _has_header(cells, plans, body, options)
+    names = _names(sample.name, cells, options) if header else _numbered(width)
+    if not header:
+        body = trimmed
+        plans = _guesses(body.columns, decimal, options.missing)
+    if header:
+        start += int(records.ends[first])
+        refuse_invalid_utf8(sample.name, given[:start], 1, sample.mark_bytes)
+        refuse_nul(sample.name, given[:start], 1, sample.mark_bytes)
+        start_line += records.line_of(first + 1) if first + 1 < len(records.ends) else 1
+    return CsvLayout(
+        replace(dialect, header=header, decimal=decimal),
+        names,
+        _with_given(names, plans, body, options),
+        padded,
+        start,
+        start_line,
+    )
+
+
+# --- where it begins ---
+
+
+def _skipped(head: bytes, options: CsvOptions) -> tuple[int, int]:
+    """Return how many bytes and lines come before the first line that counts."""
+    start = line = 0
+    comment = options.comment and options.comment.encode()
+    for match in re.finditer(rb"[^\r\n]*(?:\r\n|\n|\r|$)", head):
+        skipped = line < options.skip_rows or (comment and match.group().startswith(comment))
+        if not skipped:
+            break
+        start, line = match.end(), line + 1
+    return start, line
+
+
+def without_comments(data: bytes, comment: str | None, *, newlines: bool = False) -> bytes:
+    """Return a text whose lines that begin with a comment sign are empty.
+
+    Parameters
+    ----------
+    data : bytes
+    comment : str or None
+    newlines : bool
+        Whether to take away the ends of these lines too.
+    """
+    if comment is None:
+        return data
+    pattern = rb"(?:(?<=[\r\n])|\A)" + re.escape(comment.encode()) + rb"[^\r\n]*"
+    return re.sub(pattern + rb"(?:\r\n|\n|\r|$)" * newlines, b"", data)
+
+
+def _width(name: str, records: Records, first: int, line: int, options: CsvOptions) -> int:
+    """Return how many values a record has: as many as the first, which must not stand alone."""
+    widths = records.widths[~records.empty]
+    width, others = int(widths[0]), widths[1:1000]
+    if len(others) < 3 or not np.all(others == others[0]) or others[0] == width:
+        return width
+    if options.skip:
+        return int(others[0])
+    start = records.text_of(first, 40)
+    mark = start[:1] if not start[:1].isalnum() and start[:1] not in ('"', "") else ""
+    comment = f", or comment={mark!r} if it is a comment" if mark else ""
+    raise TableError(
+        f"{at_place(name, line + records.line_of(first) + 1)}: {width} value(s), but the lines "
+        f"below it have {int(others[0])} (between values stands "
+        f"{delimiter_name(records.delimiter)}). The line is {start!r}. Leave it out with "
+        f"skip_rows=1{comment}, or correct it."
+    )
+
+
+# --- the texts of a sample ---
+
+
+def _texts(pieces: Sequence[bytes], dialect: Dialect, width: int) -> pa.Table:
+    """Parse pieces of a file as text, without lines of another width."""
+    import pyarrow as pa
+
+    from separable.data.io.csv.parse import parse_texts
+
+    names = [str(place) for place in range(width)]
+    if len(pieces) > 1 and not any(b'"' in piece for piece in pieces):
+        ended = [piece if piece.endswith((b"\n", b"\r")) else piece + b"\n" for piece in pieces]
+        pieces = [b"".join(ended)]  # each is whole lines
+    return pa.concat_tables([parse_texts(p, names, dialect, skip=True)[0] for p in pieces])
+
+
+def _trimmed(texts: pa.Table) -> tuple[pa.Table, bool]:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    together = _together(texts.columns)
+    if compute.utf8_trim_whitespace(together).equals(together):
+        return texts, False
+    trimmed = [compute.utf8_trim_whitespace(column) for column in texts.columns]
+    pairs = zip(texts.columns, trimmed, strict=True)
+    padded = any(not old.equals(new) for old, new in pairs)
+    return pa.Table.from_arrays(trimmed, names=texts.column_names), padded
+
+
+def _present(texts: Any, missing: tuple[str, ...]) -> Any:
+    from pyarrow import compute
+
+    there = texts.drop_null()
+    return there.filter(compute.invert(compute.is_in(there, value_set=strings(missing))))
+
+
+def _together(columns: Sequence[Any]) -> Any:
+    """Return columns of text one behind the other: one call for all costs little more than one."""
+    import pyarrow as pa
+
+    chunks = [chunk for each in columns for chunk in getattr(each, "chunks", [each])]
+    return pa.chunked_array(chunks, pa.string())
+
+
+def _guesses(columns: Sequence[Any], decimal: str, missing: tuple[str, ...]) -> list[ColumnPlan]:
+    """Say what columns of the same length are; many that are alike by a few calls."""
+    size = _GUESSED_TOGETHER
+    blocks = [columns[start : start + size] for start in range(0, len(columns), size)]
+    return [plan for block in blocks for plan in _block_guesses(block, decimal, missing)]
+
+
+def _block_guesses(
+    columns: Sequence[Any], decimal: str, missing: tuple[str, ...]
+) -> list[ColumnPlan]:
+    from pyarrow import compute
+
+    if len(columns) == 1:
+        return [guess(_present(columns[0], missing), decimal)]
+    texts = _together(columns)
+    gone = compute.or_(
+        compute.is_null(texts), compute.is_in(texts, value_set=strings(missing))
+    ).combine_chunks()
+    plan = guess(texts.filter(compute.invert(gone)), decimal)
+    there = ~bits(gone, 1).reshape(len(columns), -1)
+    if plan.type == "number":  # as each value is one, each column is
+        empty = replace(plan, why="no value there")
+        kept: list[bool] = np.any(there, axis=1).tolist()
+        return [plan if each else empty for each in kept]
+    plans = sure_guesses(columns, there)
+    left = [place for place, plan in enumerate(plans) if plan is None]
+    half = len(left) // 2 if len(left) == len(columns) else len(left)
+    for places in filter(None, (left[:half], left[half:])):
+        found = _block_guesses([columns[place] for place in places], decimal, missing)
+        for place, plan in zip(places, found, strict=True):
+            plans[place] = plan
+    return [plan for plan in plans if plan is not None]
+
+
+def _decimal(body: pa.Table, delimiter: str, missing: tuple[str, ...]) -> Literal[".", ","]:
+    """Return the comma where a column is numbers with it, and not groups of three digits."""
+    from pyarrow import compute
+
+    if delimiter == ",":
+        return "."
+    commas = compute.fill_null(compute.match_substring(_together(body.columns), ","), False)
+    with_commas = bits(commas.combine_chunks(), 1).reshape(body.num_columns, body.num_rows)
+    for place in np.flatnonzero(with_commas.any(axis=1)).tolist():
+        texts = _present(body.column(place), missing)
+        if guess(texts, ",").type != "number" or guess(texts).type == "number":
+            continue
+        grouped = compute.match_substring_regex(texts, r"^[+-]?\d{1,3}(,\d{3})+$|^[^,]*$")
+        if not compute.all(grouped).as_py():
+            return ","
+    return "."
+
+
+# --- names ---
+
+
+def _has_header(
+    cells: list[str], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
+) -> bool:
+    """Say whether the first record is names: it is if it differs from what is below it."""
+    asked = options.names & {cell.strip() for cell in cells}
+    if asked and not all(is_number(name) for name in asked):
+        return True
+    pairs = zip(cells, plans, strict=True)
+    typed = [(c, p) for c, p in pairs if c not in options.missing and p.type != "category"]
+    if any(not _looks_like(cell, plan) for cell, plan in typed):
+        return True  # a word above numbers
+    if any(is_number(cell) for cell in cells) or (typed and body.num_rows):
+        return False
+    if not body.num_rows:
+        return True
+    words = _NAME_WORDS if len(cells) > 1 else 3
+    if any(len(cell) > _LONGEST_NAME or cell.count(" ") >= words for cell in cells):
+        return False
+    recur, fail = _recurring(cells, body)
+    return recur <= fail
+
+
+def _looks_like(cell: str, plan: ColumnPlan) -> bool:
+    """Whether a first cell is of the type of the cells below it."""
+    if plan.why == "no value there" or is_number(cell):
+        return True
+    return guess(strings([cell])).type == plan.type
+
+
+def _recurring(cells: list[str], body: pa.Table) -> tuple[int, int]:
+    """Count first cells that come again below, and those that do not, where most values do."""
+    recur = fail = 0
+    for block in blocks_of(range(len(cells)), body.num_rows + 1):
+        firsts = [strings([cells[place]]) for place in block]
+        columns = [body.column(place) for place in block]
+        codes = text_codes(_together([*firsts, *columns]).combine_chunks())[0]
+        first, values = codes[: len(block)], codes[len(block) :].reshape(len(block), -1)
+        ranked = np.sort(values, axis=1)
+        distinct = 1 + np.count_nonzero(ranked[:, 1:] != ranked[:, :-1], axis=1)
+        most = 2 * distinct <= values.shape[1]
+        again = (values == first[:, None]).any(axis=1)
+        recur += int(np.count_nonzero(most & again))
+        fail += int(np.count_nonzero(most & ~again))
+    return recur, fail
+
+
+def _names(where: str, cells: list[str], options: CsvOptions) -> tuple[str, ...]:
+    names = [cell.strip().strip("\ufeff") for cell in cells]
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if twice:
+        places = [str(i) for i, name in enumerate(names, start=1) if name == twice[0]]
+        more = ", ..." if len(places) > 5 else ""
+        remedy = "" if options.header else ", or say header=False if the file has none"
+        raise TableError(
+            f"{where}: {len(twice)} column name(s) appear more than once: "
+            f"{list_names(twice, 5)} (columns {', '.join(places[:5])}{more}). Rename them in the "
+            f"header line{remedy}."
+        )
+    return _all_named(names)
+
+
+def _all_named(names: list[str]) -> tuple[str, ...]:
+    """Return the names, a column without one called by its place, as no other column is."""
+    taken = set(names)
+    out = []
+    for place, name in enumerate(names, start=1):
+        new = name or f"c{place}"
+        while not name and new in taken:
+            new += "_"
+        out.append(new)
+    return tuple(out)
+
+
+def _numbered(width: int) -> tuple[str, ...]:
+    return tuple(f"c{place}" for place in range(1, width + 1))
+
+
+def _with_given(
+    names: tuple[str, ...], plans: list[ColumnPlan], body: pa.Table, options: CsvOptions
+) -> dict[str, ColumnPlan]:
+    """Return the plan of each column, those whose type is given after it."""
+    out = dict(zip(names, plans, strict=True))
+    given = options.column_types or {}
+    numbers = ColumnPlan("number", arrow_type("number", strings([])), "given", True)
+    for place, name in enumerate(names):
+        kind = given.get(name)
+        if kind == "number":  # which is held in one way
+            out[name] = numbers
+        elif kind is not None:
+            texts = _present(body.column(place), options.missing)
+            by_text = kind in ("boolean", "date")
+            out[name] = ColumnPlan(kind, arrow_type(kind, texts), "given", True, by_text)
+    return out

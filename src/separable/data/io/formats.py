@@ -1,0 +1,119 @@
+"""Which format a file is in: by its name, else by what it begins with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.data.io.sources import Input
+
+__all__ = ["Format", "checked_format", "format_by_name", "format_of", "formats_of"]
+
+Format: TypeAlias = Literal["csv", "jsonl", "parquet", "svmlight", "vw"]
+
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".vw": "vw",
+}
+
+_PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd", ".gzip"}
+
+#: How other kinds of file begin, what they are, and what to do about it.
+_OTHERS = (
+    (b"PK\x03\x04", "is a zip archive or a workbook", "unpack it, or export the sheet as CSV"),
+    (b"ARROW1\0\0", "is an Arrow file", "write it as Parquet, or open it with pyarrow first"),
+    (b"SQLite format 3\0", "is a database", "export a table of it as CSV"),
+    (b"\x89HDF", "is an HDF5 file", "write its table as Parquet"),
+    (b"%PDF-", "is a PDF", "export the table as CSV"),
+    (b"\x1f\x9d", "is compressed with compress", "decompress it first (uncompress)"),
+    (b"\x04\x22\x4d\x18", "is compressed with lz4", "decompress it first (unlz4)"),
+)
+
+_SVMLIGHT = re.compile(rb"[^\s#:]+(?: qid:-?\d+)?(?:[ \t]+\d+:[^\s:]+)+[ \t]*(?:#.*)?")
+_LABEL = re.compile(rb"[-+.\deE]+[ \t]*")  # a row of zeros
+_VW = re.compile(  # what touches the first bar is a tag, and no label
+    rb"(?:[-+.\deE]+(?: [-+.\deE]+){0,2} '?[^\s|]*|'[^\s|]*)?"
+    rb"\|\S* [^|]*(?:(?<= )\|\S+ [^|]*)*"
+)
+
+
+def checked_format(name: str | None) -> Format | None:
+    """Return a format that the user names, or refuse it."""
+    if name is None:
+        return None
+    known: dict[str, Format] = {kind: kind for kind in get_args(Format)}
+    known |= {"tsv": "csv", "json": "jsonl", "libsvm": "svmlight"}
+    if name not in known:
+        raise ValueError(
+            f"The 'format' parameter must be one of {', '.join(map(repr, get_args(Format)))}. Got "
+            f"{name!r} instead."
+        )
+    return known[name]
+
+
+def formats_of(inputs: Sequence[Input]) -> Format:
+    """Return the one format of several files, or refuse them."""
+    found: dict[Format, str] = {}
+    for one in inputs:
+        found.setdefault(format_of(one), one.name)
+    if len(found) > 1:
+        told = ", ".join(f"{name} is {kind}" for kind, name in found.items())
+        raise TableError(
+            f"The files are of {len(found)} formats ({told}). Read those of one format together, "
+            "for example with a glob such as 'folder/*.csv', or say format=..."
+        )
+    return next(iter(found))
+
+
+def format_of(source: Input) -> Format:
+    """Return the format of a file."""
+    return format_of_text(source.name, source.head())
+
+
+def format_of_text(name: str, head: bytes) -> Format:
+    """Return the format of what begins so."""
+    for signature, what, remedy in _OTHERS:
+        if head.startswith(signature):
+            raise TableError(f"{name} {what}, not a table that can be read here: {remedy}.")
+    if head[257:262] == b"ustar":
+        raise TableError(f"{name} is a tar archive: unpack it, and read the files in it.")
+    if head.startswith(b"PAR1") and (len(head) < 5 or head[4] < 32 or head[4] > 126):
+        return "parquet"
+    named = format_by_name(name)
+    return named if named not in (None, "parquet") else _by_text(head)
+
+
+def format_by_name(name: str) -> Format | None:
+    """Return the format that the end of a name stands for, if it is a known one."""
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _by_text(head: bytes) -> Format:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{") or re.match(rb'\[\s*(?:\{|\[|"|-?\d|\])', text):
+        return "jsonl"
+    lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
+    lines = [line for line in (lines[:-1] or lines) if line.strip()][:20]
+    like = [bool(_SVMLIGHT.fullmatch(line)) for line in lines]
+    if any(like) and all(a or _LABEL.fullmatch(b) for a, b in zip(like, lines, strict=True)):
+        return "svmlight"
+    if lines and all(_VW.fullmatch(line) for line in lines):
+        return "vw"
+    return "csv"

@@ -1,0 +1,479 @@
+"""Files of JSON lines, one object a line, to Arrow tables.
+
+``pyarrow`` does the parsing, with the types that a look at the first lines settled. What it cannot
+read, because a line is not JSON or a value is of another type, is read again line by line here,
+which is slower but knows the line.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.arrow_arrays import mask, strings
+from separable.data.dataset import chosen_columns
+from separable.data.ingest.column_types import ColumnPlan, arrow_type, converted, guess
+from separable.data.io.compression import BrokenStreamError
+from separable.data.io.csv.csv_file import RetypeError, without_missing, wrong_texts
+from separable.data.io.encodings import Utf8Text, is_utf8, refuse_invalid_utf8
+from separable.data.io.tables import TableFiles, cut_off
+from separable.data.reading_report import ColumnFound
+from separable.data.table import NotANumberError, TableError, at_place, list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from separable.data.io.sources import Input
+
+__all__ = ["JsonlFiles"]
+
+#: How far the look reads that settles names and types.
+HEAD_BYTES = 1 << 20
+
+BLOCK_BYTES = 1 << 20
+
+_KINDS = {int: "number", float: "number", bool: "boolean", str: "text"}
+
+
+class JsonlFiles(TableFiles):
+    """Files of JSON lines. See `Files`."""
+
+    format = "jsonl"
+    _revised: Mapping[str, ColumnPlan] = MappingProxyType({})
+
+    def read(self) -> pa.Table:
+        """Return all rows of all files."""
+        import pyarrow as pa
+
+        for source in self.inputs:
+            source.keep()  # a value that comes late may change a type
+        while True:
+            try:
+                tables = [
+                    self._table(source.name, data, line, retype=True)
+                    for source in self.inputs
+                    for data, line in self._blocks(source, None)
+                ]
+                break
+            except RetypeError as error:
+                self._revised = {**self._revised, **error.plans}
+                self.start_again()
+        if not tables:
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+        table = pa.concat_tables(tables)
+        self.report.rows = table.num_rows
+        return table
+
+    def chunks(self, chunk_bytes: int) -> Iterator[pa.Table]:
+        """Give the rows some at a time."""
+        for source in self.inputs:
+            for data, line in self._blocks(source, chunk_bytes):
+                table = self._table(source.name, data, line, retype=False)
+                self.report.rows += table.num_rows
+                yield table
+        if not self.report.rows:
+            raise TableError(f"{self.where}: the file is empty. It needs one JSON object a line.")
+
+    def _blocks(self, source: Input, size: int | None) -> Iterator[tuple[bytes, int]]:
+        """Give whole lines, with the number of the first; all at once for None."""
+        line, rest = 1, b""
+        with source.open() as opened:
+            text = Utf8Text(opened, self.options.encoding)
+            pieces: list[bytes] = []
+            ended = False
+            while not ended:
+                have = len(rest)
+                pieces = [rest]
+                try:
+                    while size is None or have < max(size, HEAD_BYTES):
+                        piece = text.read(1 << 22)
+                        if not piece:
+                            ended = True
+                            break
+                        pieces.append(piece)
+                        have += len(piece)
+                except BrokenStreamError as error:
+                    pieces = [self._rescued(source.name, b"".join(pieces), line, str(error))]
+                    ended = True
+                data = b"".join(pieces)
+                whole = len(data) if ended else data.rfind(b"\n") + 1
+                block, rest = data[:whole], data[whole:]
+                if not whole and not ended:
+                    size = 2 * have
+                    continue
+                if block.strip():
+                    if source.name not in self.report.sources:
+                        self._settle(text, block[: max(HEAD_BYTES, block.find(b"\n") + 1)])
+                    self.tell_progress(opened.bytes_read)
+                    yield block, line
+                line += block.count(b"\n")
+
+    def _rescued(self, name: str, data: bytes, line: int, problem: str) -> bytes:
+        whole = data[: data.rfind(b"\n") + 1]
+        rows = self.report.rows + whole.count(b"\n")
+        at = line + whole.count(b"\n")
+        if not self.options.skip:
+            raise cut_off(name, problem, rows, at)
+        self.report.skip(name, at, problem, "")
+        return whole
+
+    # --- names and types ---
+
+    def _settle(self, text: Utf8Text, head: bytes) -> None:
+        if self.report.sources:
+            self.report.sources.append(text.name)
+            return
+        records = self._sample(text.name, head)
+        names = list(dict.fromkeys(name for record in records for name in record))
+        self.columns, self.label = chosen_columns(
+            names, self.options.columns, self.target, text.name
+        )
+        self.names = names
+        self.plans = {
+            name: self._plan(text.name, name, [record.get(name) for record in records])
+            for name in self.columns
+        }
+        self.plans |= {n: plan for n, plan in self._revised.items() if n in self.plans}
+        report = self.report
+        report.sources.append(text.name)
+        report.compression = text.source.compression
+        report.sniffed = f"the first {len(records)} lines"
+        report.columns = [ColumnFound(n, p.type, p.why) for n, p in self.plans.items()]
+
+    def _sample(self, name: str, head: bytes) -> list[dict[str, Any]]:
+        lines = head.splitlines()
+        if len(head) >= HEAD_BYTES and len(lines) > 1:
+            lines.pop()
+        first = next((line for line in lines if line.strip()), b"")
+        if first.lstrip().startswith(b"["):
+            raise TableError(
+                f"{name}: one JSON document, a list, and not JSON lines. Write one object a line, "
+                "or load it with json.load and give the list of dicts to read."
+            )
+        if first.strip() in (b"{", b"{}") or first.rstrip().endswith((b"{", b"[", b",")):
+            raise TableError(
+                f"{name}: one JSON document over several lines, and not JSON lines. Write one "
+                "object a line, or load it with json.load and give a list of dicts to read."
+            )
+        records = []
+        for place, line in enumerate(lines, start=1):
+            record = self._decoded(name, place, line, tell=False)
+            if record is not None:
+                records.append(record)
+        if not records:
+            raise TableError(f"{name}: no line is a JSON object. Write one object a line.")
+        return records
+
+    def _plan(self, where: str, name: str, values: list[Any]) -> ColumnPlan:
+        import pyarrow as pa
+
+        kinds = {_KINDS.get(type(value), "nested") for value in values if value is not None}
+        given = self.options.named_types.get(name)
+        if "nested" in kinds:
+            value = next(v for v in values if v is not None and type(v) not in _KINDS)
+            row = next(i for i, v in enumerate(values, start=1) if v is value)
+            raise TableError(
+                f"{where}, object {row}, column {name!r}: holds {_json_kind(value)}, not one "
+                "value. Take it apart, or name the columns to read: columns=[...]."
+            )
+        texts = strings([_text(value) for value in values if value is not None])
+        if given is not None:
+            return ColumnPlan(given, arrow_type(given, texts), "given", True)
+        if kinds == {"number"} and any(map(_is_long, values)):
+            return ColumnPlan("category", pa.string(), "whole numbers of more digits than float64")
+        if kinds <= {"number"}:
+            why = "every value is a number" if kinds else "no value there"
+            return ColumnPlan("number", pa.float64(), why)
+        if kinds == {"boolean"}:
+            return ColumnPlan("boolean", pa.bool_(), "every value is true or false")
+        found = guess(texts)
+        if kinds == {"text"} and found.type == "date":
+            return found
+        return ColumnPlan("category", pa.string(), "text")
+
+    # --- rows ---
+
+    def _table(self, name: str, data: bytes, line: int, *, retype: bool) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import json
+
+        fast = {
+            n: p.arrow if p.type in ("number", "boolean") else pa.string()
+            for n, p in self.plans.items()
+        }
+        if not is_utf8(data):
+            return self._line_by_line(name, data, line, retype=retype)
+        try:
+            table = json.read_json(
+                pa.BufferReader(data),  # type: ignore[arg-type] # the stubs leave it out
+                read_options=json.ReadOptions(block_size=max(BLOCK_BYTES, _longest(data))),
+                parse_options=json.ParseOptions(
+                    explicit_schema=pa.schema(list(fast.items())),
+                    unexpected_field_behavior="infer",
+                ),
+            )
+        except (pa.ArrowInvalid, OverflowError):
+            return self._line_by_line(name, data, line, retype=retype)
+        if self._has_long_numbers(table):
+            return self._line_by_line(name, data, line, retype=retype)
+        late = [n for n in table.column_names if n not in self.names]
+        if late:
+            self._late(name, late, data, line, retype=retype)
+        if self.options.skip and not self._all_dates(table):
+            return self._line_by_line(name, data, line, retype=retype)
+        columns = [self._finished(name, n, table.column(n), line) for n in self.columns]
+        return pa.Table.from_arrays(columns, names=self.columns)
+
+    def _has_long_numbers(self, table: pa.Table) -> bool:
+        """Whether numbers are so large that float64 may not hold the digits of whole ones."""
+        from pyarrow import compute
+
+        for name, plan in self.plans.items():
+            if plan.type == "number" and not plan.given:
+                found = compute.min_max(table.column(name))
+                low, high = found["min"].as_py(), found["max"].as_py()
+                if low is not None and max(high, -low) >= 2**53:
+                    return True
+        return False
+
+    def _all_dates(self, table: pa.Table) -> bool:
+        """Whether the texts of every column of dates are dates."""
+        missing = self.options.csv.missing
+        for name, plan in self.plans.items():
+            if plan.type == "date":
+                texts, _ = without_missing(table.column(name), missing)
+                if converted(texts, plan.arrow, given=plan.given) is None:
+                    return False
+        return True
+
+    def _late(self, name: str, late: list[str], data: bytes, line: int, *, retype: bool) -> None:
+        if self.options.columns is not None:
+            return
+        note = f"{list_names(late, 5)} came after the lines that settled the columns"
+        if not retype:
+            key = f'"{late[0]}"'.encode()
+            at = line + data[: data.find(key)].count(b"\n")
+            raise TableError(
+                f"{at_place(name, at)}: a new column, {late[0]!r}, which the first lines do not "
+                "have. Name the columns to read: columns=[...]."
+            )
+        note += ", and were left out. Name them in columns=[...] to read them."
+        if note not in self.report.notes:
+            self.report.notes.append(note)
+
+    def _finished(self, where: str, name: str, column: Any, line: int) -> Any:
+        """Take out what is missing, convert, and count."""
+        import pyarrow as pa
+
+        plan, found = self.plans[name], self.report.found(name)
+        if column.null_count:
+            found.missing[None] += column.null_count
+        if not pa.types.is_string(column.type):
+            return column
+        column, counts = without_missing(column, self.options.csv.missing)
+        found.missing.update(
+            {marker: count for marker, count in counts.items() if marker is not None}
+        )
+        if plan.type == "category":
+            return column
+        out = converted(column, plan.arrow, given=plan.given)
+        if out is None:
+            place = int(wrong_texts(column, plan, ".").argmax())
+            raise NotANumberError(
+                f"{where}, object {place + 1} from line {line}, column {name!r}: "
+                f"{column[place].as_py()!r} is not {plan.type}. Correct it, or say "
+                f"column_types={{{name!r}: 'category'}}.",
+                name,
+            )
+        return out
+
+    # --- the slower way ---
+
+    def _decoded(
+        self, name: str, line: int, text: bytes, *, tell: bool, check_keys: bool = False
+    ) -> dict[str, Any] | None:
+        """Return the object of a line; None for an empty one or one that is skipped."""
+        import msgspec
+
+        if not text.strip():
+            return None
+        column = None
+        try:
+            text.decode()
+            record = msgspec.json.decode(text)
+            twice = _key_twice(text, record) if check_keys else None
+            if twice is not None:
+                raise _KeyTwiceError(f"the key {twice!r} stands twice in the object")
+            problem = "" if isinstance(record, dict) else f"{_json_kind(record)}, not an object"
+        except UnicodeDecodeError as error:
+            problem = f"byte 0x{text[error.start]:02x} is not valid UTF-8"
+            column = error.start + 1
+        except _KeyTwiceError as error:
+            problem = str(error)
+        except (msgspec.DecodeError, RecursionError) as error:
+            problem = f"not JSON ({error})"
+            column = _byte_named(problem)
+        if not problem:
+            return record  # type: ignore[no-any-return]
+        if self.options.skip:
+            if tell:
+                shown = text[:80].decode("utf-8", "replace")
+                self.report.skip(name, line, problem, shown, column)
+            return None
+        refuse_invalid_utf8(name, text, line, None)
+        raise TableError(
+            f"{at_place(name, line, column)}: {problem}. The line begins "
+            f"{text[:40]!r}. Correct or remove it, or leave such lines out with on_error='skip'."
+        )
+
+    def _without_wrong(
+        self, name: str, records: list[dict[str, Any]], lines: list[int], *, retype: bool
+    ) -> tuple[list[dict[str, Any]], list[int]]:
+        """Leave out, and count, lines with a value that its column cannot hold."""
+        kept = []
+        for record, line in zip(records, lines, strict=True):
+            problem = self._problem(record, retype=retype)
+            if problem is None:
+                kept.append((record, line))
+            else:
+                self.report.skip(name, line, problem, str(record)[:80])
+        return [record for record, _ in kept], [line for _, line in kept]
+
+    def _problem(self, record: dict[str, Any], *, retype: bool) -> str | None:
+        for column, plan in self.plans.items():
+            value = record.get(column)
+            if value is not None and type(value) not in _KINDS:
+                return f"column {column!r}: holds {_json_kind(value)}, not one value"
+            settled = plan.given or not retype or plan.type == "date"
+            if settled and _is_wrong(value, plan, self.options.csv.missing):
+                return f"column {column!r}: {str(value)[:80]!r} is not {plan.type}"
+        return None
+
+    def _line_by_line(self, name: str, data: bytes, line: int, *, retype: bool) -> pa.Table:
+        import pyarrow as pa
+
+        records, lines = [], []
+        for at, text in enumerate(data.split(b"\n"), start=line):
+            record = self._decoded(name, at, text, tell=True, check_keys=True)
+            if record is not None:
+                records.append(record)
+                lines.append(at)
+        if self.options.skip:
+            records, lines = self._without_wrong(name, records, lines, retype=retype)
+        columns = []
+        for column in self.columns:
+            values = [record.get(column) for record in records]
+            texts = [None if value is None else _text(value) for value in values]
+            plan = self.plans[column]
+            kinds = {_KINDS.get(type(value), "nested") for value in values if value is not None}
+            wrong = _first_wrong(values, plan)
+            if wrong is not None and (plan.given or not retype):
+                raise NotANumberError(
+                    f"{at_place(name, lines[wrong])}: column {column!r}: {values[wrong]!r} is not "
+                    f"{plan.type}. Correct it, or say column_types={{{column!r}: 'category'}}.",
+                    column,
+                )
+            if wrong is not None or "nested" in kinds:
+                self._plan(name, column, values)  # refuses what is nested
+                why = f"text: line {lines[wrong or 0]} has {values[wrong or 0]!r}, others are "
+                revised = ColumnPlan("category", pa.string(), f"{why}{plan.type}")
+                raise RetypeError({column: revised})
+            array: Any = pa.chunked_array([_with_nulls(texts)])
+            array = self._finished(name, column, array, line)
+            if pa.types.is_string(array.type) and plan.type in ("number", "boolean"):
+                array = converted(array, plan.arrow, given=True)
+            columns.append(array)
+        return pa.Table.from_arrays(columns, names=self.columns)
+
+
+def _first_wrong(values: list[Any], plan: ColumnPlan) -> int | None:
+    """Return the first value that is not of the type of a plan; texts are taken for dates."""
+    if plan.type == "date":
+        return None
+    return next((place for place, value in enumerate(values) if _is_wrong(value, plan)), None)
+
+
+def _is_wrong(value: Any, plan: ColumnPlan, missing: tuple[str, ...] = ()) -> bool:
+    kinds: dict[str, tuple[type, ...]] = {"number": (int, float), "boolean": (bool,)}
+    if plan.type == "number" and not plan.given and _is_long(value):
+        return True
+    if plan.type == "category" or value is None or type(value) in kinds.get(plan.type, ()):
+        return False
+    if isinstance(value, str) and (plan.given or plan.type == "date"):
+        text = value.strip()
+        return text not in missing and not _converts(text, plan.arrow)
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _converts(text: str, arrow: pa.DataType) -> bool:
+    """Whether a text is a value of a type; lines often repeat the same few texts."""
+    return converted(strings([text]), arrow, given=True) is not None
+
+
+def _with_nulls(texts: list[str | None]) -> Any:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    there = np.array([text is not None for text in texts], dtype=bool)
+    array = strings([text or "" for text in texts])
+    return compute.if_else(mask(there), array, pa.nulls(1, pa.string())[0])
+
+
+class _KeyTwiceError(Exception):
+    """An object with a key that stands in it twice."""
+
+
+def _key_twice(text: bytes, record: object) -> str | None:
+    """Return a key that an object has twice; those of nested objects do not matter."""
+    import json
+
+    if isinstance(record, dict) and text.count(b":") == len(record):
+        return None  # each pair has a colon of its own
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> None:
+        pairs[:] = found  # the outermost object is the last
+
+    json.loads(text, object_pairs_hook=keep)
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a value is a whole number with more digits than a float64 is sure to hold."""
+    return type(value) is int and abs(value) > 2**53
+
+
+def _text(value: Any) -> str:
+    """Return a value as the text of a category, as it stands in the file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _byte_named(problem: str) -> int | None:
+    """Return the byte that an error about JSON names, counted from 1."""
+    named = re.search(r"\(byte (\d+)\)", problem)
+    return None if named is None else int(named[1]) + 1
+
+
+def _json_kind(value: Any) -> str:
+    kinds: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+    return kinds.get(type(value), "a value")
+
+
+def _longest(data: bytes) -> int:
+    """Return the length of the longest line, or of the text where it is short."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
+    return min(len(data), int(np.diff(ends, prepend=-1, append=len(data)).max())) + 1

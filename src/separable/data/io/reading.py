@@ -1,0 +1,256 @@
+"""`read`: anything to a table of features and a target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from separable.data.dataset import Dataset, chosen_columns, given_target, split_target
+from separable.data.io.choices import check_choice
+from separable.data.io.csv.sniff import CsvOptions
+from separable.data.io.encodings import checked_encoding
+from separable.data.io.formats import checked_format, formats_of
+from separable.data.io.sources import inputs_of, is_file_source
+from separable.data.io.tables import Options
+from separable.data.missing import checked_markers
+from separable.data.reading_report import ReadingReport
+from separable.data.table import ColumnType, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from separable.data.io.formats import Format
+    from separable.data.io.sources import Input
+    from separable.data.io.tables import Files
+    from separable.data.progress import Progress
+
+__all__ = ["checked_options", "files_of", "read", "read_inputs"]
+
+
+def read(
+    source: Any,
+    target: Any = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    format: str | None = None,  # noqa: A002 # the word users look for
+    delimiter: str | None = None,
+    quoting: bool | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    missing: Sequence[str] | None = None,
+    column_types: Mapping[str, ColumnType] | None = None,
+    comment: str | None = None,
+    skip_rows: int = 0,
+    on_error: Literal["raise", "skip"] = "raise",
+    index_base: Literal["auto", 0, 1] = "auto",
+    n_features: int | None = None,
+    labels: Literal["auto", "number", "text"] = "auto",
+) -> Dataset:
+    r"""Read a table, whatever it is.
+
+    Parameters
+    ----------
+    source : path, glob, folder, "-", binary file, list of paths, or a table in memory
+        CSV, JSON lines, Parquet, svmlight or Vowpal Wabbit text, plain or compressed with gzip,
+        bz2, xz or zstd; ``-`` is standard input; of a folder those files are read, in the order of
+        their names, that end in .csv, .parquet or the like, and all where none does. In memory:
+        NumPy and SciPy arrays, data frames, pyarrow tables, anything with ``__arrow_c_stream__``,
+        dicts of columns, lists of dicts.
+    target : str, int or array, optional
+        The column to predict, by name or by its place counted from 1 (-1 is the last); or one
+        value for each row. Rows of a file in which it is missing are left out and counted.
+    columns : sequence of str or int, optional
+        The columns to read, named in the same way.
+    format : {"csv", "jsonl", "parquet", "svmlight", "vw"}, optional
+        By default found from the name and the content.
+    delimiter : str, optional
+        What stands between the values of a CSV file; sniffed by default.
+    quoting : bool, optional
+        Whether quotes around values are quotes; False takes them as text. Sniffed by default.
+    header : bool, optional
+        Whether the first line has the names of the columns; sniffed by default. Without one the
+        columns are called ``c1``, ``c2``, ...
+    encoding : str, optional
+        By default UTF-8, or what a byte-order mark says.
+    decimal : {".", ","}, optional
+        The decimal sign; sniffed by default.
+    missing : sequence of str, optional
+        What stands for a missing value in CSV and JSON, instead of the empty text, NA, N/A, NaN,
+        null, None, ? and -.
+    column_types : mapping, optional
+        ``"number"``, ``"category"``, ``"boolean"`` or ``"date"`` by column name, instead of what
+        the column looks like. Names that the table does not have are passed over.
+    comment : str, optional
+        Lines that begin so are left out.
+    skip_rows : int, default 0
+        How many lines to leave out at the start of a file.
+    on_error : {"raise", "skip"}, default "raise"
+        What to do with a line that cannot be read. Those that are skipped are counted in the
+        report, which has the first of them.
+    index_base : {"auto", 0, 1}, default "auto"
+        The number of the first column of an svmlight file: 0 if one is 0, else 1.
+    n_features : int, optional
+        The number of columns of an svmlight file, by default as many as it uses. Of Vowpal Wabbit
+        text a power of 2: columns are then hashes instead of names.
+    labels : {"auto", "number", "text"}, default "auto"
+        What the labels of an svmlight file are: numbers unless one is none, or as said. As text
+        they stay as they are written, and a line without one has the empty text.
+
+    Returns
+    -------
+    Dataset
+        ``X, y = read(...)`` takes features and target; ``report`` says what was found.
+
+    Raises
+    ------
+    TableError
+        Says where, what was found and what to do.
+
+    Examples
+    --------
+    >>> import io
+    >>> from separable.data import read
+    >>> text = b"age;city;member\n31;Rome;yes\n1,5;?;no\n"
+    >>> data = read(io.BytesIO(text), target="member")
+    >>> data.table.to_pydict()
+    {'age': [31.0, 1.5], 'city': ['Rome', None]}
+    >>> data.y
+    array(['yes', 'no'], dtype='<U3')
+    >>> print(data.report)
+    the file: csv, 2 rows, 3 columns
+      ';' between values, a header line, decimal comma
+      column types from the whole file
+      age     number    every value is a number
+      city    category  text; 1 missing (1 '?')
+      member  category  text
+    """
+    options = checked_options(
+        target=target,
+        columns=columns,
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+        encoding=encoding,
+        decimal=decimal,
+        missing=missing,
+        column_types=column_types,
+        comment=comment,
+        skip_rows=skip_rows,
+        on_error=on_error,
+        index_base=index_base,
+        n_features=n_features,
+        labels=labels,
+    )
+    if not is_file_source(source):
+        return _read_memory(source, target, options)
+    return files_of(inputs_of(source), target, format, options).dataset()
+
+
+def read_inputs(inputs: list[Input], kind: Format, **options: Any) -> Dataset:
+    """Read files of a known format, with the other arguments of `read`."""
+    return files_of(inputs, None, kind, checked_options(**options)).dataset()
+
+
+def files_of(
+    inputs: list[Input],
+    target: Any,
+    format: str | None,  # noqa: A002
+    options: Options,
+    progress: Callable[[Progress], None] | None = None,
+) -> Files:
+    """Return the reader of some files."""
+    asked = checked_format(format)
+    return _files_class(asked or formats_of(inputs))(inputs, target, options, progress)
+
+
+def _files_class(kind: Format) -> type[Files]:
+    if kind == "csv":
+        from separable.data.io.csv.csv_files import CsvFiles
+
+        return CsvFiles
+    if kind == "jsonl":
+        from separable.data.io.jsonl import JsonlFiles
+
+        return JsonlFiles
+    if kind == "parquet":
+        from separable.data.io.parquet import ParquetFiles
+
+        return ParquetFiles
+    from separable.data.io.sparse_text import SvmlightFiles, VwFiles
+
+    return SvmlightFiles if kind == "svmlight" else VwFiles
+
+
+def _read_memory(source: Any, target: Any, options: Options) -> Dataset:
+    from separable.data.ingest.in_memory import table_or_rows
+    from separable.data.ingest.schema import column_type, count_nulls, with_given_types
+    from separable.data.rows import Rows
+
+    found = table_or_rows(source)
+    report = ReadingReport(sources=[type(source).__name__], format="memory")
+    if isinstance(found, Rows):
+        if isinstance(target, (str, int)):
+            raise TableError("A sparse matrix has no named columns: give the target as an array.")
+        report.rows, report.n_features = found.shape
+        y = None if target is None else given_target(target, found.n_rows)
+        return Dataset(None, found, y, report)
+    columns, label = chosen_columns(found.column_names, options.columns, target, "The table")
+    table = with_given_types(found.select(columns), "The table", options)
+    report.columns = [column_type(field, "The table", options) for field in table.schema]
+    count_nulls(table, report)
+    dataset = split_target(table, target, label, report)
+    report.rows = len(dataset)
+    return dataset
+
+
+def checked_options(
+    *,
+    target: Any = None,
+    columns: Any = None,
+    delimiter: Any = None,
+    quoting: Any = None,
+    header: Any = None,
+    encoding: Any = None,
+    decimal: Any = None,
+    missing: Any = None,
+    column_types: Any = None,
+    comment: Any = None,
+    skip_rows: Any = 0,
+    on_error: Any = "raise",
+    index_base: Any = "auto",
+    n_features: Any = None,
+    labels: Any = "auto",
+) -> Options:
+    """Check what the user says."""
+    check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("decimal", decimal, (".", ",", None))
+    check_choice("labels", labels, ("auto", "number", "text"))
+    check_choice("quoting", quoting, (True, False, None))
+    check_choice("header", header, (True, False, None))
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter.encode()) != 1):
+        raise ValueError(
+            f"The 'delimiter' parameter must be one ASCII character. Got {delimiter!r} instead."
+        )
+    types = dict(column_types or {})
+    for name, kind in types.items():
+        check_choice(f"column_types[{name!r}]", kind, get_args(ColumnType))
+    if not isinstance(skip_rows, int) or skip_rows < 0:
+        raise ValueError(
+            f"The 'skip_rows' parameter must be an int >= 0. Got {skip_rows!r} instead."
+        )
+    skip = on_error == "skip"
+    named = (target, *types, *(columns or ()))
+    csv = CsvOptions(
+        delimiter=delimiter,
+        quoting=quoting,
+        header=header,
+        decimal=decimal,
+        missing=checked_markers(missing),
+        comment=comment or None,
+        skip_rows=skip_rows,
+        column_types=types,
+        names=frozenset(name for name in named if isinstance(name, str)),
+        skip=skip,
+    )
+    sparse = (index_base, n_features, labels)
+    return Options(csv, columns, checked_encoding(encoding), skip, *sparse)

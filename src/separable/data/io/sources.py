@@ -1,0 +1,431 @@
+"""Sources of data: files, pipes, globs, folders, standard input, file objects.
+
+What is not a regular file (a FIFO, ``/dev/stdin``, ``<(command)``, a terminal) gives its bytes
+once. It is opened once, and what a look at its start has read is given out again.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import io
+import os
+import re
+import select
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from separable.data.io.compression import (
+    BrokenStreamError,
+    Stream,
+    compression_of,
+    decompressed,
+)
+from separable.data.io.formats import format_by_name
+from separable.data.table import TableError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.data.io.compression import Compression, Readable
+
+__all__ = ["Input", "OpenInput", "copied", "inputs_of", "is_file_source", "standard_input"]
+
+#: How many bytes tell what a file is.
+HEAD_BYTES = 1 << 12
+
+#: A copy of what comes once stays in memory up to this size; a larger one is a temporary file.
+COPY_BYTES = 1 << 26
+
+#: So much of what comes once can be looked at before it is read.
+LOOK_BYTES = 1 << 22
+
+#: Paths that name an open descriptor.
+_DESCRIPTORS = re.compile(r"/dev/(?:fd/(\d+)|std(in))|/proc/self/fd/(\d+)")
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file, or something that is read like one.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in messages.
+    open_bytes : callable
+        Returns a new stream of its bytes, from the start.
+    size : int, optional
+        How many bytes it has, where that is known.
+    path : pathlib.Path, optional
+        Where it is, if it is a regular file on disk.
+    once : Once, optional
+        What gives its bytes once, where it is no regular file.
+    passed_over : tuple of str
+        Files of its folder that are not read; the first file of a folder knows them.
+    """
+
+    name: str
+    open_bytes: Callable[[], Readable]
+    size: int | None = None
+    path: Path | None = None
+    once: Once | None = None
+    passed_over: tuple[str, ...] = ()
+
+    @classmethod
+    def of_stream(cls, open_stream: Callable[[], Any], name: str, *, closes: bool) -> Input:
+        """Return what gives its bytes once. See `Once`."""
+        once = Once(open_stream, name, closes=closes)
+        return cls(name, once.open, once=once)
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be opened more than once."""
+        return self.once is None or self.once.kept
+
+    def keep(self) -> None:
+        """See that it can be opened again: what comes once is copied while it is read."""
+        if self.once is not None:
+            self.once.kept = True
+
+    def open(self) -> OpenInput:
+        """Open it, and see whether it is compressed."""
+        return OpenInput(self)
+
+    def head(self) -> bytes:
+        """Return the first bytes of what is in it, decompressed; it can still be opened."""
+        with self.open() as opened:
+            head = opened.peek()
+            if self.once is not None:
+                self.once.in_use = False
+        return head
+
+
+class OpenInput:
+    """An input that is open: what is in it, decompressed, and how far it was read.
+
+    Attributes
+    ----------
+    compression : str or None
+    """
+
+    def __init__(self, source: Input) -> None:
+        self.source = source
+        self._raw = _Counting(source.open_bytes())
+        start = _read_full(self._raw, HEAD_BYTES)
+        self.compression: Compression | None = compression_of(start)
+        self._stream = decompressed(_Chained(start, self._raw), self.compression)
+        self.head: bytes | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file itself were read."""
+        return self._raw.count
+
+    def peek(self) -> bytes:
+        """Return the first bytes of what is in it, without passing them."""
+        if self.head is None:
+            self.head, broken = b"", None
+            try:
+                while len(self.head) < HEAD_BYTES and (piece := self._stream.read(HEAD_BYTES)):
+                    self.head += piece
+            except BrokenStreamError as error:
+                broken = error
+            self._stream = _Chained(self.head, _Broken(broken) if broken else self._stream)
+        return self.head
+
+    def read(self, size: int) -> bytes:
+        """Return up to so many bytes, none at the end."""
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        """Close the file, unless it was open before."""
+        self._raw.close()
+
+    def __enter__(self) -> OpenInput:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Counting(Stream):
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, stream: Readable) -> None:
+        self.stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = _bytes_of(self.stream, size)
+        self.count += len(data)
+        return data
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+class Once:
+    """Bytes that come once, from a stream that is opened once.
+
+    A copy of its start, or of all of it where it is kept, is there to be read again.
+
+    Parameters
+    ----------
+    open_stream : callable
+        Opens it.
+    name : str
+    closes : bool
+        Whether it is closed at its end, as what was opened here is.
+
+    Attributes
+    ----------
+    kept : bool
+        Whether all of it is copied, in memory or, above 64 MiB, to a temporary file.
+    in_use : bool
+        Whether it is being read; what only looked at its start sets it back.
+    """
+
+    def __init__(self, open_stream: Callable[[], Any], name: str, *, closes: bool) -> None:
+        self._open_stream, self.name, self._closes = open_stream, name, closes
+        self._stream: Any = None
+        self._copy: _Copy | None = _Copy()
+        self._copied = 0
+        self.kept = self.in_use = False
+
+    def open(self) -> Readable:
+        """Return its bytes from the start."""
+        if (self.in_use and not self.kept) or self._copy is None:
+            raise TableError(
+                f"{self.name} can be read only once. Save it in a file to read it again."
+            )
+        self.in_use = True
+        if self._stream is None:
+            self._stream = self._open_stream()
+        return _FromStart(self)
+
+    def take(self) -> Any:
+        """Return the stream itself, to whoever reads it as it comes."""
+        self.open()
+        return self._stream
+
+    def read(self, place: int, size: int) -> bytes:
+        """Return bytes from a place that was read before, or the next ones of the stream."""
+        if self._copy is not None and place < self._copied:
+            self._copy.seek(place)
+            return self._copy.read(size)
+        if place != self._copied:
+            raise TableError(f"{self.name} can be read only once. Save it in a file.")
+        data = _bytes_of(self._stream, size)
+        self._copied += len(data)
+        if not self.kept and self._copied > LOOK_BYTES:
+            self._copy = None
+        if self._copy is not None:
+            self._copy.seek(place)
+            self._copy.write(data)
+        return data
+
+    def __del__(self) -> None:
+        if self._closes and self._stream is not None:
+            self._stream.close()
+
+
+class _FromStart(Stream):
+    """The bytes of what comes once, from its start."""
+
+    def __init__(self, once: Once) -> None:
+        self._once, self._place = once, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._once.read(self._place, size)
+        self._place += len(data)
+        return data
+
+
+class _Kept(Stream):
+    """A stream of the user's, which is not closed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    @property
+    def name(self) -> str:
+        return _name_of(self._stream)
+
+    def read(self, size: int = -1) -> bytes:
+        return _bytes_of(self._stream, size)
+
+
+class _Chained(Stream):
+    """Some bytes, and then the rest of the stream they were read from."""
+
+    def __init__(self, first: bytes, rest: Readable) -> None:
+        self._first, self._rest = first, rest
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            return self._rest.read(size)
+        size = len(self._first) if size < 0 else size
+        given, self._first = self._first[:size], self._first[size:]
+        return given
+
+
+class _Broken(Stream):
+    """What is left of a stream that broke."""
+
+    def __init__(self, error: BrokenStreamError) -> None:
+        self._error = error
+
+    def read(self, size: int = -1) -> bytes:  # noqa: ARG002
+        raise self._error
+
+
+class _Copy(tempfile.SpooledTemporaryFile[bytes]):
+    """Bytes in memory or, where they are many, in a temporary file that nobody else sees."""
+
+    def __init__(self) -> None:
+        super().__init__(COPY_BYTES)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def copied(stream: Readable) -> _Copy:
+    """Copy the rest of a stream to where it can be read at any place."""
+    copy = _Copy()
+    while piece := stream.read(1 << 20):
+        copy.write(piece)
+    copy.seek(0)
+    return copy
+
+
+def _bytes_of(stream: Any, size: int) -> bytes:
+    """Read from a stream of the user's; wait where it does not wait itself."""
+    while True:
+        data: Any = "" if isinstance(stream, io.TextIOBase) else stream.read(size)
+        if isinstance(data, str):
+            raise TypeError(
+                f"{_name_of(stream)} is open as text. Open it in binary mode: open(..., 'rb')."
+            )
+        if data is not None:
+            return bytes(data)
+        select.select([stream], [], [])  # open without waiting, and nothing is there yet
+
+
+def _read_full(stream: Readable, size: int) -> bytes:
+    """Read until there are so many bytes, or the end."""
+    data = b""
+    while len(data) < size and (piece := stream.read(size - len(data))):
+        data += piece
+    return data
+
+
+def is_file_source(source: Any) -> bool:
+    """Whether something is a path, several, or an open file, and not a table in memory."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(isinstance(one, (str, Path)) for one in source)
+    return isinstance(source, (str, Path)) or hasattr(source, "read")
+
+
+def inputs_of(source: Any) -> list[Input]:
+    """Return what to read.
+
+    Parameters
+    ----------
+    source : path, glob, folder, "-", binary file, or list of paths
+        Of a folder the files whose names end as those of a format do, or where there are none all
+        files, but for those whose name begins with ``.`` or ``_``; these and those of a glob in the
+        order of their names.
+    """
+    if isinstance(source, (list, tuple)):
+        return [one for each in source for one in inputs_of(each)]
+    if isinstance(source, str) and source == "-":
+        return [Input.of_stream(standard_input, "standard input", closes=False)]
+    if not isinstance(source, (str, Path)):
+        return [_of_file_object(source)]
+    path = Path(source)
+    if path.is_dir():
+        return _of_folder(path)
+    if not path.exists() and glob.has_magic(str(source)):
+        return _of_glob(str(source))
+    return [_of_path(path)]
+
+
+def standard_input() -> Any:
+    """Return standard input as a binary file, or refuse it where it is closed."""
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise TableError("standard input is closed. Give it something to read, or name a file.")
+    return getattr(sys.stdin, "buffer", sys.stdin)
+
+
+def _of_path(path: Path) -> Input:
+    """Return a file. What is no regular file is opened when it is read, and then once."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            return Input.of_stream(lambda: _opened_device(path), str(path), closes=True)
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        siblings = [entry.name for entry in path.parent.glob("*")] if path.parent.is_dir() else []
+        raise TableError(f"{path}: no such file{did_you_mean(path.name, siblings)}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    return Input(str(path), lambda: path.open("rb"), found.st_size, path=path)
+
+
+def _opened_device(path: Path) -> Any:
+    """Open a pipe, a terminal or a socket; the last only through an open descriptor of it."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        named = _DESCRIPTORS.fullmatch(str(path))
+        if named is None or error.errno != errno.ENXIO:
+            raise _unreadable(path, error) from None
+    return os.fdopen(os.dup(int(named[1] or named[3] or 0)), "rb")
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> TableError:
+    reason = getattr(error, "strerror", None) or error
+    return TableError(f"{path}: cannot be read ({reason}).")
+
+
+def _of_folder(path: Path) -> list[Input]:
+    files = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._")
+    if not files:
+        raise TableError(f"{path}: the folder has no files to read. Name another, or a file.")
+    named = [file for file in files if format_by_name(file.name) is not None] or files
+    others = tuple(file.name for file in files if file not in named)
+    first, *rest = map(_of_path, named)
+    return [replace(first, passed_over=others), *rest]
+
+
+def _of_glob(pattern: str) -> list[Input]:
+    files = sorted(Path(name) for name in glob.glob(pattern, recursive=True))  # noqa: PTH207
+    files = [file for file in files if file.is_file()]
+    if not files:
+        raise TableError(f"{pattern}: no file matches. Correct the pattern or the folder.")
+    return [_of_path(file) for file in files]
+
+
+def _of_file_object(file: Any) -> Input:
+    if getattr(file, "closed", False) is True:
+        raise TableError(f"{_name_of(file)} is closed. Open it, or give its path.")
+    seekable = hasattr(file, "seekable") and bool(file.seekable())
+    if not seekable:
+        return Input.of_stream(lambda: file, _name_of(file), closes=False)
+    start = file.tell()
+
+    def again() -> Readable:
+        file.seek(start)
+        return _Kept(file)
+
+    return Input(_name_of(file), again)
+
+
+def _name_of(file: Any) -> str:
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) else "the file"

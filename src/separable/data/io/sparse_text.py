@@ -1,0 +1,191 @@
+"""Files of sparse rows, svmlight or Vowpal Wabbit text, by the readers of the compiled core."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from separable.data.dataset import Dataset, given_target, whole_numbers
+from separable.data.io.compression import BrokenStreamError
+from separable.data.io.encodings import Utf8Text
+from separable.data.io.tables import Files, cut_off
+from separable.data.stacking import stack_rows
+from separable.data.table import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.io.lines import SparseBatch
+    from separable.data.io.sources import Input
+
+__all__ = ["SvmlightFiles", "VwFiles"]
+
+PIECE_BYTES = 1 << 22
+
+
+class SparseFiles(Files):
+    """Files of sparse rows. See `Files`; the label of each row is the target."""
+
+    #: Whether rows without a label, which are NaN then, stay among the others.
+    keep_unlabelled = False
+
+    def dataset(self) -> Dataset:
+        """Return all rows of all files."""
+        batches = list(self._batches(None))
+        if not batches:
+            raise TableError(f"{self.where}: no rows.")
+        dataset = self._joined(batches)
+        self.report.rows = len(dataset)
+        return dataset
+
+    def datasets(self, chunk_bytes: int, chunk_rows: int | None) -> Iterator[Dataset]:
+        """Give the rows some at a time; a later chunk may have more columns."""
+        for batch in self._batches(chunk_rows or 0, chunk_bytes):
+            dataset = self._joined([batch])
+            self.report.rows += len(dataset)
+            yield dataset
+
+    @abstractmethod
+    def _reader(self, name: str) -> Any:
+        """Return a reader for one more file."""
+
+    def _batches(self, rows: int | None, piece: int = PIECE_BYTES) -> Iterator[SparseBatch]:
+        """Give batches: a whole file each for None, all that is there for 0, else so many rows."""
+        self._refuse_columns()
+        for source in self.inputs:
+            reader = self._reader(source.name)
+            self.report.sources.append(source.name)
+            for waiting in self._fed(source, reader, piece):
+                if rows is None and waiting:
+                    continue
+                while True:
+                    if rows and waiting and reader.n_waiting < rows:
+                        break
+                    batch = reader.take(rows or None)
+                    if batch is None:
+                        break
+                    yield batch
+            self.report.skip_all(reader.skipped)
+
+    def _fed(self, source: Input, reader: Any, size: int) -> Iterator[bool]:
+        """Feed a reader a file; give True after each piece and False at the end."""
+        with source.open() as opened:
+            text = Utf8Text(opened, self.options.encoding)
+            self.report.compression = opened.compression
+            try:
+                while piece := text.read(size):
+                    reader.feed(piece)
+                    self.tell_progress(opened.bytes_read)
+                    yield True
+            except BrokenStreamError as error:
+                rows = self.report.rows + reader.n_waiting
+                if not self.options.skip:
+                    raise cut_off(source.name, error, rows) from None
+                self.report.notes.append(f"{source.name}: {error}, after {rows} rows")
+        reader.finish()
+        yield False
+
+    def _refuse_columns(self) -> None:
+        asked = self.options.columns is not None or isinstance(self.target, (str, int))
+        if asked or self.options.named_types:
+            raise TableError(
+                f"{self.where}: {self.format} files have no named columns, and each line begins "
+                "with its target. Leave out target=, columns= and column_types=."
+            )
+
+    def _joined(self, batches: list[SparseBatch]) -> Dataset:
+        rows = batches[0].rows
+        if len(batches) > 1:
+            width = max(batch.rows.n_features for batch in batches)
+            rows = stack_rows([batch.rows for batch in batches], width)
+        texts = isinstance(batches[0].labels, tuple)
+        if any(isinstance(batch.labels, tuple) != texts for batch in batches):
+            raise TableError(
+                f"{self.where}: labels are numbers in some files and texts in others. Say which: "
+                "labels='text' takes all of them as they are written."
+            )
+        labels = np.concatenate([np.asarray(batch.labels) for batch in batches])
+        weights = _together([batch.weights for batch in batches])
+        qid = _queries(batches)
+        tags = [tag for batch in batches for tag in batch.tags or ()] or None
+        self.report.n_features = max(self.report.n_features or 0, rows.n_features)
+        y: NDArray[Any] | None = labels if texts else whole_numbers(labels)
+        if self.target is not None:
+            y = given_target(self.target, rows.n_rows)
+        elif not texts and not self.keep_unlabelled and np.isnan(labels).any():
+            there = np.flatnonzero(~np.isnan(labels))
+            if not len(there):
+                y = None
+            else:
+                self.report.rows_without_target += len(labels) - len(there)
+                rows, y = rows.take(there), whole_numbers(labels[there])
+                weights = None if weights is None else weights[there]
+                qid = None if qid is None else qid[there]
+                tags = None if tags is None else [tags[place] for place in there]
+        return Dataset(None, rows, y, self.report, weights, tags, qid, self._names())
+
+    def _names(self) -> tuple[str, ...] | None:
+        return None
+
+
+class SvmlightFiles(SparseFiles):
+    """svmlight files. The first of several says whether columns are counted from 0 or 1."""
+
+    format = "svmlight"
+    _last: Any = None
+
+    @property
+    def index_base(self) -> Literal["auto", 0, 1]:
+        """The number of the first column, as far as it is known."""
+        base: Literal["auto", 0, 1] = self.options.index_base
+        return base if self._last is None else self._last.index_base
+
+    def _reader(self, name: str) -> Any:
+        from separable.data.io.svmlight import SvmlightReader
+
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = SvmlightReader(
+            self.index_base, self.options.n_features, on_error, name, labels=self.options.labels
+        )
+        return self._last
+
+
+class VwFiles(SparseFiles):
+    """Vowpal Wabbit text; several files share the names of their columns."""
+
+    format = "vw"
+    _last: Any = None
+
+    def _reader(self, name: str) -> Any:
+        from separable.data.io.vw import VwReader
+
+        if self._last is not None and self.options.n_features is None:
+            raise TableError(
+                "Several files of Vowpal Wabbit text share columns only by their hashes. Give "
+                "n_features, a power of 2 such as 2**18, or read the files one by one."
+            )
+        on_error: Literal["raise", "skip"] = "skip" if self.options.skip else "raise"
+        self._last = VwReader(self.options.n_features, on_error, name)
+        return self._last
+
+    def _names(self) -> tuple[str, ...] | None:
+        names: tuple[str, ...] | None = self._last.feature_names
+        return names
+
+
+def _queries(batches: list[SparseBatch]) -> NDArray[np.int64] | None:
+    """Return the query of each row, -1 in files that have none; None if no file has any."""
+    if all(batch.qid is None for batch in batches):
+        return None
+    return np.concatenate(
+        [np.full(len(b), -1) if b.qid is None else b.qid for b in batches], dtype=np.int64
+    )
+
+
+def _together(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if len(there) == len(parts) else None

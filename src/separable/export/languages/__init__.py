@@ -1,0 +1,1 @@
+"""Target languages of the export."""

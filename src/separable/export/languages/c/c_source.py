@@ -1,0 +1,297 @@
+"""A plan as a file of C99."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.export.languages.c import c_runtime as runtime
+from separable.export.plan.plan import (
+    BooleanStep,
+    CategoryStep,
+    DateStep,
+    ExportError,
+    NumbersStep,
+    NumberStep,
+)
+from separable.export.plan.refusals import refuse_texts
+from separable.export.plan.test_vectors import PRECISION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from separable.export.plan.plan import Plan, Step
+    from separable.export.plan.test_vectors import Vector
+
+__all__ = ["write"]
+
+WIDTH = 100
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,-")
+
+
+def write(plan: Plan, vectors: Sequence[Vector]) -> str:
+    """Return the file.
+
+    Parameters
+    ----------
+    plan : Plan
+    vectors : sequence of Vector
+    """
+    refuse_texts(plan, "C")
+    kinds = {step.kind for step in plan.steps}
+    shares = plan.probabilities is not None
+    parts = [
+        _head(plan),
+        runtime.NUMBERS_CELL if plan.takes == "numbers" else runtime.VALUES,
+        _constants(plan),
+        *[text for text, needed in runtime.PARTS.values() if needed & kinds],
+        _encoding(plan),
+        runtime.MAIN,
+        *[runtime.PREDICT] * (plan.classes is not None),
+        *[runtime.PROBABILITIES] * shares,
+        "\n#ifdef SELF_TEST\n",
+        _tests(plan, vectors),
+        runtime.SELF_TEST,
+        "#endif\n",
+    ]
+    return "".join(parts)
+
+
+def _head(plan: Plan) -> str:
+    functions = "model_scores"
+    functions += ", model_predict" * (plan.classes is not None)
+    functions += ", model_probabilities" * (plan.probabilities is not None)
+    lines = [
+        f"/* A {plan.title} model as plain C99, written by separable export.",
+        f"   Functions: {functions}. They take a row, an array of MODEL_N_COLUMNS values in the",
+        "   order of MODEL_COLUMNS. Compile with -DSELF_TEST -lm for a program that tests it. */",
+        "#include <math.h>",
+        "#include <stddef.h>",
+        "#include <stdio.h>",
+        "#include <stdlib.h>",
+        "#include <string.h>",
+        "",
+        f"#define MODEL_N_COLUMNS {len(plan.columns)}",
+        f"#define MODEL_N_SCORES {plan.n_scores}",
+        f"#define MODEL_N_CLASSES {len(plan.classes or ())}",
+        "",
+        "extern const char *const MODEL_COLUMNS[];",
+        f"const char *const MODEL_COLUMNS[] = {_braced(map(_string, plan.columns))};",
+    ]
+    if plan.classes is not None:
+        names = map(_string, map(str, plan.classes))
+        lines += [
+            "extern const char *const MODEL_CLASSES[];",
+            f"const char *const MODEL_CLASSES[] = {_braced(names)};",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _constants(plan: Plan) -> str:
+    k = plan.n_scores
+    weights = _braced(_braced(map(repr, row)) for row in plan.weights.tolist())
+    lines = [
+        f"#define HAS_THRESHOLD {int(plan.threshold is not None)}",
+        f"#define THRESHOLD {float(plan.threshold or 0.0)!r}",
+        f"#define N_PLACES {len(plan.weights)}",
+        f"static const double BASE[{k}] = {_braced(map(repr, plan.base))};",
+        f"static const double WEIGHTS[][{k}] = {weights};",
+    ]
+    if plan.probabilities is not None:
+        pairs = plan.calibration or [(1.0, 0.0)] * k
+        lines += [
+            f"#define IS_LOGISTIC {int(plan.probabilities == 'logistic')}",
+            f"static const double CALIBRATION[{k}][2] = "
+            f"{_braced(_braced(map(repr, pair)) for pair in pairs)};",
+        ]
+    return "\n" + "\n".join(lines) + "\n"
+
+
+# --- steps ---
+
+
+def _encoding(plan: Plan) -> str:
+    """Return the tables of the columns, and the function that goes through them."""
+    (first, *_) = plan.steps
+    if isinstance(first, NumbersStep):
+        return _numbers(first)
+    tables = "".join(_table(step, at) for at, step in enumerate(plan.steps))
+    calls = [
+        f"    if (!{step.kind}_cell(&step_{at}, row + {at}, scores)) return {at + 1};"
+        for at, step in enumerate(plan.steps)
+    ]
+    lines = [
+        "static int encode(const model_cell *row, double *scores) {",
+        *calls,
+        "    return 0;",
+        "}",
+    ]
+    return tables + "\n" + "\n".join(lines) + "\n"
+
+
+def _numbers(step: NumbersStep) -> str:
+    if step.products is None:
+        return "\n#define VALUE_AT(place) row[place]\n" + runtime.NUMBERS
+    starts = np.cumsum([0, *map(len, step.products)]).tolist()
+    factors = [factor for product in step.products for factor in product] or [0]
+    return (
+        f"\nstatic const int STARTS[] = {_braced(map(str, starts))};\n"
+        f"static const int FACTORS[] = {_braced(map(str, factors))};\n{runtime.PRODUCTS}"
+        "\n#define VALUE_AT(place) product(row, place)\n" + runtime.NUMBERS
+    )
+
+
+def _table(step: Step, at: int) -> str:
+    if isinstance(step, NumberStep):
+        values = [repr(step.mean), repr(step.scale), _place(step.value), _place(step.missing)]
+        return f"\nstatic const number_step step_{at} = {_braced(values)};\n"
+    if isinstance(step, BooleanStep):
+        values = [_place(step.true), _place(step.missing)]
+        return f"\nstatic const boolean_step step_{at} = {_braced(values)};\n"
+    if isinstance(step, CategoryStep):
+        return _category(step, at)
+    assert isinstance(step, DateStep)
+    return _date(step, at)
+
+
+def _category(step: CategoryStep, at: int) -> str:
+    texts = sorted(
+        (level.encode(), place) for level, place in step.levels if isinstance(level, str)
+    )
+    numbers = [(level, place) for level, place in step.levels if not isinstance(level, str)]
+    text_rows = [_braced([_bytes(text), str(len(text)), str(place)]) for text, place in texts]
+    number_rows = [_braced([repr(level), str(place)]) for level, place in numbers]
+    values = [
+        f"levels_{at}",
+        str(len(texts)),
+        f"numbers_{at}",
+        str(len(numbers)),
+        _place(step.missing),
+        _place(step.unseen),
+        *(str(int(each)) for each in (step.refuses, step.refuses_missing, step.typed)),
+    ]
+    return (
+        f"\nstatic const text_level levels_{at}[] = {_braced(text_rows or ['{0, 0, 0}'])};\n"
+        f"static const number_level numbers_{at}[] = {_braced(number_rows or ['{0, 0}'])};\n"
+        f"static const category_step step_{at} = {_braced(values)};\n"
+    )
+
+
+def _date(step: DateStep, at: int) -> str:
+    numbers = [each or (0.0, 1.0, -1) for each in step.numbers]
+    cycles = "".join(
+        f"static const cycle_place cycle_{at}_{i}[] = "
+        f"{_braced([_braced(map(str, pair)) for pair in pairs] or ['{0, 0}'])};\n"
+        for i, pairs in enumerate(step.cycles)
+    )
+    values = [
+        _braced(repr(mean) for mean, _, _ in numbers),
+        _braced(repr(scale) for _, scale, _ in numbers),
+        _braced(str(place) for _, _, place in numbers),
+        _braced(f"cycle_{at}_{i}" for i in range(3)),
+        _braced(str(len(pairs)) for pairs in step.cycles),
+        _place(step.missing),
+    ]
+    return f"\n{cycles}static const date_step step_{at} = {_braced(values)};\n"
+
+
+def _place(place: int | None) -> str:
+    return "-1" if place is None else str(place)
+
+
+# --- tests ---
+
+
+def _tests(plan: Plan, vectors: Sequence[Vector]) -> str:
+    k, n = plan.n_scores, len(vectors)
+    if plan.takes == "numbers":
+        rows = _braced(_braced(map(repr, vector.row)) for vector in vectors)
+    else:
+        rows = _braced(_braced(map(_value, vector.row)) for vector in vectors)
+    scores = _braced(_braced(map(repr, vector.scores)) for vector in vectors)
+    sizes = _braced(_braced(map(repr, vector.sizes)) for vector in vectors)
+    lines = [
+        f"#define N_TESTS {n}",
+        f"#define PRECISION {PRECISION!r}",
+        "#define TEST_ROW(row) TEST_ROWS[row]",
+        f"static const model_cell TEST_ROWS[][MODEL_N_COLUMNS] = {rows};",
+        f"static const double TEST_SCORES[][{k}] = {scores};",
+        f"static const double TEST_SIZES[][{k}] = {sizes};",
+    ]
+    return "\n".join(lines) + "\n" + _test_classes(plan, vectors)
+
+
+def _test_classes(plan: Plan, vectors: Sequence[Vector]) -> str:
+    if plan.classes is None:
+        return "\nstatic int test_classes(int row) { return row < 0; }\n"
+    places = _braced(str(plan.classes.index(vector.prediction)) for vector in vectors)
+    lines = [
+        f"static const int TEST_CLASSES[] = {places};",
+        "static int test_classes(int row) {",
+        "    int place, wrong = 0;",
+        "    if (model_predict(TEST_ROW(row), &place) || place != TEST_CLASSES[row])",
+        '        ++wrong, printf("row %d: another class\\n", row);',
+    ]
+    if plan.probabilities is not None:
+        shares = _braced(_braced(map(repr, vector.probabilities or ())) for vector in vectors)
+        lines = [
+            f"static const double TEST_SHARES[][MODEL_N_CLASSES] = {shares};",
+            *lines,
+            "    {",
+            "        double shares[MODEL_N_CLASSES], size = 1;",
+            "        int k;",
+            "        for (k = 0; k < MODEL_N_SCORES; ++k) size += TEST_SIZES[row][k];",
+            "        model_probabilities(TEST_ROW(row), shares);",
+            "        for (k = 0; k < MODEL_N_CLASSES; ++k)",
+            "            if (!(fabs(shares[k] - TEST_SHARES[row][k]) <= 1e-9 * size))",
+            "                ++wrong,",
+            '                    printf("row %d: probability %d is %.17g\\n", row, k, shares[k]);',
+            "    }",
+        ]
+    return "\n".join([*lines, "    return wrong;", "}"]) + "\n"
+
+
+def _value(value: Any) -> str:
+    """Return a raw value as an initializer of a model_value."""
+    if value is None:
+        return '{MODEL_MISSING, 0, "", 0}'
+    if isinstance(value, bool):
+        return f'{{MODEL_BOOLEAN, {int(value)}, "", 0}}'
+    if isinstance(value, (int, float)):
+        return f'{{MODEL_NUMBER, {float(value)!r}, "", 0}}'
+    if isinstance(value, str):
+        data = value.encode()
+        return f"{{MODEL_TEXT, 0, {_bytes(data)}, {len(data)}}}"
+    raise ExportError(f"The value {value!r:.80} of a test row is none that C has. Give a text.")
+
+
+# --- literals ---
+
+
+def _string(text: str) -> str:
+    return _bytes(text.encode())
+
+
+def _bytes(data: bytes) -> str:
+    r"""Return a literal in which every unusual byte is three octal digits.
+
+    Examples
+    --------
+    >>> print(_bytes(b'a"\n1'))
+    "a\042\0121"
+    """
+    return '"' + "".join(chr(b) if b in _PLAIN else f"\\{b:03o}" for b in data) + '"'
+
+
+def _braced(parts: Iterable[str]) -> str:
+    """Return an initializer, in lines of a fair length."""
+    lines, line = [], ""
+    for part in parts:
+        if line and len(line) + len(part) > WIDTH:
+            lines.append(line)
+            line = ""
+        line += f"{' ' * bool(line)}{part},"
+    if not lines:
+        return f"{{{line.removesuffix(',')}}}"
+    return "{\n" + "\n".join(f"    {each}" for each in [*lines, line]) + "\n}"

@@ -1,0 +1,115 @@
+"""A plan as a Python module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from separable.export.languages.python import python_runtime as runtime
+from separable.export.plan.literals import described, laid_out, python, read_from_json, tests
+from separable.export.plan.test_vectors import PRECISION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.export.plan.plan import Plan
+    from separable.export.plan.test_vectors import Vector
+
+__all__ = ["write"]
+
+_FUNCTIONS = {
+    "number": "_number",
+    "category": "_category",
+    "boolean": "_boolean",
+    "date": "_date",
+    "text": "_text_column",
+    "numbers": "_numbers",
+    "record": "_record",
+}
+
+_TAKES = {
+    "columns": "a dict of COLUMNS to values, or the values in their order",
+    "numbers": "a dict of COLUMNS to numbers, or the numbers in their order",
+    "text": "a text",
+    "record": "a dict of features: numbers, texts or lists of texts",
+}
+
+
+def write(plan: Plan, vectors: Sequence[Vector]) -> str:
+    """Return the module.
+
+    Parameters
+    ----------
+    plan : Plan
+    vectors : sequence of Vector
+    """
+    kinds = {step.kind for step in plan.steps}
+    shares = plan.probabilities is not None
+    data = {
+        "COLUMNS": plan.columns,
+        "CLASSES": plan.classes,
+        "MODEL": described(plan),
+        "TESTS": tests(vectors),
+        "PRECISION": PRECISION,
+    }
+    written = {name: _written(value) for name, value in data.items()}
+    reads = any(text.startswith("json.") for text in written.values())
+    functions = ["scores", "predict", *["probabilities"] * shares]
+    lines = [
+        f'"""A {plan.title} model as plain Python, written by separable export.',
+        "",
+        f"Its functions take one row, {_TAKES[plan.takes]}:",
+        f"{', '.join(functions)}. Run this file to test it.",
+        '"""',
+        "",
+        *[f"import {name}" for name in sorted([*_imports(kinds), *["json"] * reads])],
+        "",
+        *[f"{name} = {text}" for name, text in written.items()],
+        "",
+    ]
+    parts = [text for text, needed in runtime.PARTS.values() if needed & kinds]
+    parts += [_tables(kinds), runtime.MAIN, *[runtime.PROBABILITIES] * shares, runtime.SELF_TEST]
+    return "\n".join(lines) + "".join(f"\n{part}" for part in parts)
+
+
+def _written(value: Any) -> str:
+    return read_from_json(value, "json.loads", '"".join(%s)') or laid_out(value, python)
+
+
+def _imports(kinds: set[str]) -> list[str]:
+    needed = {"math"}
+    if kinds & {"number", "numbers", "record", "date", "text"}:
+        needed.add("re")
+    if "date" in kinds:
+        needed.add("datetime")
+    if "text" in kinds:
+        needed.add("unicodedata")
+    return sorted(needed)
+
+
+def _tables(kinds: set[str]) -> str:
+    """Return how lists of the model become dicts when the module is loaded."""
+    named = ", ".join(f'"{kind}": {_FUNCTIONS[kind]}' for kind in sorted(kinds))
+    lines = [f"_STEPS = {{{named}}}"]
+    if kinds & {"category", "text", "record"}:
+        lines.append('for _step in MODEL["steps"]:')
+    if "category" in kinds:
+        lines += [
+            '    if _step["kind"] == "category":',
+            '        _step["levels"] = dict(_step["levels"])',
+            '        _step["numbers"] = dict(_step["numbers"])',
+        ]
+    if "text" in kinds:
+        lines += [
+            '    if _step["kind"] == "text":',
+            '        _step["terms"] = {term: place for place, term in enumerate(_step["terms"])}',
+            '        _step["stop_words"] = frozenset(_step["stop_words"])',
+        ]
+    if "record" in kinds:
+        lines += [
+            '    _step["numbers"] = dict(_step["numbers"])',
+            '    _step["levels"] = {key: dict(texts) for key, texts in _step["levels"]}',
+        ]
+    lines.append(
+        '_WEIGHTS = dict(zip(MODEL["places"] or range(len(MODEL["weights"])), MODEL["weights"]))'
+    )
+    return "\n" + "\n".join(lines) + "\n"

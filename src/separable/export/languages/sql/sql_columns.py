@@ -1,0 +1,252 @@
+"""The columns of a plan in SQL: what is read of each, and what it adds to a score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from separable.export.languages.sql.sql_levels import added
+from separable.export.languages.sql.sql_syntax import identifier, literal, number, summed
+from separable.export.plan.plan import (
+    BooleanStep,
+    CategoryStep,
+    DateStep,
+    NumbersStep,
+    NumberStep,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from separable.export.languages.sql.sql_levels import LevelTable
+    from separable.export.plan.plan import Plan, Step
+
+__all__ = ["date_stages", "read_columns", "scores_of"]
+
+_FLOAT = "DOUBLE PRECISION"
+_MONTH_STARTS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+
+
+def read_columns(plan: Plan) -> list[str]:
+    """Return what is selected of the table: each raw column as c0, c1, ..., and `bad`.
+
+    A number that is no number in the table, such as an empty text, is NULL, which would count as
+    missing: `bad` is 1 in a row that has one.
+    """
+    numbers = _numbers(plan)
+    columns = [f"t.{identifier(name)}" for name in plan.columns]
+    read = [
+        f"CASE WHEN {_is_number(column)} THEN CAST({column} AS {_FLOAT}) END AS c{at}"
+        if at in numbers
+        else f"CAST({column} AS VARCHAR) AS c{at}"
+        for at, column in enumerate(columns)
+    ]
+    wrong = [f"({columns[at]} IS NOT NULL AND NOT {_is_number(columns[at])})" for at in numbers]
+    return [*read, f"CASE WHEN {summed(wrong, 'OR')} THEN 1 ELSE 0 END AS bad"] if wrong else read
+
+
+def _is_number(column: str) -> str:
+    """Return whether a value is a decimal number: SQLite's CAST takes the beginning of any text."""
+    text = f"CAST({column} AS VARCHAR)"
+    return (
+        f"(TRIM({text}, '0123456789+-.eE') = '' AND TRIM({text}, '+-.eE') <> '' "
+        f"AND REPLACE(LOWER({text}), 'e-', '') NOT LIKE '_%-%' AND {text} NOT LIKE '%.%.%' "
+        f"AND {text} NOT LIKE '%e' AND {text} NOT LIKE '%e%.%')"
+    )
+
+
+def _numbers(plan: Plan) -> list[int]:
+    """Return which columns are read as numbers."""
+    (first, *_) = plan.steps
+    if isinstance(first, NumbersStep):
+        return list(range(len(first.names)))
+    return [at for at, step in enumerate(plan.steps) if _stored_as(step) == "number"]
+
+
+def scores_of(plan: Plan, tables: Mapping[int, LevelTable]) -> list[str]:
+    """Return the scores as s0, s1, ...; NULL where a value cannot be used.
+
+    Parameters
+    ----------
+    plan : Plan
+    tables : mapping of int to LevelTable
+        Of the columns whose levels are joined.
+    """
+    base = [number(each) for each in plan.base]
+    sums = [summed([base[k], *_terms(plan, tables, k)]) for k in range(plan.n_scores)]
+    if not _numbers(plan):
+        return [f"{total} AS s{k}" for k, total in enumerate(sums)]
+    return [f"CASE WHEN bad = 0 THEN {total} END AS s{k}" for k, total in enumerate(sums)]
+
+
+def _stored_as(step: Step) -> str:
+    if isinstance(step, CategoryStep) and step.typed and step.levels:
+        return "text" if isinstance(step.levels[0][0], str) else "number"
+    return "number" if isinstance(step, NumberStep) else "text"
+
+
+# --- dates ---
+
+
+def date_stages(plan: Plan) -> list[list[str]]:
+    """Return what is computed of dates, stage by stage: each needs the one before."""
+    dates = [at for at, step in enumerate(plan.steps) if isinstance(step, DateStep)]
+    if not dates:
+        return []
+    stages = (_checked, _split, _counted)
+    return [[text for at in dates for text in stage(at)] for stage in stages]
+
+
+def _checked(at: int) -> Iterator[str]:
+    """Keep what looks like a date without an offset; d..._bad tells of others."""
+    c = f"c{at}"
+    shape = (
+        f"({c} LIKE '____-__-__' OR {c} LIKE '____-__-__ __:__' OR {c} LIKE '____-__-__T__:__' "
+        f"OR {c} LIKE '____-__-__ __:__:__%' OR {c} LIKE '____-__-__T__:__:__%')"
+    )
+    digits = " || ".join(
+        f"SUBSTR({c}, {start}, {size})"
+        for start, size in ((1, 4), (6, 2), (9, 2), (12, 2), (15, 2), (18, 2), (21, 9))
+    )
+    good = (
+        f"{shape} AND TRIM({digits}, '0123456789') = '' AND SUBSTR({c}, 11, 1) IN ('', ' ', 'T') "
+        f"AND SUBSTR({c}, 20, 1) IN ('', '.') AND LENGTH({c}) <> 20 AND LENGTH({c}) < 30"
+    )
+    yield f"CASE WHEN {c} IS NULL OR ({good}) THEN 0 ELSE 1 END AS d{at}_bad"
+
+
+def _split(at: int) -> Iterator[str]:
+    c, good = f"c{at}", f"d{at}_bad = 0"
+    for part, start in (("year", 1), ("month", 6), ("day", 9)):
+        size = 4 if part == "year" else 2
+        digits = f"CAST(SUBSTR({c}, {start}, {size}) AS INTEGER)"
+        yield f"CASE WHEN {good} THEN {digits} END AS d{at}_{part}"
+    for part, start in (("hour", 12), ("minute", 15)):
+        yield (
+            f"CASE WHEN {good} AND LENGTH({c}) >= 16 THEN CAST(SUBSTR({c}, {start}, 2) AS INTEGER) "
+            f"ELSE 0 END AS d{at}_{part}"
+        )
+    yield (
+        f"CASE WHEN {good} AND LENGTH({c}) >= 19 THEN CAST(SUBSTR({c}, 18) AS {_FLOAT}) "
+        f"ELSE 0.0 END AS d{at}_second"
+    )
+
+
+def _counted(at: int) -> Iterator[str]:
+    """Count the days since 1970-01-01; NULL of a day or an hour that does not exist."""
+    year, month, day = f"d{at}_year", f"d{at}_month", f"d{at}_day"
+    past = f"({year} - 1)"
+    leaps = " ".join(
+        f"{sign} ({past} - {past} % {n}) / {n}" for sign, n in (("+", 4), ("-", 100), ("+", 400))
+    )
+    starts = " ".join(f"WHEN {m} THEN {days}" for m, days in enumerate(_MONTH_STARTS, 1))
+    leap = f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
+    longest = (
+        f"CASE WHEN {month} IN (4, 6, 9, 11) THEN 30 WHEN {month} <> 2 THEN 31 "
+        f"WHEN {leap} THEN 29 ELSE 28 END"
+    )
+    exists = (
+        f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {longest} "
+        f"AND d{at}_hour <= 23 AND d{at}_minute <= 59 AND d{at}_second < 60"
+    )
+    yield (
+        f"CASE WHEN {exists} THEN 365 * ({year} - 1970) {leaps} - 477 "
+        f"+ CASE {month} {starts} END + {day} - 1 "
+        f"+ CASE WHEN {month} > 2 AND {leap} THEN 1 ELSE 0 END END AS d{at}_days"
+    )
+
+
+# --- what a column adds ---
+
+
+def _terms(plan: Plan, tables: Mapping[int, LevelTable], k: int) -> list[str]:
+    """Return what each column adds to score k; NULL where its value cannot be used."""
+    (first, *_) = plan.steps
+    if isinstance(first, NumbersStep):
+        return [_weighted(plan, place, k, text) for place, text in _products(first)]
+    return [
+        _joined(plan, step, tables[at], k) if at in tables else _term(plan, step, at, k)
+        for at, step in enumerate(plan.steps)
+    ]
+
+
+def _products(step: NumbersStep) -> Iterator[tuple[int, str]]:
+    products = step.products or tuple((at,) for at in range(len(step.names)))
+    for place, factors in enumerate(products):
+        yield place, " * ".join(f"c{at}" for at in factors) or "1.0"
+
+
+def _term(plan: Plan, step: Step, at: int, k: int) -> str:
+    c = f"c{at}"
+    if isinstance(step, NumberStep):
+        value = "0.0"
+        if step.value is not None:
+            scaled = f"({c} - {number(step.mean)}) / {number(step.scale)}"
+            value = _weighted(plan, step.value, k, scaled)
+        return f"CASE WHEN {c} IS NULL THEN {added(plan, step.missing, k)} ELSE {value} END"
+    if isinstance(step, BooleanStep):
+        word, true = f"LOWER(TRIM({c}))", added(plan, step.true, k)
+        return (
+            f"CASE WHEN {c} IS NULL THEN {added(plan, step.missing, k)} "
+            f"WHEN {word} IN ('true', 'yes', 't', 'y', '1', '1.0') THEN {true} "
+            f"WHEN {word} IN ('false', 'no', 'f', 'n', '0', '0.0') THEN 0.0 END"
+        )
+    if isinstance(step, CategoryStep):
+        return _category(plan, step, c, k)
+    assert isinstance(step, DateStep)
+    return _date(plan, step, at, k)
+
+
+def _category(plan: Plan, step: CategoryStep, c: str, k: int) -> str:
+    missing, unseen = _otherwise(plan, step, k)
+    levels = " ".join(
+        f"WHEN {literal(level)} THEN {added(plan, place, k)}" for level, place in step.levels
+    )
+    known = f"CASE {c} {levels} ELSE {unseen} END" if levels else unseen
+    return f"CASE WHEN {c} IS NULL THEN {missing} ELSE {known} END"
+
+
+def _joined(plan: Plan, step: Step, table: LevelTable, k: int) -> str:
+    assert isinstance(step, CategoryStep)
+    missing, unseen = _otherwise(plan, step, k)
+    return (
+        f"CASE WHEN {table.column} IS NULL THEN {missing} "
+        f"WHEN {table.alias}.level IS NULL THEN {unseen} ELSE {table.alias}.w{k} END"
+    )
+
+
+def _otherwise(plan: Plan, step: CategoryStep, k: int) -> tuple[str, str]:
+    """Return what a missing value adds, and a level that is not known."""
+    missing = "NULL" if step.refuses_missing else added(plan, step.missing, k)
+    return missing, "NULL" if step.refuses else added(plan, step.unseen, k)
+
+
+def _date(plan: Plan, step: DateStep, at: int, k: int) -> str:
+    days = f"d{at}_days"
+    clock = f"(d{at}_hour * 3600 + d{at}_minute * 60 + d{at}_second) / 86400.0"
+    numbers = (f"({days} + {clock})", f"d{at}_year", f"d{at}_day")
+    parts = [
+        _weighted(plan, each[2], k, f"({part} - {number(each[0])}) / {number(each[1])}")
+        for each, part in zip(step.numbers, numbers, strict=True)
+        if each is not None
+    ]
+    cycles = (f"d{at}_month - 1", f"(({days} + 3) % 7 + 7) % 7", f"d{at}_hour")
+    for pairs, part in zip(step.cycles, cycles, strict=True):
+        if pairs:
+            levels = " ".join(f"WHEN {v} THEN {added(plan, place, k)}" for v, place in pairs)
+            parts.append(f"CASE {part} {levels} ELSE 0.0 END")
+    whole = " + ".join(parts) or "0.0"
+    return (
+        f"CASE WHEN c{at} IS NULL THEN {added(plan, step.missing, k)} "
+        f"WHEN {days} IS NOT NULL THEN {whole} END"
+    )
+
+
+def _weighted(plan: Plan, place: int, k: int, value: str) -> str:
+    weight = float(plan.weights[place, k])
+    if plan.threshold is None:
+        return f"{number(weight)} * ({value})" if " " in value else f"{number(weight)} * {value}"
+    low, high = weight * -plan.zero, weight * (1 - plan.zero)
+    above = (
+        f"CASE WHEN {value} > {number(plan.threshold)} THEN {number(high)} ELSE {number(low)} END"
+    )
+    return f"CASE WHEN {value} IS NULL THEN NULL ELSE {above} END"

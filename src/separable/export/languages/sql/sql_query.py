@@ -1,0 +1,191 @@
+"""A plan as one query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from separable.export.languages.sql.sql_columns import date_stages, read_columns, scores_of
+from separable.export.languages.sql.sql_levels import level_joins, level_tables
+from separable.export.languages.sql.sql_predictions import (
+    exponentials,
+    largest,
+    log_odds,
+    prediction,
+    probabilities,
+)
+from separable.export.languages.sql.sql_syntax import identifier, literal, number, summed
+from separable.export.plan.plan import ExportError
+from separable.export.plan.refusals import refuse_mixed_levels, refuse_texts
+from separable.export.plan.test_vectors import PRECISION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.export.plan.plan import Plan
+    from separable.export.plan.test_vectors import Vector
+
+__all__ = ["write"]
+
+#: More classes are refused: each is compared with each.
+MOST_CLASSES = 200
+#: More columns no table has: of PostgreSQL 1600, of SQLite 2000 as it is usually built.
+MOST_COLUMNS = 1600
+#: Names out of classes that are longer, or not words, are replaced by numbers.
+_WORD = re.compile(r"[\w .+-]{1,40}")
+
+
+def write(
+    plan: Plan, vectors: Sequence[Vector], *, table: str = "rows", keep: Sequence[str] = ()
+) -> str:
+    """Return the query, behind a comment with one that tests it.
+
+    Parameters
+    ----------
+    plan : Plan
+    vectors : sequence of Vector
+    table : str
+        The table that is read.
+    keep : sequence of str
+        Columns of it to copy along.
+    """
+    refuse_texts(plan, "SQL")
+    refuse_mixed_levels(plan, "SQL")
+    _refuse_large(plan)
+    names = [*keep, *_names_out(plan)]
+    if len({name.lower() for name in names}) < len(names):
+        raise ExportError(
+            f"The names {names} of the columns out are not all different in SQL. Leave the column "
+            "out of 'keep', or rename it in the table."
+        )
+    kept = [f"t.{identifier(name)} AS k{at}" for at, name in enumerate(keep)]
+    out = [f"k{at} AS {identifier(name)}" for at, name in enumerate(keep)]
+    answers = [
+        f"{text} AS {identifier(name)}"
+        for text, name in zip(_answers(plan), _names_out(plan), strict=True)
+    ]
+    stages = _stages(plan, table, kept)
+    return f"{_head(plan)}{_self_test(plan, vectors)}{_query(stages, [*out, *answers])};\n"
+
+
+def _refuse_large(plan: Plan) -> None:
+    if len(plan.classes or ()) > MOST_CLASSES:
+        raise ExportError(
+            f"The model has {len(plan.classes or ())} classes, and a query that compares each with "
+            f"each is too large above {MOST_CLASSES}. Export it to Python, JavaScript, C or ONNX."
+        )
+    if len(plan.columns) > MOST_COLUMNS:
+        raise ExportError(
+            f"The model takes {len(plan.columns)} columns, and a table of PostgreSQL has at most "
+            f"{MOST_COLUMNS}, of SQLite 2000. Export it to Python, JavaScript, C or ONNX."
+        )
+
+
+def _head(plan: Plan) -> str:
+    return (
+        f"-- A {plan.title} model as one query, written by separable export, for SQLite,\n"
+        "-- PostgreSQL and DuckDB. A value that cannot be used gives a score of NULL.\n"
+    )
+
+
+def _query(stages: list[tuple[str, str]], out: list[str]) -> str:
+    once = "AS MATERIALIZED"  # else SQLite copies each expression into all that use it
+    parts = ",\n".join(f"{name} {once} (\n  {text}\n)" for name, text in stages)
+    return f"WITH {parts}\nSELECT\n  " + ",\n  ".join(out) + f"\nFROM {stages[-1][0]}"
+
+
+def _stages(plan: Plan, table: str, kept: list[str]) -> list[tuple[str, str]]:
+    """Return tables that are computed one from the other, each with all columns of the last."""
+    prefix = "model"
+    while table.lower().startswith(prefix):
+        prefix += "_"
+    stages: list[tuple[str, str]] = []
+
+    def add(columns: list[str], joins: str = "") -> None:
+        source = stages[-1][0] if stages else f"{identifier(table)} AS t"
+        text = ",\n    ".join([*[f"{source}.*"] * bool(stages), *columns])
+        stages.append((f"{prefix}_{len(stages)}", f"SELECT\n    {text}\n  FROM {source}{joins}"))
+
+    add([*read_columns(plan), *kept])
+    for stage in date_stages(plan):
+        add(stage)
+    tables = level_tables(plan, prefix)
+    add(scores_of(plan, tables), level_joins(tables))
+    if plan.classes is not None and len(plan.classes) > 2:
+        names = [f"s{k}" for k in range(plan.n_scores)]
+        add([f"{largest(names)} AS best"])
+        if plan.probabilities is not None:
+            add(log_odds(plan))
+            add([f"{largest([f'l{k}' for k in range(plan.n_scores)])} AS top"])
+            add(exponentials(plan))
+    return [*((each.head, each.rows) for each in tables.values()), *stages]
+
+
+def _answers(plan: Plan) -> list[str]:
+    scores = [f"s{k}" for k in range(plan.n_scores)]
+    if plan.classes is None:
+        return scores
+    shares = probabilities(plan) if plan.probabilities is not None else []
+    return [prediction(plan), *scores, *shares]
+
+
+def _names_out(plan: Plan) -> list[str]:
+    """Return names as predictions have them, with numbers where classes are no good names."""
+    k = plan.n_scores
+    if plan.classes is None:
+        return ["prediction"] if k == 1 else [f"prediction_{at}" for at in range(k)]
+    labels = [str(label) for label in plan.classes]
+    plain = all(_WORD.fullmatch(label) for label in labels)
+    if not plain or len({label.lower() for label in labels}) < len(labels):
+        labels = [str(at) for at in range(len(labels))]
+    scores = ["score"] if k == 1 else [f"score_{label}" for label in labels]
+    shares = [f"probability_{label}" for label in labels] if plan.probabilities else []
+    return ["prediction", *scores, *shares]
+
+
+# --- the test ---
+
+
+def _self_test(plan: Plan, vectors: Sequence[Vector]) -> str:
+    """Return a comment with a query that compares the answers for rows of its own."""
+    reason = _untestable(plan)
+    if reason is not None:
+        return f"-- It holds no test, for {reason}.\n"
+    own = "test"
+    while any(name.lower().startswith(own) for name in plan.columns):
+        own += "_"
+    names = ["row", "said", *(f"{what}{k}" for what in "ez" for k in range(plan.n_scores))]
+    stages = _stages(plan, f"{own}_rows", [f"t.{own}_{name} AS k_{name}" for name in names])
+    right = [f"ABS(s{k} - k_e{k}) <= {PRECISION!r} * k_z{k}" for k in range(plan.n_scores)]
+    if plan.classes is not None:
+        right.append(f"{prediction(plan)} = k_said")
+    out = ["k_row AS test_row", f"CASE WHEN {summed(right, 'AND')} THEN 1 ELSE 0 END AS ok"]
+    query = _query([(f"{own}_rows", _rows(plan, vectors, own)), *stages], out)
+    return (
+        "-- To test it, run what stands between the marks: ok must be 1 in every line.\n"
+        f"/*\n{_inside_comment(query)}\nORDER BY 1;\n*/\n"
+    )
+
+
+def _untestable(plan: Plan) -> str | None:
+    if any("*/" in name or "/*" in name for name in plan.columns):
+        return "the name of a column would end the comment that the test is in"
+    if len({name.lower() for name in plan.columns}) < len(plan.columns):
+        return "columns differ only in upper and lower case, which not every database tells apart"
+    return None
+
+
+def _rows(plan: Plan, vectors: Sequence[Vector], own: str) -> str:
+    selects = []
+    for at, vector in enumerate(vectors):
+        pairs = [*zip(plan.columns, map(literal, vector.row), strict=True), (f"{own}_row", str(at))]
+        pairs.append((f"{own}_said", literal(None if plan.classes is None else vector.prediction)))
+        pairs += [(f"{own}_e{k}", number(s)) for k, s in enumerate(vector.scores)]
+        pairs += [(f"{own}_z{k}", number(s)) for k, s in enumerate(vector.sizes)]
+        selects.append("SELECT " + ", ".join(f"{v} AS {identifier(name)}" for name, v in pairs))
+    return "\n  UNION ALL ".join(selects)
+
+
+def _inside_comment(query: str) -> str:
+    """Return a query in which no literal ends a comment or starts one; nothing else does."""
+    return query.replace("*/", "*' || '/").replace("/*", "/' || '*")

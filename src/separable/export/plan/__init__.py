@@ -1,0 +1,1 @@
+"""What a model computes, independent of the target language."""

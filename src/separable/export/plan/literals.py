@@ -1,0 +1,163 @@
+"""The plan and its test rows as plain values, laid out as literals of Python or JavaScript."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.export.plan.plan import (
+    BooleanStep,
+    CategoryStep,
+    DateStep,
+    NumbersStep,
+    NumberStep,
+    RecordStep,
+    TextStep,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from separable.export.plan.plan import Plan, Step
+    from separable.export.plan.test_vectors import Vector
+
+__all__ = ["described", "javascript", "laid_out", "python", "read_from_json", "tests"]
+
+WIDTH = 110
+
+#: A literal that is longer is written as the text of JSON: a compiler takes 20 times as long, and
+#: as much memory, as a reader of JSON does.
+LONGEST = 1_000_000
+_LINE = 4000
+
+
+def described(plan: Plan) -> dict[str, Any]:
+    """Return a plan as dicts, lists, texts and numbers; no name of the data is a key."""
+    return {
+        "takes": plan.takes,
+        "steps": [_step(step) for step in plan.steps],
+        "threshold": plan.threshold,
+        "probabilities": plan.probabilities,
+        "calibration": plan.calibration,
+        "base": plan.base,
+        **_weights(plan),
+    }
+
+
+def _weights(plan: Plan) -> dict[str, Any]:
+    """Return the rows of weights, without those that are 0 where most are."""
+    used = np.flatnonzero((plan.weights != 0).any(axis=1))
+    if len(used) * 2 > len(plan.weights):
+        return {"places": None, "weights": plan.weights.tolist()}
+    return {"places": used.tolist(), "weights": plan.weights[used].tolist()}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    if isinstance(step, CategoryStep):
+        return {
+            "kind": step.kind,
+            "name": step.name,
+            "typed": step.typed,
+            "levels": [pair for pair in step.levels if isinstance(pair[0], str)],
+            "numbers": [pair for pair in step.levels if not isinstance(pair[0], str)],
+            "missing": step.missing,
+            "unseen": step.unseen,
+            "refuses": step.refuses,
+            "refuses_missing": step.refuses_missing,
+        }
+    if isinstance(step, TextStep):
+        return {
+            "kind": step.kind,
+            "name": step.name,
+            **vars(step.rules),
+            "first": step.first,
+            "terms": step.terms,
+            "idf": step.idf,
+            "missing": step.missing,
+        }
+    if isinstance(step, NumbersStep):
+        return {"kind": step.kind, "products": step.products}
+    assert isinstance(step, (NumberStep, BooleanStep, DateStep, RecordStep))
+    return {"kind": step.kind, **vars(step)}
+
+
+def tests(vectors: Iterable[Vector]) -> list[dict[str, Any]]:
+    """Return test rows as plain values; a dict as a list of pairs."""
+    return [
+        {
+            **vars(each),
+            "row": list(each.row.items()) if isinstance(each.row, dict) else each.row,
+        }
+        for each in vectors
+    ]
+
+
+def python(value: Any) -> str:
+    """Return a value without parts as a literal of Python, in ASCII."""
+    return ascii(value)
+
+
+def javascript(value: Any) -> str:
+    """Return a value without parts as a literal of JavaScript, in ASCII and without any ``<``."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def laid_out(value: Any, leaf: Callable[[Any], str], indent: int = 0) -> str:
+    """Return dicts and lists as a literal, in lines of a fair length.
+
+    Parameters
+    ----------
+    value : object
+    leaf : function
+        `python` or `javascript`.
+    indent : int
+        How many spaces the lines have in front.
+
+    Examples
+    --------
+    >>> laid_out({"a": [1, None], "b": "x"}, javascript)
+    '{"a": [1, null], "b": "x"}'
+    """
+    if isinstance(value, dict):
+        parts = [f'"{key}": {laid_out(each, leaf, indent + 2)}' for key, each in value.items()]
+        return _bracketed("{", parts, "}", indent)
+    if isinstance(value, (list, tuple)):
+        return _bracketed("[", [laid_out(each, leaf, indent + 2) for each in value], "]", indent)
+    return leaf(value)
+
+
+def read_from_json(value: Any, reader: str, joined: str) -> str | None:
+    """Return an expression that reads a large value from JSON, None if the value is not large.
+
+    Parameters
+    ----------
+    value : object
+        Dicts, lists, texts and numbers.
+    reader : str
+        The function that reads JSON.
+    joined : str
+        An expression that puts texts together, with ``%s`` where the list of them goes.
+    """
+    text = json.dumps(value)
+    if len(text) <= LONGEST:
+        return None
+    lines = [f"  {javascript(text[at : at + _LINE])},\n" for at in range(0, len(text), _LINE)]
+    return f"{reader}({joined})" % "".join(["[\n", *lines, "]"])
+
+
+def _bracketed(opening: str, parts: list[str], closing: str, indent: int) -> str:
+    if sum(map(len, parts)) + 2 * len(parts) <= WIDTH - indent and not any(
+        "\n" in p for p in parts
+    ):
+        return f"{opening}{', '.join(parts)}{closing}"
+    lines, line = [], ""
+    for part in parts:
+        if line and (len(line) + len(part) > WIDTH - indent - 4 or "\n" in part or opening == "{"):
+            lines.append(line)
+            line = ""
+        line += f"{' ' * bool(line)}{part},"
+    lines.append(line)
+    inside = "".join(f"\n{' ' * (indent + 2)}{each}" for each in lines)
+    return f"{opening}{inside}\n{' ' * indent}{closing}"

@@ -1,0 +1,79 @@
+"""What an encoder is: raw columns in, named numbers out, and back to the raw column by name.
+
+A model carries its encoder, so that it predicts and explains raw records. A file names the
+encoder's kind; ``ENCODERS`` says where the class of each kind lives, and it is imported only then.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+    Tensors: TypeAlias = Mapping[str, NDArray[Any] | Sequence[str]]
+    Values: TypeAlias = Mapping[str, Any]
+
+__all__ = ["ENCODERS", "Encoder", "encoder_class"]
+
+#: Where the class of each kind of encoder lives. A new encoder is one line here.
+ENCODERS: dict[str, str] = {
+    "dict": "separable.features.dict_encoder:DictEncoder",
+    "one-hot": "separable.features.one_hot.one_hot_encoder:OneHotEncoder",
+    "polynomial": "separable.features.polynomial_encoder:PolynomialEncoder",
+    "table": "separable.features.table.table_encoder:TableEncoder",
+    "text": "separable.features.text.text_encoder:TextEncoder",
+}
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A fitted encoder: what a model needs of it to predict, to explain and to be saved."""
+
+    kind: ClassVar[str]
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, for example ``island=Dream``; equal to their tuple."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """For each number out, the raw column it came from; its length is known at once."""
+
+    def encode(self, data: Any) -> Rows:
+        """Turn raw records into rows of float64."""
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
+        """Return the fitted state as named tensors (texts too) and JSON values."""
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild the encoder from its parts, trusting none of them."""
+
+
+def encoder_class(kind: str) -> type[Encoder]:
+    """Return the class of a kind of encoder.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `ENCODERS`.
+
+    Returns
+    -------
+    type
+    """
+    place = ENCODERS.get(kind)
+    if place is None:
+        raise ValueError(
+            f"Unknown encoder {kind!r}; this version knows {', '.join(map(repr, ENCODERS))}. "
+            "A newer version of separable may have written it."
+        )
+    module, _, name = place.partition(":")
+    return cast("type[Encoder]", getattr(import_module(module), name))

@@ -1,0 +1,1 @@
+"""One-hot encoder of categories."""

@@ -1,0 +1,402 @@
+"""OneHotEncoder: columns of categories to one number for each level."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.data.lazy_texts import ChainedTexts, DeferredTexts, RepeatedText
+from separable.data.rows import as_rows
+from separable.features.factors import Factors, factors_of, factors_of_objects
+from separable.features.one_hot.levels import ColumnLevels, GivenCategories
+from separable.features.one_hot.one_hot_serialization import (
+    levels_from_parts,
+    levels_to_parts,
+    options_from_values,
+    options_to_values,
+)
+from separable.features.raw_columns import (
+    check_names_and_count,
+    names_in_parts,
+    names_of_columns,
+    raw_columns,
+    remember_columns,
+    saved_names,
+)
+from separable.features.row_assembly import OneHotSlot, rows_from_slots
+from separable.features.transformer import Transformer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from separable.data.rows import Rows
+    from separable.features.base import Tensors, Values
+
+__all__ = ["OneHotEncoder"]
+
+UNKNOWN = ("error", "ignore", "infrequent_if_exist", "warn")
+
+
+class OneHotEncoder(Transformer):
+    """Encode each column of categories as one number for each level: 1 for the level that is there.
+
+    The words and the matrix are those of scikit-learn's class of this name. None and NaN are levels
+    like others.
+
+    Parameters
+    ----------
+    categories : "auto" or list of array-like, default "auto"
+        The levels of each column, in the order of the numbers out; "auto": those of the training
+        data, sorted, None and NaN last.
+    drop : {"first", "if_binary"} or array-like, optional
+        A level of each column that gets no number: the first; the first where there are two; or
+        the one given.
+    sparse_output : bool, default True
+        Whether `transform` returns a sparse matrix.
+    dtype : dtype, default float64
+        Of the numbers out.
+    handle_unknown : {"error", "ignore", "infrequent_if_exist", "warn"}, default "error"
+        What a level that the encoder has not met becomes: an error; zeros; the group of infrequent
+        levels, zeros where there is none; the same with a warning.
+    min_frequency : int or float, optional
+        Levels that occur less often, in rows or as a share of the rows, share one number.
+    max_categories : int, optional
+        At most so many numbers a column, the shared one included; the most frequent levels keep
+        theirs.
+    feature_name_combiner : "concat" or callable, default "concat"
+        How the name of a number out is made of those of a column and a level: ``column_level``, or
+        what the callable returns.
+
+    Attributes
+    ----------
+    categories_ : list of ndarray
+        The levels of each column.
+    infrequent_categories_ : list of ndarray or None
+        The levels of each column that share one number.
+    drop_idx_ : ndarray of object or None
+        The place among ``categories_`` of the level of each column that has no number.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where the training data named its columns.
+
+    Examples
+    --------
+    >>> from separable import OneHotEncoder
+    >>> encoder = OneHotEncoder(handle_unknown="ignore").fit({"size": ["s", "l", "s"]})
+    >>> encoder.get_feature_names_out().tolist()
+    ['size_l', 'size_s']
+    >>> encoder.transform({"size": ["s", "xl"]}).toarray()
+    array([[0., 1.],
+           [0., 0.]])
+    """
+
+    kind: ClassVar[str] = "one-hot"
+    #: Arrays are raw data to a model with this encoder.
+    takes_matrices: ClassVar[bool] = True
+    _input_tags = {"two_d_array": True, "categorical": True, "string": True, "allow_nan": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        categories: str | Sequence[ArrayLike] = "auto",
+        drop: str | ArrayLike | None = None,
+        sparse_output: bool = True,
+        dtype: DTypeLike = np.float64,
+        handle_unknown: str = "error",
+        min_frequency: float | None = None,
+        max_categories: int | None = None,
+        feature_name_combiner: str | Callable[[str, Any], str] = "concat",
+    ) -> None:
+        self.categories = categories
+        self.drop = drop
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+        self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.feature_name_combiner = feature_name_combiner
+
+    # --- learning ---
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the levels of each column.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Arrow table or dict of columns, shape (n, columns)
+        y : ignored
+
+        Returns
+        -------
+        OneHotEncoder
+            Itself.
+        """
+        self._learn(X, *raw_columns(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Learn the levels and encode the same data: its values are numbered once."""
+        columns, names = raw_columns(X)
+        return self._given_out(self._laid_out(self._learn(X, columns, names)), X)
+
+    def _learn(self, X: Any, columns: list[Any], names: tuple[str, ...] | None) -> list[Factors]:
+        self._check_parameters(len(columns))
+        given = GivenCategories(self.categories, len(columns))
+        factors = _factors(X, columns)
+        n_rows = len(factors[0].codes)
+        self._levels = [
+            ColumnLevels.fit(place, column, given[place], names)
+            .grouped(column, n_rows, self.min_frequency, self.max_categories)
+            .dropping(self.drop, place)
+            for place, column in enumerate(factors)
+        ]
+        remember_columns(self, len(columns), names)
+        if given.is_given and self.handle_unknown == "error":
+            self._refuse_unknown(factors)
+        return factors
+
+    def _check_parameters(self, n_columns: int) -> None:
+        def refuse(name: str, wanted: str) -> None:
+            raise ValueError(
+                f"The {name!r} parameter of OneHotEncoder must be {wanted}. Got "
+                f"{getattr(self, name)!r} instead."
+            )
+
+        if self.handle_unknown not in UNKNOWN:
+            refuse("handle_unknown", f"one of {', '.join(map(repr, UNKNOWN))}")
+        share = self.min_frequency
+        if share is not None:
+            whole = isinstance(share, (int, np.integer)) and not isinstance(share, bool)
+            if not (share >= 1 if whole else isinstance(share, float) and 0 < share < 1):
+                refuse("min_frequency", "an int >= 1, a float between 0 and 1, or None")
+        most = self.max_categories
+        if most is not None and not (isinstance(most, (int, np.integer)) and most >= 1):
+            refuse("max_categories", "an int >= 1 or None")
+        if isinstance(self.drop, str):
+            if self.drop not in ("first", "if_binary"):
+                refuse("drop", "'first', 'if_binary', one level a column, or None")
+        elif self.drop is not None and len(np.asarray(self.drop, dtype=object)) != n_columns:
+            refuse("drop", f"one level for each of {n_columns} columns")
+        combiner = self.feature_name_combiner
+        if combiner != "concat" and not callable(combiner):
+            refuse("feature_name_combiner", "'concat' or a callable")
+
+    # --- what it learned ---
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_levels")
+
+    def _fitted(self) -> list[ColumnLevels]:
+        if not hasattr(self, "_levels"):
+            raise self._not_fitted()
+        return self._levels
+
+    @property
+    def column_levels(self) -> list[ColumnLevels]:
+        """The levels of each column with the numbers out that they become."""
+        return self._fitted()
+
+    @property
+    def categories_(self) -> list[NDArray[Any]]:
+        """The levels of each column."""
+        return [each.levels for each in self._fitted()]
+
+    @property
+    def infrequent_categories_(self) -> list[NDArray[Any] | None]:
+        """The levels of each column that share one number."""
+        return [each.levels[each.rare] if len(each.rare) else None for each in self._fitted()]
+
+    @property
+    def drop_idx_(self) -> NDArray[Any] | None:
+        """The place of the level of each column that has no number."""
+        dropped = [each.dropped for each in self._fitted()]
+        return None if self.drop is None else np.array(dropped, dtype=object)
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out, as a sequence equal to the tuple of them."""
+        n_out = sum(each.width for each in self._fitted())
+        return DeferredTexts(n_out, lambda: tuple(self.get_feature_names_out().tolist()))
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """For each number out, the column it came from."""
+        pairs = zip(names_of_columns(self), self._fitted(), strict=True)
+        return ChainedTexts([RepeatedText(name, each.width) for name, each in pairs])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the numbers out.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns; by default those of the training data, else ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        ndarray of str
+        """
+        levels = self._fitted()
+        names = names_of_columns(self, input_features)
+        out: list[str]
+        if self.feature_name_combiner == "concat":
+            out = [
+                f"{n}_{level}"
+                for n, each in zip(names, levels, strict=True)
+                for level in each.out()
+            ]
+        else:
+            combine: Any = self.feature_name_combiner
+            out = [combine(n, v) for n, each in zip(names, levels, strict=True) for v in each.out()]
+            if not all(isinstance(name, str) for name in out):
+                raise TypeError("The callable of 'feature_name_combiner' must return texts.")
+        return np.array(out, dtype=object)
+
+    # --- encoding ---
+
+    def encode(self, data: Any) -> Rows:
+        """Encode categories as rows of float64.
+
+        Parameters
+        ----------
+        data : array-like, data frame, Arrow table or dict of columns, shape (n, columns)
+
+        Returns
+        -------
+        Rows
+            In CSR, or dense if ``sparse_output`` is False.
+        """
+        self._fitted()
+        columns, names = raw_columns(data)
+        check_names_and_count(self, len(columns), names)
+        factors = _factors(data, columns)
+        if self.handle_unknown == "error":
+            self._refuse_unknown(factors)
+        else:
+            self._tell_unknown(factors)
+        return self._laid_out(factors)
+
+    def _laid_out(self, factors: list[Factors]) -> Rows:
+        unknown_is_rare = self.handle_unknown in ("infrequent_if_exist", "warn")
+        slots = [
+            OneHotSlot(column.codes, levels.places(column.levels, unknown_is_rare), levels.width)
+            for column, levels in zip(factors, self._levels, strict=True)
+        ]
+        return rows_from_slots(slots, len(factors[0].codes), dense=not self.sparse_output)
+
+    def _unknown(self, factors: list[Factors]) -> dict[int, list[Any]]:
+        unknown = (each.unknown(column) for each, column in zip(self._levels, factors, strict=True))
+        return {place: values for place, values in enumerate(unknown) if values}
+
+    def _refuse_unknown(self, factors: list[Factors]) -> None:
+        for place, values in self._unknown(factors).items():
+            raise ValueError(
+                f"Found unknown categories {values[:10]} in column "
+                f"{names_of_columns(self)[place]} ({place}). Fit with them, or set "
+                "handle_unknown='ignore'."
+            )
+
+    def _tell_unknown(self, factors: list[Factors]) -> None:
+        if self.handle_unknown != "warn" and self.drop is None:
+            return
+        columns = list(self._unknown(factors))
+        if columns:
+            become = "zeros" if self.handle_unknown == "ignore" else "the infrequent level or zeros"
+            warnings.warn(
+                f"Found unknown categories in columns {columns} during transform. These unknown "
+                f"categories will be encoded as {become}.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _given_out(self, rows: Rows, data: Any) -> Any:
+        out = super()._given_out(rows, data)
+        dtype = np.dtype(self.dtype)
+        return out if dtype == np.float64 else out.astype(dtype)
+
+    # --- files ---
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
+        """Return what was learned as tensors and JSON values."""
+        tensors, kinds = levels_to_parts(self._fitted())
+        values = options_to_values(self.get_params(deep=False))
+        return tensors | saved_names(self), values | {"kinds": kinds}
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild a fitted encoder; levels that were texts of one width come back as objects."""
+        levels = levels_from_parts(tensors, values.get("kinds"))
+        encoder = cls(**options_from_values(values, levels))
+        encoder._levels = levels
+        remember_columns(encoder, len(levels), names_in_parts(tensors, len(levels)))
+        return encoder
+
+    # --- and back ---
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return the levels that encoded rows stand for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, numbers out)
+
+        Returns
+        -------
+        ndarray, shape (n, columns)
+            A row without a 1 in a column stands for the level without a number, else for the
+            infrequent levels if unknown ones become these, else for None. All infrequent levels
+            come back as ``"infrequent"``.
+        """
+        levels = self._fitted()
+        rows = as_rows(X)
+        width = sum(each.width for each in levels)
+        if rows.n_features != width:
+            raise ValueError(
+                f"Shape of the passed X data is not correct. Expected {width} columns, got "
+                f"{rows.n_features}."
+            )
+        out = np.empty((rows.n_rows, len(levels)), dtype=object)
+        first = 0
+        if rows.indptr is None or rows.indices is None:
+            where, at = np.nonzero(rows.values)
+        else:
+            where = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+            where, at = where[rows.values != 0], rows.indices[rows.values != 0]
+        for column, each in enumerate(levels):
+            inside = (at >= first) & (at < first + each.width)
+            place = np.full(rows.n_rows, -1)
+            place[where[inside]] = at[inside] - first
+            self._refuse_zeros(place, each, column)
+            out[:, column] = each.values_back()[place]
+            first += each.width
+        return _narrowed(out, levels)
+
+    def _refuse_zeros(self, place: NDArray[np.intp], levels: ColumnLevels, column: int) -> None:
+        if self.handle_unknown == "error" and levels.dropped is None and (place < 0).any():
+            row = int(np.argmax(place < 0))
+            raise ValueError(
+                f"Samples [{row}] can not be inverted: row {row} has only zeros for column "
+                f"{column}, which no level has when handle_unknown='error'."
+            )
+
+
+def _factors(X: Any, columns: list[Any]) -> list[Factors]:
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O":
+        return factors_of_objects(X)
+    return [factors_of(column) for column in columns]
+
+
+def _narrowed(out: NDArray[Any], levels: list[ColumnLevels]) -> NDArray[Any]:
+    """Return numbers as an array of numbers, where all levels are numbers and none is lost."""
+    kinds = [each.levels.dtype for each in levels]
+    numbers = all(kind.kind in "biuf" for kind in kinds)
+    if not numbers or any(len(each.rare) for each in levels):
+        return out
+    if any(value is None for value in out.ravel()):
+        return out
+    return out.astype(np.result_type(*kinds))

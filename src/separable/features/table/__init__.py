@@ -1,0 +1,1 @@
+"""Encoder of tables: one module for each type of column."""

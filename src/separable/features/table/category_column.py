@@ -1,0 +1,232 @@
+"""One column of categories: one number for each level, 1 for the level that is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.data.columns import Categories, number_text
+from separable.data.lazy_texts import ChainedTexts, PrefixedTexts
+from separable.data.table import CellError, is_number
+from separable.features.encoding_report import EXAMPLES, ColumnReport
+from separable.features.row_assembly import OneHotSlot, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from separable.data.ingest.dates import TypedColumn
+
+_LARGEST = 1e300  # a float holds it
+
+__all__ = ["UNSEEN", "CategoryColumn", "CategoryState", "categories_of"]
+
+#: What may become of a level that the training data did not have.
+UNSEEN = ("zero", "error", "other")
+
+#: A column of text with more levels than this, and more than half of its values different, is
+#: taken for an identifier.
+MANY_LEVELS = 50
+
+#: By default a level is rare below one row in so many: no level of a table of fewer than twice
+#: this number of rows is.
+ROWS_A_RARE_ROW = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryState:
+    """What has been learned of a column of categories: merges exactly.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each level occurs.
+    missing : int
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    missing: int = 0
+
+    @classmethod
+    def of(cls, column: TypedColumn) -> CategoryState:
+        """Learn from values."""
+        categories = categories_of(column)
+        counts = np.bincount(categories.codes + 1, minlength=len(categories.levels) + 1)
+        there = np.flatnonzero(counts[1:])
+        found = counts[1:][there].tolist()
+        levels = [categories.levels[place] for place in there.tolist()]
+        return cls(dict(zip(levels, found, strict=True)), int(counts[0]))
+
+    def merge(self, other: CategoryState) -> CategoryState:
+        """Return what both have learned, as if from all rows at once."""
+        counts = Counter(self.counts)
+        counts.update(other.counts)
+        return CategoryState(dict(counts), self.missing + other.missing)
+
+    def finish(
+        self, name: str, *, asked: bool, min_count: int | None = None, unseen: str = "zero"
+    ) -> CategoryColumn | str:
+        """Return the fitted column; or the reason why there is nothing to learn.
+
+        Parameters
+        ----------
+        name : str
+        asked : bool
+            Whether the user asked for a category, so that it is not taken for an identifier.
+        min_count : int, optional
+            Levels below this count are rare. None: below one row in 20 000, and below 2 where
+            unseen levels are to share the number of the rare ones.
+        unseen : {"zero", "error", "other"}
+        """
+        counts, n_values = self.counts, sum(self.counts.values())
+        if not counts:
+            return "every value is missing"
+        if len(counts) == 1 and not self.missing:
+            return f"constant: every value is {next(iter(counts))!r}"
+        if not asked and self.is_identifier:
+            return _identifier(counts, n_values)
+        if min_count is None:
+            least = 2 if unseen == "other" else 1
+            min_count = max(least, (n_values + self.missing) // ROWS_A_RARE_ROW)
+        rare = sorted(level for level, count in counts.items() if count < min_count)
+        if len(rare) < 2 and unseen != "other":  # one level alone keeps its name
+            rare = []
+        levels = counts.keys() - set(rare)
+        if not levels and not self.missing:
+            return f"each of its {len(rare)} levels occurs less than {min_count} times"
+        return CategoryColumn(name, tuple(sorted(levels)), self.missing > 0, tuple(rare), unseen)
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether there are many levels, most of them of one value."""
+        return len(self.counts) > max(MANY_LEVELS, sum(self.counts.values()) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryColumn:
+    """How one column of categories is encoded: one-hot, a missing value as a level of its own.
+
+    Parameters
+    ----------
+    name : str
+        The raw column.
+    levels : sequence of str
+        The levels of the training data that have a number of their own, sorted.
+    missing : bool
+        Whether training values were missing, which gives a level ``name=(missing)``.
+    rare : sequence of str
+        The levels of the training data that share the number ``name=(rare)``, sorted.
+    unseen : {"zero", "error", "other"}
+        What a level that the training data did not have becomes: zeros, an error, or the number
+        that the rare levels share (zeros where there are none).
+    """
+
+    name: str
+    levels: Sequence[str]
+    missing: bool
+    rare: Sequence[str] = ()
+    unseen: str = "zero"
+    _places: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    kind: ClassVar[str] = "category"
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out."""
+        others = (*(("(rare)",) if self.rare else ()), *(("(missing)",) if self.missing else ()))
+        return PrefixedTexts(f"{self.name}=", ChainedTexts([self.levels, others]))
+
+    def _numbered(self) -> dict[str, int]:
+        """Return the place of each level; a file is read without making them all."""
+        places = self._places
+        if not places:
+            own = {level: place for place, level in enumerate(self.levels)}
+            places.update(own | dict.fromkeys(self.rare, len(self.levels)))
+        return places
+
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return len(self.levels) + bool(self.rare) + self.missing
+
+    def encode(self, column: TypedColumn) -> tuple[list[Slot], ColumnReport]:
+        """Return the slots of the column's numbers out, and what was missing or unseen."""
+        categories = categories_of(column)
+        places_of = self._numbered()
+        found = [places_of.get(level, -1) for level in categories.levels]
+        report = self._report(categories, found)
+        if report.unseen and self.unseen == "error":
+            row, level = report.unseen_examples[0]
+            raise CellError(
+                self.name,
+                row,
+                f"{level!r} is a level that the training data did not have. Correct it, or fit "
+                "with unseen='zero' or 'other'.",
+            )
+        if self.unseen == "other" and self.rare:
+            found = [len(self.levels) if place < 0 else place for place in found]
+        places = np.array([self._missing_place, *found], dtype=np.int32)
+        return [OneHotSlot(categories.codes, places, self.width)], report
+
+    def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
+        """Return place and value of each number of one record that is not 0.
+
+        None: the value is unusual, and `encode` is to deal with it.
+        """
+        if type(value) is not str:
+            if value is None:
+                place = self._missing_place
+                return [] if place < 0 else [(place, 1.0)]
+            if type(value) not in (int, float, bool) or value != value or abs(value) > _LARGEST:
+                return None
+            value = str(value) if type(value) is bool else number_text(float(value))
+        place = (self._places or self._numbered()).get(value, -1)
+        return None if place < 0 else [(place, 1.0)]  # unseen: the ledger is to know
+
+    def shown(self, place: int, value: float) -> str | None:
+        """Return the raw value behind a number out: the name says it already."""
+        del place, value
+        return None
+
+    @property
+    def _missing_place(self) -> int:
+        return len(self.levels) + bool(self.rare) if self.missing else -1
+
+    def _report(self, categories: Categories, found: list[int]) -> ColumnReport:
+        codes = categories.codes
+        odd = np.flatnonzero(np.array(found, dtype=np.int64) < 0)
+        missing = np.flatnonzero(codes < 0) if len(codes) and codes.min() < 0 else odd[:0]
+        unseen = np.flatnonzero(np.isin(codes, odd)) if len(odd) else odd
+        kinds, firsts, counts = np.unique(codes[unseen], return_index=True, return_counts=True)
+        rows = unseen[np.sort(firsts)[:EXAMPLES]].tolist()
+        names = (categories.levels[kind] for kind in kinds.tolist())
+        return ColumnReport(
+            self.name,
+            missing=len(missing),
+            missing_rows=tuple(missing[:EXAMPLES].tolist()),
+            missing_trained=self.missing,
+            unseen=len(unseen),
+            unseen_examples=tuple((row, categories.levels[codes[row]]) for row in rows),
+            unseen_counts=dict(zip(names, counts.tolist(), strict=True)),
+        )
+
+
+def categories_of(column: TypedColumn) -> Categories:
+    """Return a column as categories; numbers, booleans and dates are written as text."""
+    return column if isinstance(column, Categories) else column.as_categories()
+
+
+def _identifier(counts: Mapping[str, int], n_values: int) -> str:
+    reason = (
+        f"{len(counts)} different texts in {n_values} values: an identifier or free text, not a "
+        "category"
+    )
+    odd = [level for level in counts if not is_number(level)]
+    if not odd:
+        return f"{reason}; its texts are all numbers, so it can be asked for as a number"
+    if len(odd) * 2 > len(counts):
+        return reason
+    count = sum(counts[level] for level in odd)
+    return f"{reason}; {count} of its values, such as {odd[0]!r}, keep it from being a number"

@@ -1,0 +1,388 @@
+"""What a column is taken for, why, and what has been learned of it so far.
+
+What the columns of a table were taken for, to look at and to print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+from separable.data.column_blocks import blocks_of
+from separable.data.columns import Categories, Numbers
+from separable.data.ingest.dates import Booleans, Dates, is_date, typed_columns
+from separable.features.table.boolean_column import BooleanColumn, BooleanState
+from separable.features.table.category_column import CategoryColumn, CategoryState
+from separable.features.table.date_column import DateColumn, DateState
+from separable.features.table.number_column import (
+    NumberColumn,
+    NumberState,
+    numbers_of,
+    numbers_of_each,
+)
+from separable.features.table.text_column import TextColumn, TextState, text_encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Self
+
+    from separable.data.checks.dominant_values import DominantValue
+    from separable.data.columns import Columns
+    from separable.data.ingest.dates import TypedColumn
+
+__all__ = [
+    "ColumnEncoder",
+    "ColumnRow",
+    "ColumnState",
+    "ColumnTable",
+    "Wish",
+    "columns_for",
+    "guessed_kinds",
+]
+
+
+ColumnEncoder: TypeAlias = NumberColumn | CategoryColumn | BooleanColumn | DateColumn | TextColumn
+State: TypeAlias = NumberState | CategoryState | BooleanState | DateState | TextState | None
+
+#: A column of texts is free text when more than half of its values are different, there are more
+#: than so many, and they have so many words in the mean; otherwise they are levels or identifiers.
+TEXTS, WORDS = 10, 3.0
+
+_NOTHING = ("unknown", "every value is missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asked for about one column.
+
+    Parameters
+    ----------
+    kind : str or None
+        The type to take it for.
+    options : object
+        Settings of its own.
+    """
+
+    kind: str | None = None
+    options: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnState:
+    """One column while it is learned.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        ``"unknown"`` as long as every value was missing.
+    why : str
+        What speaks for the kind.
+    wish : Wish
+    state : object
+        What has been learned; None for a dropped column.
+    """
+
+    name: str
+    kind: str
+    why: str
+    wish: Wish
+    state: State
+
+    @classmethod
+    def of(cls, name: str, columns: Columns, wish: Wish) -> ColumnState:
+        """Learn from the first rows of a column."""
+        return cls.of_each([name], columns, {name: wish})[0]
+
+    @classmethod
+    def of_each(
+        cls, names: Sequence[str], columns: Columns, wishes: Mapping[str, Wish]
+    ) -> list[ColumnState]:
+        """Learn from the first rows of some columns: from numbers together."""
+        named = [name for name in names if wishes[name].kind != "drop"]
+        kinds = [wishes[name].kind or "number" for name in named]
+        taken = dict(zip(named, columns_for(kinds, columns, named), strict=True))
+        numbers = _number_states(
+            {n: c for n, c in taken.items() if wishes[n].kind in (None, "number")}
+        )
+        return [
+            cls._first(name, taken.get(name), wishes[name], numbers.get(name)) for name in names
+        ]
+
+    @classmethod
+    def _first(
+        cls, name: str, column: TypedColumn | None, wish: Wish, number: NumberState | None
+    ) -> ColumnState:
+        if column is None:
+            return cls(name, "drop", "asked for", wish, None)
+        if wish.kind is not None:
+            state = number or _learn(wish, wish.kind, name, column)
+            return cls(name, wish.kind, "asked for", wish, state)
+        if number is not None:
+            return cls(name, *_kind_of(number), wish, number)
+        kind, why, levels = _guessed(column)
+        state = levels if kind == "category" else _learn(wish, kind, name, column)
+        return cls(name, kind, why, wish, state)
+
+    @property
+    def dominant(self) -> DominantValue | None:
+        """A number beside which a standardised column shows nothing of the others."""
+        return self.state.dominant if isinstance(self.state, NumberState) else None
+
+    def is_scaled(self, *, default: bool) -> bool:
+        """Whether numbers are standardised."""
+        options = self.wish.options if isinstance(self.wish.options, dict) else {}
+        return bool(options.get("scale", default))
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether `followed_by` changes this state itself: counts of texts are not copied."""
+        return isinstance(self.state, TextState)
+
+    @staticmethod
+    def each_followed_by(states: Sequence[ColumnState], columns: Columns) -> list[ColumnState]:
+        """Return what is known of some columns after more rows."""
+        known = [state for state in states if state.kind not in ("drop", "unknown")]
+        names = [state.name for state in known]
+        kinds = [state.kind for state in known]
+        taken = dict(zip(names, columns_for(kinds, columns, names), strict=True))
+        numbers = _number_states({s.name: taken[s.name] for s in known if s.kind == "number"})
+        return [s._followed_by(columns, taken.get(s.name), numbers.get(s.name)) for s in states]
+
+    def _followed_by(
+        self, columns: Columns, column: TypedColumn | None, number: NumberState | None
+    ) -> ColumnState:
+        if self.kind == "unknown":
+            later = ColumnState.of(self.name, columns, self.wish)
+            assert isinstance(self.state, NumberState)
+            return replace(later, state=_with_missing(later.state, self.state.missing))
+        if column is None:
+            return self
+        if isinstance(self.state, TextState):
+            self.state.add(column)
+            return self
+        learned = number or _learn(self.wish, self.kind, self.name, column)
+        return replace(self, state=_merged(self.state, learned))
+
+    def merge(self, other: ColumnState) -> ColumnState:
+        """Return what both know, as if from all rows at once."""
+        if self.kind == "unknown" or other.kind == "unknown":
+            known, lost = (other, self) if self.kind == "unknown" else (self, other)
+            assert isinstance(lost.state, NumberState)
+            return replace(known, state=_with_missing(known.state, lost.state.missing))
+        if self.kind != other.kind:
+            raise ValueError(
+                f"The encoders cannot be merged: column {self.name!r} is a {self.kind} in one and "
+                f"a {other.kind} in the other. Say which it is when they are made, for example "
+                f"TableEncoder({self.kind}=[{self.name!r}])."
+            )
+        return replace(self, state=_merged(self.state, other.state))
+
+    def finish(self, *, scale: bool, min_count: int | None, unseen: str) -> ColumnEncoder | str:
+        """Return the fitted column, or the reason why it is left out."""
+        options: Mapping[str, Any] = (
+            self.wish.options if isinstance(self.wish.options, dict) else {}
+        )
+        if self.state is None:
+            return "asked for"
+        if isinstance(self.state, NumberState):
+            return self.state.finish(self.name, scale=self.is_scaled(default=scale))
+        if isinstance(self.state, CategoryState):
+            return self.state.finish(
+                self.name,
+                asked=self.wish.kind == "category",
+                min_count=options.get("min_count", min_count),
+                unseen=options.get("unseen", unseen),
+            )
+        return self.state.finish(self.name)
+
+
+def guessed_kinds(names: Sequence[str], columns: Columns) -> dict[str, tuple[str, str]]:
+    """Return what columns are taken for and why, as learning would, without learning texts.
+
+    Parameters
+    ----------
+    names : sequence of str
+    columns : Columns
+
+    Returns
+    -------
+    dict of str to (str, str)
+        The kind, ``"drop"`` for a column that there is nothing to learn from, and why.
+    """
+    found = {}
+    for block in blocks_of(names, columns.n_rows):
+        typed = dict(zip(block, typed_columns(columns, block), strict=True))
+        numbers = _number_states(typed)
+        for name, column in typed.items():
+            found[name] = _guessed_kind(name, column, numbers.get(name))
+    return found
+
+
+def _guessed_kind(name: str, column: TypedColumn, number: NumberState | None) -> tuple[str, str]:
+    kind, why, levels = _guessed(column) if number is None else (*_kind_of(number), None)
+    if kind in ("number", "unknown", "category"):
+        state = number or levels or NumberState.of(numbers_of(name, column))
+        finished = ColumnState(name, kind, why, Wish(), state).finish(
+            scale=True, min_count=None, unseen="zero"
+        )
+        if isinstance(finished, str):
+            return "drop", finished
+    return kind, why
+
+
+def _kind_of(numbers: NumberState) -> tuple[str, str]:
+    return ("number", "numbers") if numbers.count else _NOTHING
+
+
+def _guessed(column: TypedColumn) -> tuple[str, str, CategoryState | None]:
+    if isinstance(column, Categories):
+        levels = CategoryState.of(column)
+        kind, why = _kind_of_texts(levels)
+        return kind, why, levels if levels.counts else None
+    return *_kind_by_type(column), None
+
+
+def _kind_by_type(column: TypedColumn) -> tuple[str, str]:
+    if isinstance(column, Booleans):
+        return "boolean", "true and false"
+    if isinstance(column, Dates):
+        return "date", "dates"
+    assert isinstance(column, Numbers)
+    return _kind_of(NumberState.of(column.values))
+
+
+def _kind_of_texts(state: CategoryState) -> tuple[str, str]:
+    levels, n_values = state.counts, sum(state.counts.values())
+    if not levels:
+        return _NOTHING
+    if is_date(next(iter(levels))) and all(map(is_date, levels)):
+        return "date", "texts that are dates"
+    words = sum(level.count(" ") + 1 for level in levels) / len(levels)
+    if len(levels) > max(TEXTS, n_values / 2) and words >= WORDS:
+        return "text", f"{len(levels)} different texts of {words:.0f} words in {n_values} values"
+    return "category", f"{len(levels)} different texts in {n_values} values"
+
+
+def columns_for(
+    kinds: Sequence[str], columns: Columns, names: Sequence[str]
+) -> Iterator[TypedColumn]:
+    """Give columns in the form that the encoders of a kind take, one kind for each name."""
+    by_type = [kind in ("date", "boolean", "number") for kind in kinds]
+    typed = iter(typed_columns(columns, [n for n, t in zip(names, by_type, strict=True) if t]))
+    for name, is_typed in zip(names, by_type, strict=True):
+        yield next(typed) if is_typed else columns[name]
+
+
+def _number_states(columns: Mapping[str, TypedColumn]) -> dict[str, NumberState]:
+    """Learn from those columns that are held as numbers."""
+    numbers = {name: column for name, column in columns.items() if isinstance(column, Numbers)}
+    if not numbers:
+        return {}
+    values = numbers_of_each(list(numbers), list(numbers.values()))
+    return dict(zip(numbers, NumberState.of_each(values), strict=True))
+
+
+def _learn(wish: Wish, kind: str, name: str, column: TypedColumn) -> State:
+    if kind in ("number", "unknown"):
+        if isinstance(column, Categories) and not column.levels:
+            return NumberState(missing=len(column.codes))
+        return NumberState.of(numbers_of(name, column))
+    if kind == "category":
+        return CategoryState.of(column)
+    if kind == "boolean":
+        return BooleanState.of(name, column)
+    if kind == "date":
+        return DateState.of(name, column)
+    state = TextState(*text_encoder(wish.options))
+    state.add(column)
+    return state
+
+
+def _merged(ours: State, theirs: State) -> State:
+    if ours is None or theirs is None:
+        return ours
+    return ours.merge(theirs)  # type: ignore[arg-type]  # of one kind, as the caller made sure
+
+
+def _with_missing(state: State, n: int) -> State:
+    """Return a state to which rows with missing values are added."""
+    if isinstance(state, BooleanState | CategoryState | NumberState):
+        return replace(state, missing=state.missing + n)
+    if isinstance(state, DateState):
+        return replace(
+            state, numbers=tuple(replace(p, missing=p.missing + n) for p in state.numbers)
+        )
+    return state.with_missing(n) if isinstance(state, TextState) else state
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """What one column was taken for.
+
+    Parameters
+    ----------
+    column : str
+    type : str
+        ``"number"``, ``"category"``, ``"boolean"``, ``"date"``, ``"text"`` or ``"dropped"``.
+    numbers_out : int
+        How many numbers come out of it.
+    why : str
+        What speaks for the type, or why the column is dropped.
+    """
+
+    column: str
+    type: str
+    numbers_out: int
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class ColumnTable(Sequence[ColumnRow]):
+    """One row for each column of a table; it prints as one.
+
+    Parameters
+    ----------
+    rows : tuple of ColumnRow
+    """
+
+    rows: tuple[ColumnRow, ...]
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        encoders: Mapping[str, Any],
+        dropped: Mapping[str, str],
+        states: Mapping[str, Any],
+    ) -> Self:
+        """Make the table of fitted columns; one from a file does not know why any more."""
+        rows = []
+        for name in names:
+            if name in dropped:
+                rows.append(ColumnRow(name, "dropped", 0, dropped[name]))
+                continue
+            why = states[name].why if name in states else "fitted before"
+            encoder = encoders[name]
+            rows.append(ColumnRow(name, encoder.kind, encoder.width, why))
+        return cls(tuple(rows))
+
+    @overload
+    def __getitem__(self, place: int) -> ColumnRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ColumnRow, ...]: ...
+    def __getitem__(self, place: int | slice) -> ColumnRow | tuple[ColumnRow, ...]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        lines = [("column", "type", "numbers out", "why")]
+        lines += [(r.column, r.type, str(r.numbers_out), r.why) for r in self.rows]
+        wide = [max(len(line[place]) for line in lines) for place in range(3)]
+        return "\n".join(
+            f"{a.ljust(wide[0])}  {b.ljust(wide[1])}  {c.rjust(wide[2])}  {d}"
+            for a, b, c, d in lines
+        )

@@ -1,0 +1,322 @@
+"""One column of numbers: standardised, with an indicator where values may be missing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable._core import portable
+from separable.data.checks.dominant_values import dominant_in
+from separable.data.column_blocks import stacked
+from separable.data.columns import Categories, Numbers
+from separable.data.ingest.dates import Dates
+from separable.data.table import CellError, is_number
+from separable.features.encoding_report import ColumnReport
+from separable.features.row_assembly import NumberSlot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.data.checks.dominant_values import DominantValue
+    from separable.data.ingest.dates import TypedColumn
+
+__all__ = ["NumberColumn", "NumberState", "encode_numbers", "numbers_of", "numbers_of_each"]
+
+_EXACT = 2**53  # whole numbers up to here are floats exactly
+
+#: Fewer values do not show what is ordinary in a column.
+FEWEST = 5
+#: Three values of one size in seven have this fraction of the square of the largest, at most.
+MOST_SQUARES = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class NumberState:
+    """What has been learned of a column of numbers: merges exactly.
+
+    Parameters
+    ----------
+    count, missing : int
+        The values there, and those that are not.
+    least, most : float
+    mean, deviation : float
+        The mean and the root of the mean square around it.
+    low : float
+        What the mean in float64 lacks: means far from 0 are merged to their last digit.
+    dominant : DominantValue or None
+        A value beside which a standardised column shows nothing of the others.
+    """
+
+    count: int = 0
+    missing: int = 0
+    least: float = np.inf
+    most: float = -np.inf
+    mean: float = 0.0
+    deviation: float = 0.0
+    low: float = 0.0
+    dominant: DominantValue | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> NumberState:
+        """Learn from values, NaN where one is missing."""
+        return cls.of_each(stacked([values]))[0]
+
+    @classmethod
+    def of_each(cls, columns: NDArray[np.float64]) -> list[NumberState]:
+        """Learn from columns, which are the rows of a matrix."""
+        n_rows = columns.shape[1]
+        moments = np.empty((len(columns), 6))
+        portable.number_moments(columns, moments)
+        odd = _dominant(columns, moments)
+        return [
+            cls(int(count), n_rows - int(count), least, most, mean, deviation, low, odd.get(place))
+            for place, (count, least, most, mean, low, deviation) in enumerate(moments.tolist())
+        ]
+
+    def merge(self, other: NumberState) -> NumberState:
+        """Return what both have learned, as if from all rows at once."""
+        total = self.count + other.count
+        if not self.count or not other.count:
+            whole = self if self.count else other
+            missing = self.missing + other.missing
+            return replace(whole, missing=missing, dominant=self._dominant_with(other))
+        share, rest = other.count / total, self.count / total
+        gap = (other.mean / 2 - self.mean / 2) + (other.low / 2 - self.low / 2)
+        unit = max(self.deviation / 2, other.deviation / 2, abs(gap)) or 1.0
+        squares = (
+            rest * (self.deviation / 2 / unit) ** 2 + share * (other.deviation / 2 / unit) ** 2
+        )
+        spread = 2 * unit * float(np.sqrt(squares + share * rest * (gap / unit) ** 2))
+        mean, low = _two_sum(self.mean, self.low + 2 * (share * gap))
+        return NumberState(
+            total,
+            self.missing + other.missing,
+            min(self.least, other.least),
+            max(self.most, other.most),
+            mean,
+            spread,
+            low,
+            self._dominant_with(other),
+        )
+
+    def _dominant_with(self, other: NumberState) -> DominantValue | None:
+        """Return the first dominant value; rows of the other come behind these."""
+        if self.dominant is not None or other.dominant is None:
+            return self.dominant
+        return replace(other.dominant, row=other.dominant.row + self.count + self.missing)
+
+    def finish(self, name: str, *, scale: bool = True) -> NumberColumn | str:
+        """Return the fitted column; or the reason why there is nothing to learn.
+
+        Without ``scale`` values stay as they are: mean 0, scale 1.
+        """
+        if not self.count:
+            return "every value is missing"
+        if self.least == self.most:
+            if not self.missing:
+                return f"constant: every value is {self.least:g}"
+            return NumberColumn(name, self.least, 0.0, missing=True)
+        mean, deviation = (self.mean, self.deviation) if scale else (0.0, 1.0)
+        return NumberColumn(name, mean, deviation, self.missing > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """How one column of numbers is encoded: (x - mean) / scale, a missing x as the mean.
+
+    Parameters
+    ----------
+    name : str
+        The raw column.
+    mean : float
+        The mean of the training values.
+    scale : float
+        Their standard deviation (the root of the mean square); 0 where they are all the same, and
+        then only the indicator of missing values is given out.
+    missing : bool
+        Whether training values were missing, which gives an indicator ``name=(missing)``.
+    """
+
+    name: str
+    mean: float
+    scale: float
+    missing: bool
+
+    kind: ClassVar[str] = "number"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the numbers out."""
+        names = (self.name, f"{self.name}=(missing)")
+        return names[0 if self.scale else 1 : 2 if self.missing else 1]
+
+    @property
+    def width(self) -> int:
+        """How many numbers out there are."""
+        return (self.scale > 0) + self.missing
+
+    def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
+        """Return place and value of each number of one record that is not 0.
+
+        None: the value is unusual, and `encode` is to deal with it.
+        """
+        if value is None:
+            value = math.nan
+        elif type(value) is not float:
+            if type(value) is not int or abs(value) > _EXACT:
+                return None
+            value = float(value)
+        if value != value:
+            return [(1 if self.scale else 0, 1.0)] if self.missing else []
+        if not self.scale:
+            return []
+        out = (value - self.mean) / self.scale
+        return [(0, out)] if -math.inf < out < math.inf else None
+
+    def shown(self, place: int, value: float) -> str | None:
+        """Return the raw value behind a number out."""
+        if place or not self.scale:
+            return None
+        return f"{value * self.scale + self.mean:.6g}"
+
+
+def encode_numbers(
+    encoders: Sequence[NumberColumn], columns: Sequence[TypedColumn]
+) -> tuple[NumberSlot, list[ColumnReport]]:
+    """Encode consecutive columns of numbers together.
+
+    Parameters
+    ----------
+    encoders : sequence of NumberColumn
+        At least one.
+    columns : sequence of TypedColumn
+        One for each.
+
+    Returns
+    -------
+    slot : NumberSlot
+        Their numbers out.
+    reports : list of ColumnReport
+        Of the columns in which values are missing.
+    """
+    values = numbers_of_each([each.name for each in encoders], columns)
+    missing = np.isnan(values)
+    counts = np.count_nonzero(missing, axis=1)
+    reports = [
+        ColumnReport.of_missing(encoders[place].name, missing[place], encoders[place].missing)
+        for place in np.flatnonzero(counts).tolist()
+    ]
+    scales = np.array([each.scale for each in encoders])
+    out = _standardised(encoders, values, missing, scales)
+    indicated = np.array([each.missing for each in encoders])
+    varying = scales > 0
+    if varying.all() and not indicated.any():
+        return NumberSlot(out), reports
+    widths = varying.astype(np.int64) + indicated
+    ends = np.cumsum(widths)
+    placed = np.empty((int(ends[-1]), values.shape[1]))
+    placed[(ends - widths)[varying]] = out[varying]
+    placed[(ends - 1)[indicated]] = missing[indicated]
+    return NumberSlot(placed), reports
+
+
+def _standardised(
+    encoders: Sequence[NumberColumn],
+    values: NDArray[np.float64],
+    missing: NDArray[np.bool_],
+    scales: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return (x - mean) / scale, 0 where x is missing; what has no scale is 0."""
+    means = np.array([each.mean for each in encoders])
+    with np.errstate(over="ignore"):
+        out: NDArray[np.float64] = values - means[:, None]
+        out /= np.where(scales > 0, scales, 1.0)[:, None]
+    out[missing] = 0.0
+    out[scales == 0] = 0.0
+    if not np.isfinite(out).all():
+        place, row = np.argwhere(~np.isfinite(out))[0].tolist()
+        far = encoders[place]
+        raise CellError(
+            far.name,
+            row,
+            f"{values[place, row]:g} is too far from the training values (mean {far.mean:g}, "
+            f"standard deviation {far.scale:g}) to compute with. Correct it.",
+        )
+    return out
+
+
+def numbers_of(name: str, column: TypedColumn) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN where missing; refuse text and infinity by row."""
+    values: NDArray[np.float64] = numbers_of_each([name], [column])[0]
+    return values
+
+
+def numbers_of_each(names: Sequence[str], columns: Sequence[TypedColumn]) -> NDArray[np.float64]:
+    """Return `numbers_of` of columns as the rows of a matrix."""
+    pairs = zip(names, columns, strict=True)
+    values = stacked(
+        [c.values if isinstance(c, Numbers) else _as_numbers(name, c) for name, c in pairs]
+    )
+    infinite = np.isinf(values)
+    if infinite.any():
+        place, row = np.argwhere(infinite)[0].tolist()
+        raise CellError(
+            names[place],
+            row,
+            "infinity, or a number too large for float64. Correct it, or leave it empty if it is "
+            "missing.",
+        )
+    return values
+
+
+def _as_numbers(name: str, column: TypedColumn) -> NDArray[np.float64]:
+    if isinstance(column, Dates):
+        raise CellError(name, 0, "a date is not a number. Use the column as a date.")
+    if isinstance(column, Categories):
+        return _parse(name, column)
+    values: NDArray[np.float64] = column.values
+    return values
+
+
+def _dominant(
+    columns: NDArray[np.float64], moments: NDArray[np.float64]
+) -> dict[int, DominantValue]:
+    """Return the values that dominate columns, by column; most need no look at their values."""
+    count, least, most, mean, _, deviation = moments.T
+    with np.errstate(all="ignore"):
+        squares = count * (deviation / np.maximum(most - mean, mean - least)) ** 2
+    places = np.flatnonzero((count >= FEWEST) & (squares <= MOST_SQUARES))
+    if not len(places):
+        return {}
+    chosen = columns[places]
+    middle = np.nanmedian(chosen, axis=1)
+    found = dominant_in(chosen.T, middle, columns=places)
+    return {one.column: one for one in found if 2 * one.count < count[one.column]}
+
+
+def _parse(name: str, column: Categories) -> NDArray[np.float64]:
+    """Read texts as numbers, level by level."""
+    readable = [is_number(level) for level in column.levels]
+    bad = np.isin(column.codes, np.flatnonzero(~np.array(readable, dtype=np.bool_)))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise CellError(
+            name,
+            row,
+            f"{column.levels[column.codes[row]]!r} is not a number. Correct it, leave it empty if "
+            "it is missing, or train with the column as a category.",
+        )
+    by_code = [float(t) if ok else np.nan for t, ok in zip(column.levels, readable, strict=True)]
+    return np.array([*by_code, np.nan])[column.codes]  # -1 finds the NaN at the end
+
+
+def _two_sum(a: float, b: float) -> tuple[float, float]:
+    """Return a + b and what was rounded off, whichever is larger."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)

@@ -1,0 +1,1 @@
+"""Encoder of texts: tokens, n-grams, vocabulary and hashing."""

@@ -1,0 +1,212 @@
+"""Hashing: the columns of terms without a vocabulary, and the names that fell into them."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.lazy_texts import LazyTexts, PackedTexts
+from separable.features.text.alphabet import tables_for
+from separable.features.text.vocabulary import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable._core import portable
+    from separable.data.rows import Rows
+    from separable.features.text.text_plan import TextPlan
+
+__all__ = ["HashedNames", "TextHashing"]
+
+#: How many names of a shared column are spelled out.
+SPELLED = 3
+
+
+class TextHashing:
+    """What a `TextEncoder` with ``n_features`` has met.
+
+    Parameters
+    ----------
+    plan : TextPlan
+    """
+
+    complete = True
+    idf = None
+
+    def __init__(self, plan: TextPlan) -> None:
+        self.plan = plan
+        self.n_documents = 0
+        self._hasher = plan.hasher()
+
+    @classmethod
+    def restored(
+        cls,
+        plan: TextPlan,
+        terms: PackedTexts,
+        limit: int,
+        n_documents: int,
+    ) -> TextHashing:
+        """Return what was met once, with the names as `terms` gave them."""
+        made = cls(plan)
+        made._hasher.set_names(terms.utf8, terms.offsets, limit)
+        made.n_documents = n_documents
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "plan": self.plan,
+            "terms": self.terms(),
+            "limit": self.limit,
+            "n_documents": self.n_documents,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(TextHashing.restored(**state).__dict__)
+
+    # --- learning ---
+
+    def count(self, data: Any, threads: int, *, keep: bool) -> portable.TextRows | None:
+        """Remember the names of terms; return the counts of each text if they are to be kept."""
+        rows, n_documents = self._run(data, threads, learn=True, keep=keep)
+        self.n_documents += n_documents
+        return rows
+
+    def _run(
+        self, data: Any, threads: int, *, learn: bool, keep: bool
+    ) -> tuple[portable.TextRows | None, int]:
+        if self.plan.takes_tokens:
+            met = _Counted(self.plan.token_lists(data))
+            return self._hasher.encode_tokens(met, learn, keep), met.n
+        documents = self.plan.documents(data)
+        tables = tables_for(documents)
+        rows = self._hasher.encode(documents, *tables, threads, learn, keep)
+        return rows, len(documents)
+
+    def merged(self, other: TextHashing) -> TextHashing:
+        """Return what the texts of both would have given."""
+        made = TextHashing(self.plan)
+        made._hasher.merge(self._hasher)
+        made._hasher.merge(other._hasher)
+        made.n_documents = self.n_documents + other.n_documents
+        return made
+
+    def settle(self) -> None:
+        """Do nothing: columns are fixed."""
+
+    # --- encoding ---
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        assert self.plan.n_features is not None
+        return self.plan.n_features
+
+    def encode(self, data: Any, threads: int) -> portable.TextRows:
+        """Return the signed counts of texts by column."""
+        rows, _ = self._run(data, threads, learn=False, keep=True)
+        assert rows is not None
+        return rows
+
+    def columns_of(self, rows: portable.TextRows, threads: int) -> portable.TextRows:  # noqa: ARG002
+        """Return counts that `count` kept: they are by column."""
+        return rows
+
+    def matrix(self, rows: portable.TextRows, threads: int) -> Rows:
+        """Return counts by column as numbers."""
+        plan = self.plan
+        make = self._hasher.matrix32 if plan.dtype == "float32" else self._hasher.matrix64
+        return rows_of(make(rows, plan.binary, plan.norm or "", threads), self.n_features)
+
+    # --- names ---
+
+    @property
+    def limit(self) -> int:
+        """Up to which hash names are kept."""
+        return int(self._hasher.limit)
+
+    @property
+    def n_names(self) -> int:
+        """How many names there were: counted while all are kept, else estimated."""
+        return round(self._hasher.n_names)
+
+    def terms(self) -> PackedTexts:
+        """Return the names kept."""
+        utf8, offsets, _ = self._hasher.names()
+        return PackedTexts(utf8, offsets)
+
+    def by_column(self) -> dict[int, tuple[str, ...]]:
+        """Return the names kept, sorted, of each column that has some."""
+        return dict(self.names().known())
+
+    def names(self) -> HashedNames:
+        """Return the name of each column; of several names, that it is shared."""
+        utf8, offsets, columns = self._hasher.names()
+        return HashedNames(self.n_features, PackedTexts(utf8, offsets), columns)
+
+
+class HashedNames(LazyTexts):
+    """The names of hashed columns: of the terms that fell into each, or of its number.
+
+    Parameters
+    ----------
+    n_features : int
+    terms : PackedTexts
+        The terms that are known, by column, those of one column sorted.
+    columns : ndarray of int
+        The column of each term.
+    """
+
+    def __init__(self, n_features: int, terms: PackedTexts, columns: NDArray[Any]) -> None:
+        self._n_features, self._terms, self._columns = n_features, terms, columns
+
+    def known(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the columns that have terms, with these."""
+        starts = np.flatnonzero(np.diff(self._columns, prepend=-1)).tolist()
+        terms = iter(self._terms)
+        for first, last in pairwise([*starts, len(self._terms)]):
+            yield int(self._columns[first]), tuple(islice(terms, last - first))
+
+    @property
+    def differ(self) -> bool:
+        """Whether all names are sure to differ: no term looks like the name of a column."""
+        utf8 = self._terms.utf8.tobytes()
+        return b"hash:" not in utf8 and b"(shared)" not in utf8
+
+    def __len__(self) -> int:
+        return self._n_features
+
+    def _at(self, place: int) -> str:
+        first, last = np.searchsorted(self._columns, [place, place + 1]).tolist()
+        return _spelled(self._terms[first:last]) if last > first else f"hash:{place}"
+
+    def __iter__(self) -> Iterator[str]:
+        reached = 0
+        for column, terms in self.known():
+            yield from (f"hash:{place}" for place in range(reached, column))
+            yield _spelled(terms)
+            reached = column + 1
+        yield from (f"hash:{place}" for place in range(reached, self._n_features))
+
+
+def _spelled(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    more = f"|and {len(names) - SPELLED} more" if len(names) > SPELLED else ""
+    return f"{'|'.join(names[:SPELLED])}{more} (shared)"
+
+
+class _Counted:
+    """Chunks of lists, and how many lists there were."""
+
+    def __init__(self, chunks: Any) -> None:
+        self._chunks = chunks
+        self.n = 0
+
+    def __iter__(self) -> Any:
+        for chunk in self._chunks:
+            self.n += len(chunk)
+            yield chunk

@@ -1,0 +1,446 @@
+"""TextEncoder: texts to rows of numbers, by a vocabulary or by hashing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.data.lazy_texts import RepeatedText
+from separable.data.threads import n_threads
+from separable.features.text.hashing import TextHashing
+from separable.features.text.parameter_checks import TOKEN_PATTERN
+from separable.features.text.spans import word_spans
+from separable.features.text.text_plan import TextPlan
+from separable.features.text.text_serialization import parts_of, state_of
+from separable.features.text.vocabulary import TextVocabulary
+from separable.features.transformer import Transformer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Self
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from separable.data.rows import Rows
+    from separable.features.base import Tensors, Values
+    from separable.features.text.spans import Span
+    from separable.features.text.text_serialization import State
+
+__all__ = ["TextEncoder"]
+
+
+class TextEncoder(Transformer):
+    r"""Encode texts as counts or tf-idf weights of words, n-grams or characters.
+
+    A text d becomes ``x_j = tf(j, d) * idf(j) / norm``, with ``tf`` the count of term j in d,
+    ``idf(j) = log((n + 1) / (df(j) + 1)) + 1``, and df(j) the number of the n training texts that
+    have term j. Parameters, defaults and the matrix are those of scikit-learn's
+    ``TfidfVectorizer``; with ``use_idf=False, norm=None`` the matrix is that of its
+    ``CountVectorizer``. The matrix is the same on any number of threads.
+
+    Parameters
+    ----------
+    input : {"content", "file", "filename"}, default "content"
+        What the items are: texts, open files or paths.
+    encoding, decode_error : str
+        How bytes become text.
+    strip_accents : {"ascii", "unicode"}, function or None
+        Take accents away.
+    lowercase : bool, default True
+        Turn texts into lower case first, as ``str.lower`` does.
+    preprocessor : function, optional
+        Takes the place of `strip_accents` and `lowercase`.
+    tokenizer : function, optional
+        Takes the place of `token_pattern`. Functions take a slower path to the same result.
+    analyzer : {"word", "char", "char_wb"} or function, default "word"
+        Words, characters, or characters inside words; or a function from a text to its terms.
+    stop_words : {"english"}, list of str or None
+        Words to leave out; ``"english"`` is scikit-learn's list.
+    token_pattern : str
+        A regular expression for words. The default finds words of two or more characters.
+    ngram_range : (int, int), default (1, 1)
+        The shortest and the longest n-grams.
+    max_df, min_df : float or int
+        Leave out terms in more or fewer texts; an int is a number of texts, a float a share.
+    max_features : int, optional
+        Keep only so many terms, the most frequent.
+    vocabulary : list of str or dict of str to int, optional
+        The terms, instead of those of the training texts.
+    binary : bool, default False
+        Count a term once in a text.
+    dtype : {float64, float32}
+        The type of the numbers out.
+    norm : {"l2", "l1"} or None, default "l2"
+        What each row is divided by.
+    use_idf, smooth_idf, sublinear_tf : bool
+        Weigh by idf; add one to document frequencies and n; ``1 + log(tf)`` for tf.
+    n_features : int, optional
+        Hash terms into so many columns instead of keeping a vocabulary. The matrix is that of
+        scikit-learn's ``HashingVectorizer``: counts with signs, divided by `norm`, without idf,
+        whatever `use_idf` says. Options that need a vocabulary are refused.
+    alternate_sign : bool, default True
+        Hashing only: count half of the terms as -1, so that collisions cancel out on average.
+    max_names : int, default 2**20
+        Hashing only: how many names of terms are remembered when fitting.
+    n_jobs : int or None, default None
+        The threads; None is one, -1 one for each core.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        The column of each term.
+    idf_ : ndarray
+        The weight of each column, if ``use_idf``.
+    n_documents_ : int
+        The texts learned from.
+    collisions_ : dict of int to tuple of str
+        Hashing only: the columns that several remembered names share, and those names.
+    n_names_ : int
+        Hashing only: how many different names were met; an estimate above `max_names`.
+
+    Examples
+    --------
+    >>> from separable import TextEncoder
+    >>> encoder = TextEncoder(norm=None, use_idf=False)
+    >>> X = encoder.fit_transform(["A good film", "A boring, boring film"])
+    >>> encoder.feature_names
+    ('boring', 'film', 'good')
+    >>> X.toarray()
+    array([[0., 1., 1.],
+           [2., 1., 0.]])
+    """
+
+    kind: ClassVar[str] = "text"
+    _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": False, "string": True}
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",  # noqa: A002
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: str | Callable[[str], str] | None = None,
+        lowercase: bool = True,
+        preprocessor: Callable[[str], str] | None = None,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
+        analyzer: str | Callable[[str], Iterable[str]] = "word",
+        stop_words: str | Iterable[str] | None = None,
+        token_pattern: str | None = TOKEN_PATTERN,
+        ngram_range: tuple[int, int] = (1, 1),
+        max_df: float | int = 1.0,
+        min_df: float | int = 1,
+        max_features: int | None = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+        binary: bool = False,
+        dtype: DTypeLike = np.float64,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+        n_features: int | None = None,
+        alternate_sign: bool = True,
+        max_names: int = 2**20,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.analyzer = analyzer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.max_df = max_df
+        self.min_df = min_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.binary = binary
+        self.dtype = dtype
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+        self.n_features = n_features
+        self.alternate_sign = alternate_sign
+        self.max_names = max_names
+        self.n_jobs = n_jobs
+
+    # --- learning ---
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the vocabulary and the document frequencies.
+
+        Parameters
+        ----------
+        X : list, array or series of str or bytes, or Arrow array
+            The texts. A missing one is refused: fill it with ``""``.
+        y : ignored
+
+        Returns
+        -------
+        TextEncoder
+            Itself.
+        """
+        self._learn(X, keep=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Learn from texts and turn them into a matrix, in one pass."""
+        return self._given_out(self._learn(X, keep=True), X)
+
+    def _learn(self, X: Any, *, keep: bool) -> Any:
+        threads = n_threads(self.n_jobs, "TextEncoder")
+        state = self._new_state()
+        rows = state.count(X, threads, keep=keep)
+        state.settle()
+        self._set_state(state)
+        if rows is None:
+            return None
+        return state.matrix(state.columns_of(rows, threads), threads)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn from more texts, as if they had come with those before.
+
+        Terms and document frequencies are exact over all chunks. Columns are chosen and numbered
+        again when they are next asked for, so a matrix made before does not fit one made after.
+
+        Parameters
+        ----------
+        X : list, array or series of str or bytes, or Arrow array
+        y : ignored
+
+        Returns
+        -------
+        TextEncoder
+            Itself.
+        """
+        threads = n_threads(self.n_jobs, "TextEncoder")
+        if not hasattr(self, "_state"):
+            state = self._new_state()
+            state.count(X, threads, keep=False)
+        else:
+            state = self._learning_state("partial_fit")
+            state.count(X, threads, keep=False)
+        self._set_state(state)
+        return self
+
+    def merge(self, other: TextEncoder) -> TextEncoder:
+        """Return the encoder that learning from the texts of both would have given.
+
+        Parameters
+        ----------
+        other : TextEncoder
+            Fitted with the same parameters.
+
+        Returns
+        -------
+        TextEncoder
+            A new one.
+        """
+        if not isinstance(other, TextEncoder):
+            raise ValueError(f"Only a TextEncoder can be merged. Got {type(other).__name__}.")
+        ours, theirs = self._learning_state("merge"), other._learning_state("merge")
+        for name in ours.plan.__dataclass_fields__:
+            if getattr(ours.plan, name) != getattr(theirs.plan, name):
+                raise ValueError(
+                    f"The encoders cannot be merged: their {name!r} differs, "
+                    f"{getattr(ours.plan, name)!r:.80} and {getattr(theirs.plan, name)!r:.80}. "
+                    "Fit both with the same parameters."
+                )
+        made = type(self)(**self.get_params())
+        made._set_state(ours.merged(theirs))  # type: ignore[arg-type]  # plans are the same
+        return made
+
+    def choose_min_df(self, min_df: int) -> None:
+        """Set ``min_df`` after texts were counted; columns are chosen again when next asked for."""
+        state = self._learning_state("choose another min_df")
+        if not isinstance(state, TextVocabulary):
+            raise ValueError("Hashed columns are not chosen by min_df. Leave n_features out.")
+        self.min_df = min_df
+        state.change_min_df(min_df)
+        self._set_state(state)
+
+    def copy_to_learn_on(self, min_df: float | int) -> TextEncoder:
+        """Return a copy with counts of its own and another ``min_df``."""
+        state = self._learning_state("learn on")
+        made = type(self)(**{**self.get_params(), "min_df": min_df})
+        made._set_state(made._new_state().merged(state))  # type: ignore[arg-type]  # of one kind
+        return made
+
+    def _new_state(self) -> State:
+        plan = TextPlan.checked(self.get_params())
+        return TextVocabulary(plan) if plan.n_features is None else TextHashing(plan)
+
+    def _set_state(self, state: State) -> None:
+        self._state = state
+        self._names: Sequence[str] | None = None
+
+    def _learning_state(self, what: str) -> State:
+        state = self._fitted()
+        if not state.complete:
+            raise ValueError(
+                f"This TextEncoder comes from a file, which keeps the columns but not all that was "
+                f"counted, so it cannot {what}. Fit a new one on the texts."
+            )
+        return state
+
+    def _fitted(self) -> State:
+        if not hasattr(self, "_state"):
+            if self.n_features is None and (self.vocabulary is None or self.use_idf):
+                raise self._not_fitted()
+            state = self._new_state()  # hashing and counts of given terms need no learning
+            if isinstance(state, TextVocabulary):
+                state.assume()
+            self._set_state(state)
+        return self._state
+
+    def _settled(self) -> State:
+        state = self._fitted()
+        state.settle()
+        return state
+
+    # --- what it learned ---
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers out: the terms, as a sequence equal to the tuple of them."""
+        state = self._settled()
+        if self._names is None:
+            self._names = state.names()
+        return self._names
+
+    @property
+    def plan(self) -> TextPlan:
+        """What is done with a text: the parameters, as they were when fitting started."""
+        return self._fitted().plan
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """For each number out, the raw column it came from: ``"text"``."""
+        return RepeatedText("text", self._settled().n_features)
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each term."""
+        if isinstance(self._settled(), TextHashing):
+            raise AttributeError("A TextEncoder with n_features keeps no vocabulary_.")
+        return {name: column for column, name in enumerate(self.feature_names)}
+
+    @property
+    def idf_(self) -> NDArray[Any]:
+        """The weight of each column."""
+        idf = self._settled().idf
+        if idf is None:
+            raise AttributeError("A TextEncoder with use_idf=False or n_features has no idf_.")
+        return idf
+
+    @property
+    def collisions_(self) -> dict[int, tuple[str, ...]]:
+        """The columns that several remembered names share, and those names."""
+        named = self._hashing("collisions_").by_column()
+        return {column: names for column, names in named.items() if len(names) > 1}
+
+    @property
+    def n_names_(self) -> int:
+        """How many different names were met; an estimate above `max_names`."""
+        return self._hashing("n_names_").n_names
+
+    def _hashing(self, what: str) -> TextHashing:
+        state = self._fitted()
+        if not isinstance(state, TextHashing):
+            raise AttributeError(f"A TextEncoder without n_features has no {what}.")
+        return state
+
+    @property
+    def n_documents_(self) -> int:
+        """The texts learned from."""
+        return self._fitted().n_documents
+
+    @property
+    def fixed_vocabulary_(self) -> bool:
+        """Whether the terms were given."""
+        return self._fitted().plan.vocabulary is not None
+
+    def get_stop_words(self) -> frozenset[str]:
+        """Return the words left out."""
+        return frozenset(self._fitted().plan.stop_words)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state") or self.n_features is not None
+
+    # --- encoding ---
+
+    def word_spans(self, text: str) -> list[Span] | None:
+        """Return where the words that are counted stand in a text, as it was written.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of Span, or None
+            None where no words are counted, but characters or what a function gives.
+
+        Examples
+        --------
+        >>> from separable import TextEncoder
+        >>> TextEncoder().fit(["good film"]).word_spans("A GOOD film")
+        [Span(start=2, end=6, word='good'), Span(start=7, end=11, word='film')]
+        """
+        return word_spans(self._fitted().plan, text)
+
+    def encode(self, data: Any) -> Rows:
+        """Turn texts into rows of numbers.
+
+        Parameters
+        ----------
+        data : list, array or series of str or bytes, or Arrow array
+
+        Returns
+        -------
+        Rows
+            CSR, columns ascending in each row.
+        """
+        threads = n_threads(self.n_jobs, "TextEncoder")
+        state = self._settled()
+        return state.matrix(state.encode(data, threads), threads)
+
+    # --- files ---
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any] | Sequence[str]], dict[str, Any]]:
+        """Return what was learned as tensors and JSON values.
+
+        Returns
+        -------
+        tensors : dict of str to ndarray or tuple of str
+        values : dict of str to JSON
+        """
+        return parts_of(self._settled())
+
+    @classmethod
+    def from_parts(cls, tensors: Tensors, values: Values) -> Self:
+        """Rebuild a fitted encoder; it encodes to the same bits, and cannot learn more.
+
+        Parameters
+        ----------
+        tensors : mapping of str to ndarray or tuple of str
+        values : mapping of str to JSON
+
+        Returns
+        -------
+        TextEncoder
+
+        Raises
+        ------
+        ValueError
+            The parts do not fit together, as in a damaged or forged file.
+        """
+        state, params = state_of(tensors, values)
+        encoder = cls(**params)
+        encoder._set_state(state)
+        return encoder

@@ -1,0 +1,283 @@
+"""The parameters of a TextEncoder, checked, as what has to be done with a text."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import portable
+from separable.features.text.alphabet import SPECIAL, alphabet
+from separable.features.text.analyzer import preprocessor_of, tokenizer_of, word_ngrams
+from separable.features.text.documents import TextSource, documents_of
+from separable.features.text.parameter_checks import (
+    TOKEN_PATTERN,
+    check_params,
+    document_limit,
+    stop_words_of,
+    terms_of,
+    warn_unused,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["TextPlan"]
+
+#: Texts that the slow path cuts into features at once.
+CHUNK = 1024
+
+
+@dataclass(frozen=True)
+class TextPlan:
+    """What is done with texts, fixed when fitting starts.
+
+    Parameters are those of `TextEncoder`; ``stop_words`` are a sorted tuple here and ``vocabulary``
+    a tuple of the terms by column, or None.
+    """
+
+    input: str
+    encoding: str
+    decode_error: str
+    strip_accents: Any
+    lowercase: bool
+    preprocessor: Any
+    tokenizer: Any
+    analyzer: Any
+    stop_words: tuple[str, ...]
+    token_pattern: str | None
+    ngram_range: tuple[int, int]
+    max_df: float | int
+    min_df: float | int
+    max_features: int | None
+    vocabulary: tuple[str, ...] | None
+    binary: bool
+    dtype: str
+    norm: str | None
+    use_idf: bool
+    smooth_idf: bool
+    sublinear_tf: bool
+    n_features: int | None
+    alternate_sign: bool
+    max_names: int
+    _stop_set: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_stop_set", frozenset(self.stop_words))
+
+    @classmethod
+    def checked(cls, params: Mapping[str, Any]) -> TextPlan:
+        """Return the plan of a TextEncoder's parameters, or refuse them."""
+        plan = cls._unwarned(params)
+        warn_unused(params)
+        plan._warn_stop_words()
+        plan._warn_upper_case()
+        return plan
+
+    @classmethod
+    def _unwarned(cls, params: Mapping[str, Any]) -> TextPlan:
+        check_params(params)
+        word = params["analyzer"] == "word"
+        return cls(
+            **{name: params[name] for name in _TAKEN},
+            lowercase=bool(params["lowercase"]),
+            binary=bool(params["binary"]),
+            use_idf=bool(params["use_idf"]),
+            smooth_idf=bool(params["smooth_idf"]),
+            sublinear_tf=bool(params["sublinear_tf"]),
+            alternate_sign=bool(params["alternate_sign"]),
+            max_df=document_limit("max_df", params["max_df"]),
+            min_df=document_limit("min_df", params["min_df"]),
+            stop_words=stop_words_of(params["stop_words"]) if word else (),
+            ngram_range=(int(params["ngram_range"][0]), int(params["ngram_range"][1])),
+            vocabulary=terms_of(params["vocabulary"]),
+            dtype=np.dtype(params["dtype"]).name,
+        )
+
+    @classmethod
+    def restored(cls, params: Mapping[str, Any]) -> TextPlan:
+        """Return the plan of the parameters in a file; those of learning have their defaults."""
+        learning = {"preprocessor": None, "tokenizer": None, "vocabulary": None}
+        limits = {"max_df": 1.0, "min_df": 1, "max_features": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the pattern: the user has seen them when fitting
+            return cls._unwarned({**params, **learning, **limits})
+
+    # --- which way texts go ---
+
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether features are made in Python: by a function or a pattern of the user."""
+        if callable(self.analyzer):
+            return True
+        if self.analyzer != "word":
+            return False
+        return self.tokenizer is not None or self.token_pattern not in _NATIVE_PATTERNS
+
+    @property
+    def shortest(self) -> int | None:
+        """The characters that a word has to have; None for a pattern of the user."""
+        return _NATIVE_PATTERNS.get(self.token_pattern or "")
+
+    @property
+    def _prepare(self) -> Callable[[str], str] | None:
+        """What Python does to a text before the core gets it."""
+        if self.preprocessor is None and not self.strip_accents:
+            return None
+        return preprocessor_of(self.preprocessor, self.strip_accents, self.lowercase)
+
+    @property
+    def _core_lowers(self) -> bool:
+        return self.lowercase and self._prepare is None
+
+    def counter(self) -> portable.TextCounter:
+        """Return a counter that has counted nothing."""
+        return portable.TextCounter(*self._core_options())
+
+    def hasher(self) -> portable.TextHasher:
+        """Return a hasher that has met no name."""
+        assert self.n_features is not None
+        return portable.TextHasher(
+            *self._core_options(), self.n_features, self.alternate_sign, self.max_names
+        )
+
+    def _core_options(self) -> tuple[str, bool, int, int, int, list[str]]:
+        if self.takes_tokens:
+            return "tokens", False, 1, 1, 1, []
+        shortest = (self.shortest or 1) if self.analyzer == "word" else 1
+        return (
+            self.analyzer,
+            self._core_lowers,
+            shortest,
+            *self.ngram_range,
+            list(self.stop_words),
+        )
+
+    def source(self) -> TextSource:
+        """Return what reads texts."""
+        return TextSource(self.input, self.encoding, self.decode_error)
+
+    def documents(self, data: Any) -> portable.TextDocuments:
+        """Return texts as the core takes them."""
+        prepare = self._prepare
+        if prepare is None:
+            documents = self.source().documents(data)
+        else:
+            documents = documents_of([prepare(text) for text in self.source().texts(data)])
+        if self._core_lowers and not documents.is_ascii:
+            for i in documents.special(alphabet()[0], SPECIAL).tolist():
+                documents.replace(i, documents.text(i).lower())
+        return documents
+
+    def token_lists(self, data: Any) -> Iterable[list[list[str]]]:
+        """Return the features of texts, some texts at a time, made in Python."""
+        texts = self.source().texts(data)
+        analyze = self._analyzer()
+        for start in range(0, len(texts), CHUNK):
+            lists = [list(analyze(text)) for text in texts[start : start + CHUNK]]
+            for row, tokens in enumerate(lists, start):
+                _check_tokens(tokens, row)
+            yield lists
+
+    def _analyzer(self) -> Callable[[str], Iterable[str]]:
+        if callable(self.analyzer):
+            function: Callable[[str], Iterable[str]] = self.analyzer
+            return function
+        prepare, tokenize = self._python_steps()
+        low, high = self.ngram_range
+        return lambda text: word_ngrams(tokenize(prepare(text)), self._stop_set, low, high)
+
+    def _python_steps(self) -> tuple[Callable[[str], str], Callable[[str], Sequence[str]]]:
+        prepare = preprocessor_of(self.preprocessor, self.strip_accents, self.lowercase)
+        tokenize = tokenizer_of(self.tokenizer, self.token_pattern or TOKEN_PATTERN)
+        return prepare or str, tokenize
+
+    # --- numbers ---
+
+    @property
+    def logs(self) -> NDArray[Any] | None:
+        """The logarithms of small counts, as NumPy has them, or None."""
+        if not self.sublinear_tf:
+            return None
+        logs = np.zeros(4096, self.dtype)
+        np.log(np.arange(1, 4096, dtype=self.dtype), out=logs[1:])
+        return logs
+
+    def idf(self, df: NDArray[np.int64], n_documents: int) -> NDArray[Any] | None:
+        """Return ``log((n + 1) / (df + 1)) + 1``, without the ones unless smooth, or None."""
+        if not self.use_idf:
+            return None
+        smoothed = df.astype(self.dtype) + np.array(float(self.smooth_idf), self.dtype)
+        idf: NDArray[Any] = np.full_like(smoothed, n_documents + int(self.smooth_idf))
+        with np.errstate(divide="ignore"):
+            idf /= smoothed
+        np.log(idf, out=idf)
+        idf += 1.0
+        return idf
+
+    # --- warnings, as scikit-learn's ---
+
+    def _warn_stop_words(self) -> None:
+        if not self.stop_words or self.tokenizer is not None or self.preprocessor is not None:
+            return
+        prepare, tokenize = self._python_steps()
+        tokens = {token for word in self.stop_words for token in tokenize(prepare(word))}
+        odd = sorted(tokens - self._stop_set)
+        if odd:
+            warnings.warn(
+                "Your stop_words may be inconsistent with your preprocessing. Tokenizing the stop "
+                f"words generated tokens {odd!r:.200} not in stop_words.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _warn_upper_case(self) -> None:
+        if self.vocabulary is None or not self.lowercase or self.preprocessor is not None:
+            return
+        upper = next((term for term in self.vocabulary if any(map(str.isupper, term))), None)
+        if upper is not None:
+            warnings.warn(
+                f"The vocabulary has upper case, as in {upper!r:.80}, while 'lowercase' is True: "
+                "such a term is found in no text.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+_TAKEN = (
+    "input",
+    "encoding",
+    "decode_error",
+    "strip_accents",
+    "preprocessor",
+    "tokenizer",
+    "analyzer",
+    "token_pattern",
+    "max_features",
+    "norm",
+    "n_features",
+    "max_names",
+)
+
+#: Patterns that the core knows, each with the characters that a word has to have.
+_NATIVE_PATTERNS = {
+    TOKEN_PATTERN: 2,
+    r"\b\w\w+\b": 2,
+    r"\w\w+": 2,
+    r"(?u)\b\w+\b": 1,
+    r"\b\w+\b": 1,
+    r"\w+": 1,
+}
+
+
+def _check_tokens(tokens: list[str], row: int) -> None:
+    for token in tokens:
+        if not isinstance(token, str):
+            raise ValueError(
+                f"The tokenizer or analyzer gave {token!r:.80} for the text in row {row}. It must "
+                "give str."
+            )

@@ -1,0 +1,194 @@
+"""What every learner shares: parameters, columns, and the model it ends in.
+
+Evidence as a model keeps it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import validate_data  # type: ignore[attr-defined]  # newer than the stubs
+
+from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse, largest_magnitude
+from separable.fitting.targets import RowWeights
+from separable.fitting.unused_options import Ineffective, warn_of_ineffective
+from separable.model.parameters import Requirement, check_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from separable.features.base import Encoder
+    from separable.model.kinds import Model
+    from separable.model.linear_model import LinearModel, Link
+
+__all__ = ["LinearClassifier", "LinearEstimator", "one_or_list"]
+
+
+class LinearEstimator(BaseEstimator):
+    """A learner that ends in a ``LinearModel``."""
+
+    _requirements: ClassVar[dict[str, Requirement]]
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = ()
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _model: LinearModel | None
+    _column_names: Sequence[str] | None
+    _encoder: Encoder | None
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _weights_only(self) -> LinearModel:
+        """Return the model as predicting needs it; its training state may not be copied yet."""
+        raise NotImplementedError
+
+    def _link(self) -> Link:
+        """Return what a score means."""
+        return "score"
+
+    # ------------------------------------------------------------------ the model
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, (k, d): one row for two classes, else one a class."""
+        return self._weights_only().weights
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts, (k,)."""
+        return self._weights_only().intercept
+
+    @property
+    def evidence_(self) -> dict[str, Any]:
+        """What the run did and what it proves; see the class."""
+        return dict(self._weights_only().evidence)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # newer than the stubs
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------ rows
+
+    def _check_rows(self, X: Any) -> Rows:
+        """Turn X into rows, not yet known to be finite, with the columns learned from."""
+        rows = as_rows(X, check_values=False)
+        if rows.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        nameless = type(X) is np.ndarray or type(X) is Rows or is_scipy_sparse(X)
+        if not nameless or "feature_names_in_" in self.__dict__:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return rows
+
+    def _finite_rows(self, X: Any) -> Rows:
+        rows = self._check_rows(X)
+        largest_magnitude(rows, X)
+        return rows
+
+    def _drop_absent(
+        self, rows: Rows, y: NDArray[Any], counted: RowWeights
+    ) -> tuple[Rows, NDArray[Any], RowWeights]:
+        """Return the rows of a chunk that count; absent ones bring no classes either."""
+        if counted.rows is None or counted.weight is None:
+            return rows, y, counted
+        weight = counted.weight[counted.rows]
+        return rows.take(counted.rows), y[counted.rows], RowWeights(None, weight)
+
+    def _name(self, column: int) -> str:
+        """Return what a message calls a column."""
+        names = getattr(self, "_column_names", None)
+        return f"column {column}" if names is None else repr(names[column])
+
+    def _remember_columns(self, X: Any) -> None:
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._column_names = column_names(X)
+        self._encoder = None
+
+    # ------------------------------------------------------------------ parameters
+
+    def _check_parameters(self) -> None:
+        """Check the parameters of a fit, which are then those learned with."""
+        self._checked: list[Any] | None = None
+        check_parameters(self, self._requirements)
+        warn_of_ineffective(self, self._ineffective)
+
+    @classmethod
+    def _with_parameters_of(cls, model: Model) -> Self:
+        """Return a learner with the parameters of a model, which may come from a forged file."""
+        parameters: dict[str, Any] = dict(model.parameters)
+        try:
+            if isinstance(parameters.get("class_weight"), list):
+                parameters["class_weight"] = dict(parameters["class_weight"])
+            made = cls(**parameters)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The model says that {cls.__name__} learned it with parameters that it does not "
+                f"have: {error}"
+            ) from error
+        check_parameters(made, made._requirements)
+        return made
+
+    def _as_learned(self, name: str) -> Any:
+        """Return a parameter as it was at the last learning; it may have been set since."""
+        checked = getattr(self, "_checked", None)
+        if checked is None:
+            return getattr(self, name)
+        return checked[list(self._requirements).index(name)]
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as a model file can keep them."""
+        parameters = {name: self._as_learned(name) for name in self.get_params(deep=False)}
+        if not isinstance(parameters.get("random_state"), int | np.integer | None):
+            parameters["random_state"] = None
+        if not isinstance(parameters.get("cv"), int | None):  # splitters
+            parameters["cv"] = None
+        for name, value in parameters.items():
+            if callable(value):
+                parameters[name] = None
+            elif isinstance(value, np.generic):
+                parameters[name] = value.item()
+            elif isinstance(value, np.ndarray):
+                parameters[name] = value.tolist()
+        if isinstance(parameters.get("class_weight"), dict):
+            parameters["class_weight"] = [[c, w] for c, w in parameters["class_weight"].items()]
+        return parameters
+
+
+class LinearClassifier(ClassifierMixin, LinearEstimator):
+    """A learner of classes: by sign of the score for two of them, else by the largest."""
+
+    def _refuse_one_class(self, classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes to learn a boundary, but y "
+                f"holds only one class: {classes.tolist()[0]!r}."
+            )
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        classes = self._weights_only().classes
+        assert classes is not None
+        return classes
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores w.x + b: (n,) for two classes, else (n, K)."""
+        return self._weights_only().decision_function(self._finite_rows(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: by sign for two classes, else by the largest score."""
+        return self._weights_only().predict(self._finite_rows(X))
+
+
+def one_or_list(values: NDArray[np.float64]) -> float | list[float]:
+    """Return one number for one model or target, a list for several."""
+    numbers: list[float] = values.tolist()
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -1,0 +1,1 @@
+"""Vectors of a cone: the form in which separability is decided."""

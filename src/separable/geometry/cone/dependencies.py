@@ -1,0 +1,248 @@
+"""Which columns of some vectors depend on which, exactly.
+
+Columns that are collinear, such as those of a one-hot code beside an intercept, leave directions
+u != 0 with z_i.u = 0 for all of the vectors. Floats only suggest them. Mostly they have small
+fractions for coordinates, which are guessed and checked without rounding; others are found by
+elimination in whole numbers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from separable.linalg.exact import (
+    cleared,
+    lowest_bits,
+    null_vectors,
+    solve_whole,
+    whole_columns,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.geometry.cone.cone_rows import Floats, Places
+
+    Vector = list[Fraction]
+    Parts = dict[int, Fraction]
+
+__all__ = [
+    "MOST_NULL",
+    "Dependencies",
+    "column_powers",
+    "find_dependencies",
+    "independent_rows",
+    "is_wide",
+    "pivoted",
+    "solved_pivots",
+]
+
+#: A column that adds less than this to the others, of its size, adds nothing, as far as floats see.
+FLAT = 1e-9
+#: The largest denominator that is guessed, and how close the guess must be.
+DENOMINATOR, CLOSE = 2000, 1e-9
+#: The most independent rows that are eliminated in whole numbers.
+ELIMINATED = 130
+#: Up to this rank it is done again where floats took the rank for lower.
+CORRECTED = 40
+#: The most numbers of vectors that are checked in whole numbers.
+CHECKED = 1 << 23
+#: The most numbers of all null vectors.
+MOST_NULL = 1 << 17
+
+
+class Dependencies:
+    """Independent columns, and the directions in which some vectors have no part.
+
+    Parameters
+    ----------
+    pivots : ndarray of int, shape (r,)
+        Columns that all others depend on.
+    null : list of list of Fraction
+        Directions u, exact: z.u = 0 for all the vectors. One for each column that is no pivot.
+    """
+
+    def __init__(self, pivots: Places, null: list[Vector]) -> None:
+        self.pivots, self.null = pivots, null
+
+    @property
+    def rank(self) -> int:
+        """At most this is the rank of the vectors."""
+        return len(self.pivots)
+
+
+def column_powers(values: Floats) -> Floats:
+    """Return powers of two that bring the largest magnitude of each column to 1 ... 2."""
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    _, exponent = np.frexp(largest)
+    return np.where(largest > 0, np.ldexp(1.0, np.clip(1 - exponent, -1022, 1022)), 1.0)
+
+
+def find_dependencies(vectors: Floats) -> Dependencies | None:
+    """Return the exact dependencies among the columns of some vectors, or None if not found.
+
+    Examples
+    --------
+    >>> found = find_dependencies(np.array([[1.0, 0, 1], [0, 1, 1], [1, 0, 1]]))
+    >>> found.rank, [[str(number) for number in vector] for vector in found.null]
+    (2, [['-1', '-1', '1']])
+    """
+    size = vectors.shape[1]
+    if is_wide(vectors):
+        return None
+    if not vectors.any():
+        units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
+        return Dependencies(np.zeros(0, np.intp), units)
+    power = column_powers(vectors)
+    scaled = vectors * power
+    triangle, order, rank = pivoted(scaled)
+    if rank == size:
+        return Dependencies(np.arange(size), [])
+    if (size - rank) * size > MOST_NULL:
+        return None
+    guess = _guess(triangle, order, rank, size)
+    if guess is not None and all(_is_null(scaled, vector) for vector in guess):
+        null = [_written(vector, power) for vector in guess]
+        return Dependencies(np.sort(order[:rank]), null)
+    return _eliminated(vectors, scaled, rank)
+
+
+def is_wide(vectors: Floats) -> bool:
+    """Return whether columns are so many more than vectors that dependencies are not written."""
+    count, size = vectors.shape
+    return bool((size - count) * size > MOST_NULL)
+
+
+def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
+    """Return u with coordinates changed, as many as the rank, so that z.u = 0 for all vectors.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0, 2.0], [1.0, 1.0, 0.0]])
+    >>> [str(number) for number in solved_pivots(vectors, [Fraction(9), Fraction(1), Fraction(9)])]
+    ['-1', '1', '1/2']
+    """
+    scaled = vectors * column_powers(vectors)
+    _, order, rank = pivoted(scaled)
+    if rank > ELIMINATED:
+        return None
+    pivots, rows = order[:rank], independent_rows(scaled, rank)
+    wholes, exponents = whole_columns(vectors[rows])
+    free = np.ones(len(u), bool)
+    free[pivots] = False
+    factors = [
+        number * Fraction(2) ** int(e) if is_free else Fraction(0)
+        for number, e, is_free in zip(u, exponents, free, strict=True)
+    ]
+    common = lcm(*(number.denominator for number in factors))
+    right = -(wholes @ np.array([int(number * common) for number in factors], dtype=object))
+    found = solve_whole(wholes[:, pivots], right)
+    if found is None:
+        return None
+    changed = list(u)
+    for place, number in zip(pivots.tolist(), found[0], strict=True):
+        changed[place] = Fraction(number, found[1] * common) / Fraction(2) ** int(exponents[place])
+    return changed
+
+
+def pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
+    """Return R of a QR decomposition, the order of columns, and the rank, as far as floats see."""
+    triangle, order = qr(scaled, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > FLAT * max(sizes.max(initial=0.0), 1e-300)).sum())
+    return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
+
+
+def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Parts] | None:
+    """Return null vectors with small denominators, without their zeros."""
+    depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    vectors = []
+    for place in range(size - rank):
+        found = _small_fractions(depends[:, place])
+        if found is None:
+            return None
+        vector = {int(order[at]): number for at, number in found.items()}
+        vector[int(order[rank + place])] = Fraction(-1)
+        vectors.append(vector)
+    return vectors
+
+
+def _small_fractions(numbers: Floats) -> Parts | None:
+    """Return fractions with small denominators that are as good as the numbers, if there are."""
+    fractions: Parts = {}
+    for place in np.flatnonzero(np.abs(numbers) > CLOSE).tolist():
+        number = float(numbers[place])
+        fractions[place] = Fraction(number).limit_denominator(DENOMINATOR)
+        if abs(float(fractions[place]) - number) > CLOSE * max(1.0, abs(number)):
+            return None
+    return {place: number for place, number in fractions.items() if number}
+
+
+def _written(vector: Parts, power: Floats) -> Vector:
+    """Return a vector with its zeros, for columns without their powers."""
+    whole = [Fraction(0)] * len(power)
+    for place, number in vector.items():
+        whole[place] = number * Fraction(float(power[place]))
+    return whole
+
+
+def _is_null(scaled: Floats, vector: Parts) -> bool:
+    """Return whether vectors have no part in a direction, exactly."""
+    support = np.array(sorted(vector), dtype=np.intp)
+    factor = np.array(cleared([vector[j] for j in support.tolist()]), dtype=np.float64)
+    part = scaled[:, support]
+    bits = (lowest_bits(part) + lowest_bits(factor[None])).min()
+    largest = (np.abs(part) @ np.abs(factor)).max(initial=0.0)
+    if largest < np.ldexp(0.99, int(np.clip(bits + 53, -1000, 1000))):
+        return not (part @ factor).any()
+    if part.size > CHECKED:
+        return False
+    wholes, exponents = whole_columns(part)
+    exact = [
+        vector[j] * Fraction(2) ** int(e) for j, e in zip(support.tolist(), exponents, strict=True)
+    ]
+    return not _products(wholes, exact).any()
+
+
+def _products(wholes: Any, vector: Sequence[Fraction]) -> Any:
+    return wholes @ np.array(cleared(list(vector)), dtype=object)
+
+
+def independent_rows(vectors: Floats, rank: int, weight: Floats | None = None) -> Places:
+    """Return rows, as many as the rank, that are far from dependent; heavy ones first."""
+    weighed = vectors if weight is None else vectors * weight[:, None]
+    _, order = qr(weighed.T, mode="r", pivoting=True)
+    chosen: Places = np.sort(order[:rank])
+    return chosen
+
+
+def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | None:
+    if rank > ELIMINATED or vectors.size > CHECKED:
+        return None
+    wholes, exponents = whole_columns(vectors)
+    chosen = independent_rows(scaled, rank)
+    while True:  # floats may see a rank that is too low, and then some row has a part in the rest
+        pivots, basis = null_vectors(wholes[chosen])
+        missed = next((found for found in (_outside(wholes, u) for u in basis) if len(found)), None)
+        if missed is None:
+            break
+        if len(chosen) >= min(CORRECTED, ELIMINATED):
+            return None
+        chosen = np.append(chosen, missed[0])
+    powers = [Fraction(2) ** -int(e) for e in exponents]
+    return Dependencies(np.array(pivots, dtype=np.intp), [_times(v, powers) for v in basis])
+
+
+def _outside(wholes: Any, vector: Sequence[Fraction]) -> Places:
+    """Return the rows that have a part in a direction."""
+    outside: Places = np.flatnonzero(_products(wholes, vector))
+    return outside
+
+
+def _times(vector: Vector, powers: Vector) -> Vector:
+    return [number * power for number, power in zip(vector, powers, strict=True)]

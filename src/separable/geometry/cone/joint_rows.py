@@ -1,0 +1,198 @@
+"""Rows of K classes together as the vectors of a cone.
+
+Weights u_k separate the classes together if (u_y - u_k).(x_i, 1) > 0 for every row, y its class,
+and every other class k: what the multinomial model asks. Equal changes of all classes change none
+of these, so the first class has the weights 0, and u holds those of the others, one after the
+other. The vectors of a row, one for each class that is not its own, are then (e_y - e_k) (x) (x_i,
+1) with e_0 = 0. They are never written out as a whole.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cone.signed_rows import SeenRows, SignedRows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.geometry.cone.cone_rows import Floats, Places
+
+__all__ = ["JointRows"]
+
+
+class JointRows:
+    """Vectors (e_y - e_k) (x) z_i, z_i those of rows without regard to classes.
+
+    The vectors of row i are i (K - 1) ... (i + 1) (K - 1) - 1, in the order of the classes that are
+    not its own.
+
+    Parameters
+    ----------
+    base : SignedRows
+        Vectors (x_i, 1), or x_i, of the rows, all with the sign 1.
+    label : ndarray of int, shape (n,)
+        The number of each row's class, 0 ... K - 1.
+    n_classes : int
+        K.
+
+    Examples
+    --------
+    >>> from separable.data.rows import as_rows
+    >>> cone = JointRows.of(as_rows([[2.0], [3.0]]), np.array([0, 2]), 3, False)
+    >>> cone.take(np.arange(cone.size))
+    array([[-2.,  0.],
+           [ 0., -2.],
+           [ 0.,  3.],
+           [-3.,  3.]])
+    """
+
+    def __init__(self, base: SignedRows, label: NDArray[np.integer], n_classes: int) -> None:
+        self._base = base
+        self.label = np.asarray(label, dtype=np.intp)
+        self.n_classes, self._others = n_classes, n_classes - 1
+        self.size = base.size * self._others
+        self._m = base.dimension
+        self.dimension = self._others * self._m
+        self.terms = 2 * base.terms
+
+    @classmethod
+    def of(
+        cls, rows: Rows, label: NDArray[np.integer], n_classes: int, fit_intercept: bool
+    ) -> JointRows:
+        """Take rows as they came."""
+        return cls(SignedRows(rows, np.ones(rows.n_rows), fit_intercept), label, n_classes)
+
+    def seen(self) -> JointRows:
+        """Return the same vectors as a search sees them: columns centred and scaled."""
+        return JointRows(SeenRows(self._base), self.label, self.n_classes)
+
+    @property
+    def column(self) -> Places:
+        """The column that each coordinate is of; -1 for intercepts."""
+        return np.tile(self._base.column, self._others)
+
+    @cached_property
+    def _other(self) -> NDArray[np.intp]:
+        """The other class of each vector, (n, K - 1)."""
+        place = np.arange(self._others)
+        return place + (place >= self.label[:, None])
+
+    def _parts(self, u: Floats) -> Floats:
+        return u.reshape(self._others, self._m)
+
+    def scores(self, u: Floats) -> Floats:
+        """Return Zu, shape (m,)."""
+        s = np.zeros((len(self.label), self.n_classes))
+        for k, part in enumerate(self._parts(u), start=1):
+            if part.any():
+                s[:, k] = self._base.scores(part)
+        own = np.take_along_axis(s, self.label[:, None], axis=1)
+        return (own - np.take_along_axis(s, self._other, axis=1)).ravel()
+
+    def magnitudes(self, u: Floats) -> Floats:
+        """Return |Z||u|, shape (m,)."""
+        s = np.zeros((len(self.label), self.n_classes))
+        for k, part in enumerate(self._parts(u), start=1):
+            s[:, k] = self._base.magnitudes(part)
+        own = np.take_along_axis(s, self.label[:, None], axis=1)
+        return (own + np.take_along_axis(s, self._other, axis=1)).ravel()
+
+    def sums(self, a: Floats) -> Floats:
+        """Return Z'a, shape (D,)."""
+        a = a.reshape(-1, self._others)
+        r = np.zeros((len(a), self.n_classes))
+        np.put_along_axis(r, self._other, -a, axis=1)
+        np.put_along_axis(r, self.label[:, None], a.sum(axis=1, keepdims=True), axis=1)
+        return np.concatenate([self._base.sums(r[:, k]) for k in range(1, self.n_classes)])
+
+    def gram(self, c: Floats) -> Floats:
+        """Return Z'CZ, shape (D, D), for c >= 0."""
+        c = c.reshape(-1, self._others)
+        whole = np.zeros((self._others, self._m, self._others, self._m))
+        for y, (mine, base) in enumerate(self._by_class):
+            for place in range(self._others):
+                cost = c[mine, place]
+                if cost.any():
+                    _add_pair(whole, y - 1, place + (place >= y) - 1, base.gram(cost))
+        return whole.reshape(self.dimension, self.dimension)
+
+    @cached_property
+    def _by_class(self) -> list[tuple[NDArray[np.intp], SignedRows]]:
+        """The rows of each class, and which they are."""
+        base = self._base
+        found = []
+        for y in range(self.n_classes):
+            mine = np.flatnonzero(self.label == y)
+            given = base.rows.take(mine), np.ones(len(mine)), base.fit_intercept
+            found.append((mine, SignedRows(*given, base.centre, base.scale)))
+        return found
+
+    def take(self, chosen: Places) -> Floats:
+        """Return some vectors, few, written out: shape (k, D)."""
+        return self._placed(chosen, self._base.take(self._row(chosen)))
+
+    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+        """Return the same without columns in which no row has a part, and the columns left."""
+        seen, used = self._base.take_occupied(self._row(chosen))
+        columns = np.arange(self._others)[:, None] * self._m + used
+        return self._placed(chosen, seen), columns.ravel()
+
+    def _row(self, chosen: Places) -> Places:
+        return np.asarray(chosen, dtype=np.intp) // self._others
+
+    def _placed(self, chosen: Places, seen: Floats) -> Floats:
+        """Return vectors of rows, each written at its class and, negative, at the other."""
+        row, at = self._row(chosen), np.arange(len(seen))
+        some = np.zeros((len(row), self.n_classes, seen.shape[1]))
+        some[at, self.label[row]] = seen
+        some[at, self._other[row, np.asarray(chosen) % self._others]] = -seen
+        return some[:, 1:].reshape(len(row), self._others * seen.shape[1])
+
+    def lowest_bits(self) -> NDArray[np.int64]:
+        """Return for each column an e of which all its values are multiples of 2^e."""
+        return np.tile(self._base.lowest_bits(), self._others)
+
+    def pairs(self, chosen: Places) -> Places:
+        """Return the row and the other class of some vectors, shape (k, 2)."""
+        row, place = np.divmod(np.asarray(chosen, dtype=np.intp), self._others)
+        return np.column_stack([row, self._other[row, place]])
+
+    def places(self, pairs: Places) -> Places:
+        """Return the vectors of rows and other classes, the inverse of `pairs`."""
+        row, other = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
+        if ((other == self.label[row]) | (other < 0) | (other >= self.n_classes)).any():
+            raise ValueError("A pair names the row's own class, or one that is not there.")
+        return row * self._others + other - (other > self.label[row])
+
+    def packed(self, weights: Floats, intercept: Floats) -> Floats:
+        """Return u of weights, (K, d), and intercepts, (K,), the first of which are 0."""
+        parts = [weights[1:], intercept[1:, None]] if self._base.fit_intercept else [weights[1:]]
+        return np.hstack(parts).ravel()
+
+    def unpacked(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return weights and intercepts of u, the inverse of `packed`."""
+        d = self._base.rows.n_features
+        whole = np.zeros((self.n_classes, self._m))
+        whole[1:] = self._parts(u)
+        b = whole[:, d] if self._base.fit_intercept else np.zeros(self.n_classes)
+        return np.ascontiguousarray(whole[:, :d]), b.copy()
+
+    def raw(self, u: Floats) -> Floats:
+        """Return the u of columns as they came."""
+        return np.concatenate([self._base.raw(part) for part in self._parts(u)])
+
+
+def _add_pair(whole: Floats, y: int, k: int, products: Floats) -> None:
+    """Add (e_y - e_k)(e_y - e_k)' (x) products; -1 is the class whose weights are 0."""
+    if y >= 0:
+        whole[y, :, y] += products
+    if k >= 0:
+        whole[k, :, k] += products
+    if y >= 0 and k >= 0:
+        whole[y, :, k] -= products
+        whole[k, :, y] -= products

@@ -1,0 +1,1 @@
+"""Proofs of verdicts on separability, and their checks."""

@@ -1,0 +1,172 @@
+"""Multipliers that cancel: a_i > 0 with sum_i a_i z_i = 0, proved although floats never sum to 0.
+
+Floats give multipliers whose sum is nearly 0. As many of the vectors as the rank are a basis; the
+multipliers of all others are kept as they are, and those of the basis solve a square system. Either
+a bound shows that its solution is so close to the floats that it is positive too, or it is solved
+in whole numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cone.dependencies import (
+    column_powers,
+    find_dependencies,
+    independent_rows,
+    pivoted,
+)
+from separable.geometry.proofs.signs import rounding
+from separable.linalg.exact import pivot_columns, solve_whole, whole_columns
+
+if TYPE_CHECKING:
+    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.geometry.cone.dependencies import Dependencies
+
+__all__ = ["proved_cancelling", "solved_cancelling"]
+
+#: Of the sum of magnitudes: what multipliers may leave of a sum, as rounding.
+NEARLY = 1e-8
+#: Up to this rank, multipliers that no bound shows are solved for in whole numbers unasked.
+SOLVED = 40
+#: Up to this rank they are solved for when asked: half a minute.
+MOST_SOLVED = 150
+
+
+def proved_cancelling(vectors: Floats, a: Floats, *, exact: bool) -> Dependencies | None:
+    """Prove that multipliers close to a, all above 0, cancel; None if that fails.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (k, D)
+    a : ndarray, shape (k,)
+        Above 0.
+    exact : bool
+        Whether to solve for them in whole numbers, rather than to bound how far they are; where the
+        bound does not show them and the rank is small, that is done anyway.
+
+    Returns
+    -------
+    Dependencies or None
+        Of the columns of the vectors, whose rank is proved to be exactly its ``rank``.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 1.0], [1.0, -1.0], [-3.0, 0.1]])
+    >>> proved_cancelling(vectors, np.array([1.45, 1.55, 1.0]), exact=True).rank
+    2
+    >>> proved_cancelling(vectors[:2], np.array([1.0, 1.0]), exact=True) is None
+    True
+    >>> proved_cancelling(np.zeros((1, 2)), np.array([1.0]), exact=True).rank
+    0
+    """
+    if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
+        return None
+    some = vectors.any(axis=1)  # vectors of 0 cancel with any multiplier
+    if not some.any():
+        return find_dependencies(vectors)
+    vectors, a = vectors[some], a[some]
+    found = find_dependencies(vectors)
+    if found is None:
+        return None
+    part = vectors[:, found.pivots]
+    part = part * column_powers(part)
+    if len(a) <= found.rank or (np.abs(part.T @ a) > NEARLY * (np.abs(part.T) @ a)).any():
+        return None
+    if exact and found.rank > MOST_SOLVED:
+        raise NotImplementedError(
+            f"The proof has multipliers on rows of rank {found.rank}; rational arithmetic solves "
+            f"for them up to rank {MOST_SOLVED}. verify(X, y) without exact=True bounds rounding "
+            "instead, which is a proof too."
+        )
+    basis = independent_rows(part, found.rank, a)
+    if not exact and _is_near(part, a, basis):
+        return found
+    if not exact and found.rank > SOLVED:
+        return None
+    if _solves(part, a, basis):
+        return found
+    # columns may depend on each other so nearly that floats choose a poor basis
+    is_solved = found.rank <= SOLVED and _solves(part, a, _heaviest_basis(part, a))
+    return found if is_solved else None
+
+
+def solved_cancelling(vectors: Floats, a: Floats) -> bool:
+    """Return whether multipliers close to a, all above 0, cancel few vectors of many columns.
+
+    Those of a basis are solved for in whole numbers, and the sum is worked out in every column: the
+    dependencies among so many columns need not be known.
+
+    Examples
+    --------
+    >>> wide = np.random.default_rng(0).standard_normal((2, 3000))
+    >>> solved_cancelling(np.vstack([wide, -wide]), np.ones(4))
+    True
+    >>> solved_cancelling(np.vstack([wide, -wide[:1]]), np.ones(3))
+    False
+    """
+    if len(a) == 0 or not (np.isfinite(a) & (a > 0)).all():
+        return False
+    power = column_powers(vectors)
+    _, order, rank = pivoted(vectors * power)
+    if rank > SOLVED:
+        return False
+    part = (vectors * power)[:, order[:rank]]
+    solved = _solved(part, a, independent_rows(part, rank, a))
+    if solved is None or not all(number > 0 for number in solved):
+        return False
+    return not (np.array(solved, dtype=object) @ whole_columns(vectors)[0]).any()
+
+
+def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
+    """Bound the change of the multipliers of the basis that makes the sum 0.
+
+    With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
+    the change B'^-1 r is at most |V'| (|r| + |E'| |r| / (1 - |E'|)).
+    """
+    square = part[basis]
+    rank = len(basis)
+    try:
+        inverse = np.linalg.inv(square)
+    except np.linalg.LinAlgError:
+        return False
+    magnitudes = np.abs(inverse) @ np.abs(square)
+    wrong = np.abs(np.eye(rank) - inverse @ square) + rounding(rank + 1, magnitudes)
+    share = float(wrong.sum(axis=0).max()) * 1.01
+    if not share < 0.5:
+        return False
+    left = np.abs(part.T @ a) + rounding(len(a), np.abs(part.T) @ a)
+    left = left + share / (1.0 - share) * left.max()
+    change = (np.abs(inverse.T) @ left) * (1.0 + 1e-6)
+    return bool((change < a[basis]).all())
+
+
+def _heaviest_basis(part: Floats, a: Floats) -> Places:
+    """Return independent vectors, exactly: the heavier of two comes first."""
+    weight = a * np.sqrt(np.einsum("ij,ij->i", part, part))
+    order = np.argsort(-weight, kind="stable")
+    wholes, _ = whole_columns(part[order])
+    return np.sort(order[pivot_columns(wholes.T)])
+
+
+def _solves(part: Floats, a: Floats, basis: Places) -> bool:
+    """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
+    solved = _solved(part, a, basis)
+    return solved is not None and all(number > 0 for number in solved)
+
+
+def _solved(part: Floats, a: Floats, basis: Places) -> list[int] | None:
+    """Return a multiple of multipliers that cancel, whole: those of the basis are solved for."""
+    wholes, _ = whole_columns(part)
+    multipliers, _ = whole_columns(a[:, None])
+    others = np.ones(len(a), bool)
+    others[basis] = False
+    right = -(multipliers[others, 0] @ wholes[others])
+    found = solve_whole(wholes[basis].T, np.asarray(right))
+    if found is None:
+        return None
+    solved = multipliers[:, 0] * found[1]
+    solved[basis] = found[0]
+    return [int(number) for number in solved]

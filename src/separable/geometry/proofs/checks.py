@@ -1,0 +1,138 @@
+"""What proves each kind, checked on vectors as they came and nothing else.
+
+Nothing here rounds without a bound: `exact_signs` and `proved_cancelling` say how.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cone.dependencies import find_dependencies, is_wide, solved_pivots
+from separable.geometry.cone.orthogonal import spanning
+from separable.geometry.proofs.cancelling import proved_cancelling, solved_cancelling
+from separable.geometry.proofs.signs import exact_signs, nearest_float
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+
+__all__ = [
+    "annihilates",
+    "cancels",
+    "full_rank",
+    "overlaps",
+    "separates",
+    "separates_weakly",
+    "snapped",
+]
+
+#: Of the sum of magnitudes: a score that is smaller may be 0, as far as floats see.
+NEARLY = 1e-8
+#: Of its size, by how much a score of a direction may differ from that of its `snapped`.
+CLOSE = 1e-6
+
+
+def separates(cone: ConeRows, u: Floats) -> bool:
+    """Return whether z_i.u > 0 for all vectors."""
+    return bool(np.isfinite(u).all() and (exact_signs(cone, u) == 1).all())
+
+
+def overlaps(cone: ConeRows, chosen: Places, a: Floats, rank: int, *, exact: bool) -> bool:
+    """Return whether multipliers close to a cancel, on vectors of the rank of all."""
+    return full_rank(cone, chosen, a, exact=exact) == rank
+
+
+def full_rank(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> int | None:
+    """Return the rank of all vectors if some, on which multipliers close to a cancel, have it."""
+    found = proved_cancelling(cone.take(chosen), a, exact=exact)
+    return found.rank if found is not None and annihilates(cone, found.null) else None
+
+
+def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:
+    """Return whether multipliers close to a cancel: nothing separates strictly."""
+    vectors = cone.take_occupied(chosen)[0]
+    if is_wide(vectors):
+        return solved_cancelling(vectors, a)
+    return proved_cancelling(vectors, a, exact=exact) is not None
+
+
+def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> bool:
+    """Return whether z_i.u = 0 for all vectors and all of some directions u."""
+    empty = np.zeros(cone.dimension)
+    for u in directions:
+        support = [j for j, number in enumerate(u) if number]
+        if len(support) == 1:
+            empty[support] = 1.0
+        elif exact_signs(cone, u).any():
+            return False
+    return not cone.magnitudes(empty).any()
+
+
+def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
+    """Return whether z_i.u is 0 on the boundary and above 0 elsewhere, for u or its `snapped`."""
+    expected = np.ones(cone.size, dtype=np.int8)
+    expected[boundary] = 0
+    if not expected.any() or not np.isfinite(u).all():
+        return False
+    if np.array_equal(exact_signs(cone, u), expected):
+        return True
+    far = np.abs(cone.scores(u)) > NEARLY * cone.magnitudes(u)
+    if far[boundary].any():
+        return False
+    closer = snapped(cone, u, boundary)
+    if closer is None or not _are_close(cone, u, closer):
+        return False
+    return np.array_equal(exact_signs(cone, closer), expected)
+
+
+def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
+    """Return whether two directions give all vectors the same scores, up to rounding."""
+    apart = [nearest_float(new - Fraction(float(old))) for new, old in zip(closer, u, strict=True)]
+    return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
+
+
+def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:
+    """Return the direction close to u that is orthogonal to the vectors of the boundary, exactly.
+
+    Floats can rarely be. Some coordinates are kept as they are, and the others follow from them;
+    those that are 0 stay 0.
+    """
+    if len(boundary) == 0:
+        return None
+    vectors, columns = cone.take_occupied(spanning(cone, boundary))
+    weighed = u[columns] != 0
+    vectors, support = vectors[:, weighed], columns[weighed]
+    given = [Fraction(float(number)) for number in u[support]]
+    if is_wide(vectors):
+        part = solved_pivots(vectors, given)
+    else:
+        found = find_dependencies(vectors)
+        part = None if found is None else combined(found.null, found.pivots, given)
+    if part is None:
+        return None
+    closer = [Fraction(float(number)) for number in u]
+    for place, number in zip(support.tolist(), part, strict=True):
+        closer[place] = number
+    return closer
+
+
+def combined(
+    null: Sequence[Sequence[Fraction]], pivots: NDArray[np.intp], u: Sequence[Fraction]
+) -> list[Fraction]:
+    """Return the sum of null vectors that is u at columns that are no pivots."""
+    size = len(u)
+    free = np.ones(size, bool)
+    free[pivots] = False
+    total = [Fraction(0)] * size
+    for vector in null:
+        own = next(j for j in range(size) if free[j] and vector[j])
+        factor = u[own] / vector[own]
+        if factor:
+            total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
+    return total

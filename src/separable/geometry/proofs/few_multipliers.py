@@ -1,0 +1,101 @@
+"""Multipliers that cancel, on few vectors that span what all of theirs do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cone.dependencies import column_powers, independent_rows
+from separable.geometry.cone.orthogonal import spanning
+from separable.linalg.least_squares import nonnegative_squares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["cancelling", "few_multipliers"]
+
+#: So many vectors, or 4 D, are few.
+FEW = 1000
+#: The most numbers of vectors that are looked at for a circle.
+NUMBERS = 1 << 22
+#: Of the sum that is to be cancelled: what may be left, as rounding.
+LEFT = 1e-9
+
+
+def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+    """Return vectors and their multipliers, above 0, for multipliers a that cancel.
+
+    Vectors of a basis, each with multiplier 1, have a sum whose opposite is again a sum of vectors
+    with multipliers that are not negative: as many as the rank suffice for it.
+    """
+    chosen = np.flatnonzero(a)
+    few = max(FEW, 4 * cone.dimension)
+    if len(chosen) <= few:
+        return chosen, a[chosen]
+    some = spanning(cone, chosen)
+    vectors = cone.take(some)
+    rank = np.linalg.matrix_rank(vectors * column_powers(vectors))
+    basis = some[independent_rows(vectors * column_powers(vectors), int(rank))]
+    random = np.random.default_rng(0)
+    share = a[chosen] / a[chosen].sum()
+    size = few
+    while size < len(chosen):
+        sample = random.choice(chosen, size, replace=False, p=share)
+        found = _opposite(cone, basis, np.unique(np.append(sample, some)))
+        if found is not None:
+            return found
+        size *= 4
+    return chosen, a[chosen]
+
+
+def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Places, Floats]]:
+    """Yield vectors and multipliers that may prove that nothing separates, the best first."""
+    yield few_multipliers(cone, a)
+    yield few_multipliers(cone, first)
+    yield _circle(cone, a)
+
+
+def _circle(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+    """Return few vectors that cancel: the heaviest, and those whose sum is its opposite.
+
+    None of them if there are too many numbers, or if floats find no such sum.
+    """
+    chosen = np.flatnonzero(a)
+    nothing = np.zeros(0, np.intp), np.zeros(0)
+    vectors = cone.take_occupied(chosen)[0] if len(chosen) <= FEW else np.zeros((0, 0))
+    if not 0 < vectors.size <= NUMBERS:
+        return nothing
+    vectors = vectors * column_powers(vectors)
+    first = int(np.argmax(a[chosen]))
+    others = np.delete(np.arange(len(chosen)), first)
+    solved = nonnegative_squares(vectors[others].T, -vectors[first])
+    if solved is None:
+        return nothing
+    found, left = solved
+    if left > LEFT * np.abs(vectors[first]).max(initial=0.0):
+        return nothing
+    used = found > 0
+    return chosen[np.append(first, others[used])], np.append(1.0, found[used])
+
+
+def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places, Floats] | None:
+    total = cone.take(basis).sum(axis=0)
+    vectors = cone.take(candidates)
+    power = column_powers(vectors)
+    scaled, target = vectors * power, -total * power
+    size = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    size = np.where(size > 0, size, 1.0)
+    solved = nonnegative_squares((scaled / size[:, None]).T, target, 20 * len(target))
+    if solved is None:
+        return None
+    found, left = solved
+    if left > LEFT * np.abs(target).max():
+        return None
+    a = np.zeros(cone.size)
+    a[candidates] = found / size
+    a[basis] += 1.0
+    chosen = np.flatnonzero(a)
+    return chosen, a[chosen]

@@ -1,0 +1,179 @@
+"""The sign of every z_i.u, proved: by a bound on rounding, and exactly where that is too wide."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.linalg.exact import cleared, lowest_bits, whole_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["UNKNOWN", "exact_scores", "exact_signs", "nearest_float", "rounding", "sure_scores"]
+
+#: The sign of a vector that would take too long to work out.
+UNKNOWN = 2
+#: Numbers that are written out at a time, and the most in all, in exact arithmetic.
+BLOCK, MOST = 1 << 18, 1 << 25
+#: The unit of rounding, half the distance of 1 and the next float64.
+UNIT = 2.0**-53
+#: Rounded weights below have fewer digits than others, or none.
+SMALL = 2.0**-1021
+#: The least positive float64: what a product that underflows may lose.
+LEAST = 5e-324
+
+
+def rounding(terms: int, magnitudes: Floats) -> Floats:
+    """Return how far a float64 sum of products may be from the truth, given that of magnitudes.
+
+    With u = 2^-53, a sum of k products in any order is off by at most k u / (1 - k u) times the sum
+    of magnitudes; two more units are for weights that were rounded and for the magnitudes' own sum.
+    """
+    share = (terms + 2) * UNIT
+    bound: Floats = magnitudes * (1.01 * share) + 2 * (terms + 2) * LEAST
+    return bound
+
+
+def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.int8]:
+    """Return -1, 0 or 1 for each vector: the sign of z_i.u, without rounding.
+
+    Parameters
+    ----------
+    cone : ConeRows
+        Vectors as they came.
+    u : ndarray, shape (D,), or sequence of Fraction
+
+    Returns
+    -------
+    ndarray of int8, shape (m,)
+        `UNKNOWN` where rounding leaves too many to be worked out.
+
+    Examples
+    --------
+    >>> from separable.data.rows import as_rows
+    >>> from separable.geometry.cone.signed_rows import SignedRows
+    >>> rows = as_rows([[0.1, 0.2], [0.3, 0.1]])
+    >>> cone = SignedRows(rows, np.array([1.0, 1.0]), True)
+    >>> exact_signs(cone, np.array([1.0, 1.0, -0.1 - 0.2])).tolist()  # which is not 0.3
+    [-1, 1]
+    """
+    fractions = None if isinstance(u, np.ndarray) else list(u)
+    seen = u if isinstance(u, np.ndarray) else _rounded(fractions or [])
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores, magnitudes = cone.scores(seen), cone.magnitudes(seen)
+        bound = rounding(cone.terms, magnitudes)
+        signs = np.sign(scores)
+        sure = (np.abs(scores) > bound) & np.isfinite(scores)
+    support = np.flatnonzero(seen)
+    if fractions is not None:
+        support = np.flatnonzero([number != 0 for number in fractions])
+    if fractions is not None and (np.abs(seen[support]) < SMALL).any():
+        sure[:] = False  # floats have lost digits of these, or all
+    elif not sure.all():
+        below = _exact_below(cone, seen)
+        sure |= magnitudes < below if fractions is None else (magnitudes == 0) & (below > 0)
+    signs = np.where(sure, signs, UNKNOWN).astype(np.int8)
+    unsure = np.flatnonzero(~sure)
+    if 0 < len(unsure) * len(support) <= MOST:
+        if fractions is None:
+            fractions = [Fraction(float(number)) for number in seen]
+        _work_out(cone, fractions, support, unsure, signs)
+    return signs
+
+
+def exact_scores(cone: ConeRows, u: Floats, chosen: Places) -> Floats:
+    """Return z_i.u of some vectors, few, rounded once.
+
+    Examples
+    --------
+    >>> from separable.data.rows import as_rows
+    >>> from separable.geometry.cone.signed_rows import SignedRows
+    >>> cone = SignedRows(as_rows([[0.1, 0.2]]), np.array([1.0]), True)
+    >>> exact_scores(cone, np.array([1.0, 1.0, -0.1 - 0.2]), np.array([0])).tolist()
+    [-2.7755575615628914e-17]
+    """
+    support = np.flatnonzero(u)
+    factors = [Fraction(float(number)) for number in u[support]]
+    vectors = cone.take(chosen)[:, support]
+    sums = (
+        sum((Fraction(x) * f for x, f in zip(row, factors, strict=True) if x), Fraction(0))
+        for row in vectors.tolist()
+    )
+    return np.array([nearest_float(number) for number in sums])
+
+
+def sure_scores(cone: ConeRows, u: Floats) -> Floats:
+    """Return all z_i.u of a u that separates; those below the bound on rounding are worked out."""
+    scores = cone.scores(u)
+    lost = rounding(cone.terms, cone.magnitudes(u))
+    unsure = np.flatnonzero(~(scores > lost + lost.max()))
+    if len(unsure):
+        scores[unsure] = exact_scores(cone, u, unsure)
+    return scores
+
+
+def nearest_float(number: Fraction) -> float:
+    """Return the nearest float, infinite beyond the largest.
+
+    Examples
+    --------
+    >>> nearest_float(Fraction(10) ** 400), nearest_float(Fraction(1, 4))
+    (inf, 0.25)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+
+
+def _rounded(fractions: Sequence[Fraction]) -> Floats:
+    """Return a multiple of fractions, by a power of two, in float64."""
+    largest = max((abs(number) for number in fractions), default=Fraction(0))
+    if largest == 0:
+        return np.zeros(len(fractions))
+    power = largest.numerator.bit_length() - largest.denominator.bit_length()
+    scale = Fraction(2) ** -power
+    return np.array([float(number * scale) for number in fractions])
+
+
+def _exact_below(cone: ConeRows, u: Floats) -> float:
+    """Return a bound: sums of products with smaller magnitudes do not round at all.
+
+    All products are multiples of 2^e, and sums of such below 2^(e + 53) are floats.
+    """
+    support = np.flatnonzero(u)
+    if len(support) == 0:
+        return np.inf
+    bits = cone.lowest_bits()[support] + lowest_bits(u[None, support])
+    least = int(bits.min())
+    if least < -1074:  # products may underflow
+        return 0.0
+    return float(np.ldexp(0.99, least + 53)) if least + 53 < 1023 else np.inf
+
+
+def _work_out(
+    cone: ConeRows,
+    u: Sequence[Fraction],
+    support: Places,
+    chosen: Places,
+    signs: NDArray[np.int8],
+) -> None:
+    """Write the exact signs of some vectors."""
+    step = max(1, BLOCK // cone.dimension)
+    for start in range(0, len(chosen), step):
+        here = chosen[start : start + step]
+        vectors, columns = cone.take_occupied(here)
+        asked = np.isin(columns, support, assume_unique=True)
+        wholes, exponents = whole_columns(vectors[:, asked])
+        factors = cleared(
+            [u[j] * Fraction(2) ** int(e) for j, e in zip(columns[asked], exponents, strict=True)]
+        )
+        sums = wholes @ np.array(factors, dtype=object)
+        signs[here] = np.sign(sums).astype(np.int8)

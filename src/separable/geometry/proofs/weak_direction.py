@@ -1,0 +1,164 @@
+"""A weak direction as a proof wants it: exactly on the boundary, with short coordinates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.cone.dependencies import MOST_NULL, column_powers, find_dependencies
+from separable.geometry.cone.orthogonal import spanning
+from separable.geometry.proofs.checks import separates_weakly
+from separable.geometry.proofs.few_columns import few_columns
+from separable.linalg.exact import cleared
+from separable.linalg.least_squares import lstsq
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["tidy_direction", "tidy_few"]
+
+#: Binary digits that coordinates are rounded to, the first that does.
+DIGITS = (2, 6, 14, 30, 53)
+#: The most numbers of vectors for which fewer columns are looked for, which takes as long again.
+FEWER = 100_000
+#: Of the largest: a part of a direction that is smaller may be rounding.
+ROUNDING = 1e-12
+
+
+def tidy_direction(
+    cone: ConeRows, u: Floats, boundary: Places, only: Places | None = None
+) -> tuple[Floats, Places] | None:
+    """Return a direction close to u, in floats that are exact where they can be, and its boundary.
+
+    Parameters
+    ----------
+    cone : ConeRows
+        Vectors as they came.
+    u : ndarray, shape (D,)
+        z.u is above 0 but on the boundary, where it is about 0.
+    boundary : ndarray of int
+    only : ndarray of int, optional
+        The coordinates that may not be 0. None: all.
+
+    Returns
+    -------
+    u, boundary : ndarray, ndarray of int
+        None if no direction is found that is exactly 0 on the boundary and above 0 elsewhere.
+    """
+    if _is_short(u) and separates_weakly(cone, u, boundary):
+        return u, boundary
+    some = spanning(cone, boundary)
+    only = np.arange(cone.dimension) if only is None else only
+    found = find_dependencies(cone.take(some)[:, only]) if _are_few(cone, some) else None
+    if found is not None and found.null:
+        null, factors = _sparse_parts(cone, found.null, u, boundary, only)
+        floats = np.zeros(cone.dimension)
+        finite = [each for each in factors if np.isfinite(each).all()]
+        for some_factors, digits in product(finite, DIGITS):
+            exact = _sum(null, [_short(factor, digits) for factor in some_factors], len(only))
+            floats[only] = _floats(exact)
+            if separates_weakly(cone, floats, boundary):
+                return floats, boundary
+    return (u, boundary) if separates_weakly(cone, u, boundary) else None
+
+
+def tidy_few(
+    cone: ConeRows, u: Floats, boundary: Places, column: Places
+) -> tuple[Floats, Places] | None:
+    """Return `tidy_direction`, of fewer columns if these do the same; see `few_columns`."""
+    tidy = tidy_direction(cone, u, boundary)
+    if tidy is None:
+        return None
+    fewer = few_columns(cone, tidy[0], boundary, column, FEWER)
+    if fewer is None:
+        return tidy
+    return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
+
+
+def _are_few(cone: ConeRows, some: Places) -> bool:
+    """Return whether directions orthogonal to some vectors can be written out."""
+    return (cone.dimension - len(some)) * cone.dimension <= MOST_NULL
+
+
+def _is_short(u: Floats) -> bool:
+    """Return whether coordinates but one, an intercept, have few digits: those found have not."""
+    digits = np.ldexp(np.frexp(u)[0], DIGITS[-2])
+    return bool(np.count_nonzero(digits != np.rint(digits)) <= 1 < np.count_nonzero(u))
+
+
+def _sparse_parts(
+    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places, only: Places
+) -> tuple[list[Sequence[Fraction]], list[Floats]]:
+    """Return directions of few columns first, and factors whose sum of them does what u does.
+
+    Factors come without those that may be rounding, and then with them.
+    Directions may differ by one in which no vector has a part, as columns of a one-hot code do
+    beside an intercept: of such only the shortest are taken.
+    """
+    off = np.ones(cone.size, bool)
+    off[boundary] = False
+    vectors = cone.take(spanning(cone, np.flatnonzero(off)))[:, only]
+    power = column_powers(vectors)
+    order = [_of_size_one(vector, power) for vector in null]
+    order.sort(key=lambda vector: sum(number != 0 for number in vector))
+    table = np.array([[float(number) if number else 0.0 for number in vector] for vector in order])
+    parts = vectors @ table.T
+    chosen: list[int] = []
+    left = parts / np.where((size := np.abs(parts).max(axis=0)) > 0, size, 1.0)
+    for place in range(left.shape[1]):
+        length = float(np.linalg.norm(left[:, place]))
+        if length <= 1e-9 * np.sqrt(len(left)):
+            continue
+        chosen.append(place)
+        unit = left[:, place] / length
+        left[:, place + 1 :] -= np.outer(unit, unit @ left[:, place + 1 :])
+    basis, target = parts[:, chosen], vectors @ u[only]
+    if not (np.isfinite(basis).all() and np.isfinite(target).all()):
+        return [order[place] for place in chosen], []
+    factors = lstsq(basis, target, cond=max(basis.shape) * np.finfo(float).eps)
+    part = np.abs(factors) * np.abs(parts[:, chosen]).max(axis=0)
+    large = np.where(part > ROUNDING * part.max(initial=0.0), factors, 0.0)
+    return [order[place] for place in chosen], [large, factors]
+
+
+def _of_size_one(vector: Sequence[Fraction], power: Floats) -> list[Fraction]:
+    """Return a vector times the power of two that brings it to about 1, in scaled columns."""
+    parts = [(number, p) for number, p in zip(vector, power, strict=True) if number]
+    largest = max(abs(number) / Fraction(float(p)) for number, p in parts)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    factor = Fraction(2) ** -exponent
+    return [number * factor if number else number for number in vector]
+
+
+def _sum(
+    vectors: Sequence[Sequence[Fraction]], factors: Sequence[Fraction], size: int
+) -> list[Fraction]:
+    total = [Fraction(0)] * size
+    for vector, factor in zip(vectors, factors, strict=True):
+        if factor:
+            total = [t + factor * v if v else t for t, v in zip(total, vector, strict=True)]
+    return total
+
+
+def _short(number: float, digits: int) -> Fraction:
+    fraction, exponent = np.frexp(number)
+    return Fraction(round(float(fraction) * 2**digits)) * Fraction(2) ** (int(exponent) - digits)
+
+
+def _floats(exact: Sequence[Fraction]) -> Floats:
+    """Return a multiple in floats: of whole numbers if none is rounded, else by a power of two.
+
+    Then coordinates that are short stay as they are, and others follow from them (`snapped`).
+    """
+    wholes = cleared(list(exact))
+    if max(abs(number) for number in wholes) < 2**53:
+        return np.array(wholes, dtype=np.float64)
+    largest = max(abs(number) for number in exact)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    scale = Fraction(2) ** -exponent
+    return np.array([float(number * scale) for number in exact])

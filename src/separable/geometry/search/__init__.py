@@ -1,0 +1,1 @@
+"""Search for a verdict on separability."""

@@ -1,0 +1,106 @@
+"""Multipliers of the widest margin by dual coordinate descent: for many columns.
+
+    minimise 1/2 |v|^2 - sum_i a_i,  v = sum_i a_i y_i x_i,  over a >= 0, sum_i a_i y_i = 0
+
+One a_i after the other; the constraint of the intercept has a multiplier that moves after each
+pass. Rows that do not separate let a grow without end. The kernel is that of the linear SVM
+(``cpp/include/separable/certified/dual_descent.hpp``), with a cost that nothing reaches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+from separable.data.core_rows import core_rows
+from separable.data.rows import Rows
+from separable.linalg.blas import aligned_zeros
+
+if TYPE_CHECKING:
+    from separable.geometry.cone.cone_rows import Floats
+    from separable.geometry.cone.signed_rows import SignedRows
+
+__all__ = ["DualPasses"]
+
+#: How much a sum of multipliers that is not 0 costs, of the mean squared length of rows.
+RHO = 0.01
+#: No multiplier becomes so large, in units of 1 / mean squared length.
+COST = 1e12
+
+
+class DualPasses:
+    """Multipliers, as passes change them.
+
+    Parameters
+    ----------
+    cone : SignedRows
+        Rows as they came; here they are all scaled by one power of two.
+    """
+
+    def __init__(self, cone: SignedRows) -> None:
+        rows = cone.rows
+        values = rows.values.astype(np.float64)
+        largest = float(np.abs(values).max(initial=0.0))
+        values = np.ldexp(values, -int(np.frexp(largest)[1])) if largest > 0 else values
+        self._core = core_rows(Rows(values, rows.n_features, rows.indices, rows.indptr))
+        n, d = rows.shape
+        self._norms = np.empty(n)
+        self._core.squared_norms(self._norms)
+        mean = float(self._norms.mean()) or 1.0
+        label = (cone.sign > 0).astype(np.int32)
+        self._targets = native.LaneTargets(
+            "hinge",
+            0.0,
+            label,
+            None,
+            None,
+            None,
+            np.array([1], np.int32),
+            np.array([-1], np.int32),
+            np.array([COST / mean]),
+        )
+        self._rho = np.array([RHO * mean if cone.fit_intercept else 0.0])
+        double = np.dtype(np.float64)
+        self._w, self._a = aligned_zeros((d, 1), double), aligned_zeros((n, 1), double)
+        self._by_row = np.zeros((2, n), np.uint16)
+        self._by_lane = np.zeros((5, 1))
+        self._by_lane[[2, 4]] = np.inf
+        self.count = 0
+
+    @property
+    def a(self) -> Floats:
+        """The multipliers, not negative."""
+        return self._a[:, 0].copy()
+
+    @property
+    def weights(self) -> Floats:
+        """The sum of a_i y_i x_i, but for a power of two."""
+        return self._w[:, 0].copy()
+
+    def run(self, passes: int) -> None:
+        """Pass over all rows some times."""
+        for _ in range(passes):
+            self.count += 1
+            native.dual_pass(
+                self._targets,
+                self._core,
+                self._norms,
+                self._rho,
+                self._w,
+                self._a,
+                None,
+                self._by_row,
+                self._by_lane,
+                0,
+                self.count,
+                0,
+            )
+            self._by_lane[0] += self._rho * self._by_lane[1]
+
+    def wake(self) -> None:
+        """Let all rows take part again."""
+        self._by_row[0] = 0
+        self._by_lane[2] = np.inf
+        self._by_lane[3] = 0.0

@@ -1,0 +1,259 @@
+"""The u that violates z_i.u >= 1 least: it separates, or its violations cancel.
+
+    minimise f(u) = 1/2 sum_i max(0, 1 - z_i.u)^2
+
+A minimum always exists. Its slope is -Z'a with a_i = max(0, 1 - z_i.u), so either a = 0 and u
+separates, or a is not 0, a >= 0 and Z'a = 0: nothing separates (Gordan's theorem). f is quadratic
+in pieces, and Newton's steps with an exact search along each end after finitely many (Mangasarian,
+A finite Newton method for classification, 2002). Nothing bounds u, so classes of any distance are
+told apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from separable.linalg.least_squares import lstsq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+
+__all__ = ["Face", "LeastViolation", "find_least_violation"]
+
+#: The most steps. Ten to forty are usual; hundreds where vectors separate by very little.
+STEPS = 400
+#: Of the size of its terms: a slope that is smaller is rounding.
+CALM = 1e-14
+#: Scores that are all larger are far enough from 0.
+CLEAR = 1e-3
+#: A step that lessens f by a smaller share does nothing; the second in a row is the last.
+STALL = 1e-16
+#: Of the largest: an entry of a diagonal that is smaller is rounding.
+NOTHING = 1e-14
+#: The longest step, of Newton's: a longer one would follow rounding where scores do not change.
+LONGEST = 64.0
+#: Vectors of so few numbers are solved for without products; what is flatter is left alone.
+TINY, FLAT = 1 << 14, 1e-13
+#: Systems of so few unknowns are solved in one call.
+DIRECT = 40
+#: Added to the matrix of a step, relative to its diagonal, so that it has a factor: the next where
+#: rounding leaves a step that does not lessen f.
+RIDGES = (1e-14, 1e-12, 1e-10)
+
+
+@dataclass(frozen=True)
+class Face:
+    """The vectors that take part, and the directions that u may take.
+
+    Parameters
+    ----------
+    cone : ConeRows
+    basis : ndarray, shape (D, r), or None
+        u = basis c. None: every u.
+    taking_part : ndarray of bool, shape (m,), or None
+        None: all vectors.
+    """
+
+    cone: ConeRows
+    basis: Floats | None = None
+    taking_part: NDArray[np.bool_] | None = None
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of c."""
+        return self.cone.dimension if self.basis is None else self.basis.shape[1]
+
+    def direction(self, c: Floats) -> Floats:
+        """Return u."""
+        return c if self.basis is None else self.basis @ c
+
+    def scores(self, c: Floats) -> Floats:
+        """Return z_i.u, infinite for vectors that take no part."""
+        scores = self.cone.scores(self.direction(c))
+        if self.taking_part is not None:
+            scores[~self.taking_part] = np.inf
+        return scores
+
+    def sums(self, a: Floats) -> Floats:
+        """Return the sum of a_i z_i in coordinates of c."""
+        sums = self.cone.sums(a)
+        return sums if self.basis is None else self.basis.T @ sums
+
+    def vectors(self, chosen: Places) -> Floats:
+        """Return some vectors in coordinates of c."""
+        vectors = self.cone.take(chosen)
+        return vectors if self.basis is None else vectors @ self.basis
+
+    def gram(self, chosen: Floats) -> Floats:
+        """Return the sum of chosen_i z_i z_i' in coordinates of c."""
+        gram = self.cone.gram(chosen)
+        return gram if self.basis is None else self.basis.T @ gram @ self.basis
+
+
+@dataclass(frozen=True)
+class LeastViolation:
+    """Where a search ended.
+
+    Parameters
+    ----------
+    u : ndarray, shape (D,)
+    scores : ndarray, shape (m,)
+        z_i.u; infinite for vectors that took no part.
+    a : ndarray, shape (m,)
+        max(0, 1 - z_i.u).
+    separates : bool
+        Whether all scores are above 0 by more than rounding.
+    steps : int
+    ended : bool
+        Whether it separates or is the minimum, up to rounding: not if steps were too few.
+    """
+
+    u: Floats
+    scores: Floats
+    a: Floats
+    separates: bool
+    steps: int
+    ended: bool
+
+
+def find_least_violation(
+    face: Face, *, on_step: Callable[[int, float], None] | None = None
+) -> LeastViolation:
+    """Minimise f over a face.
+
+    Parameters
+    ----------
+    face : Face
+    on_step : callable, optional
+        Called with the number of each step and f before it.
+
+    Returns
+    -------
+    LeastViolation
+        As soon as u separates, or else at the minimum.
+
+    Examples
+    --------
+    >>> from separable.data.rows import as_rows
+    >>> from separable.geometry.cone.signed_rows import SignedRows
+    >>> cone = SignedRows(as_rows([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1, 1, 1]), True)
+    >>> found = find_least_violation(Face(cone))
+    >>> found.separates, bool((found.scores > 0).all())
+    (True, True)
+    """
+    c = np.zeros(face.dimension)
+    scores = face.scores(c)
+    stalled, ended = 0, True
+    for step in range(1, STEPS + 1):
+        a = np.maximum(0.0, 1.0 - scores)
+        if on_step is not None:
+            on_step(step, 0.5 * float(a @ a))
+        slope = face.sums(a)
+        active = (a > 0).astype(np.float64)
+        gram = face.gram(active)
+        if (np.abs(slope) <= CALM * _sizes(gram) * np.sqrt(float(a @ a))).all():
+            break
+        value = _value(scores)
+        for move in _moves(face, a, gram, slope):
+            after, scores_after = _stepped(face, c, scores, move)
+            value_after = _value(scores_after)
+            if value_after < value:
+                break
+        else:  # what is left is rounding
+            break
+        c, scores = after, scores_after
+        if scores.min() > CLEAR:
+            break
+        stalled = stalled + 1 if value - value_after <= STALL * value else 0
+        if stalled == 2:
+            break
+    else:
+        ended = False
+    u, a = face.direction(c), np.maximum(0.0, 1.0 - scores)
+    far = scores > NOTHING * face.cone.magnitudes(u)
+    separates = bool(far.all()) or not a.any()
+    return LeastViolation(u, scores, a, separates, step, ended or separates)
+
+
+def _moves(face: Face, a: Floats, gram: Floats, slope: Floats) -> Iterator[Floats]:
+    """Yield steps of Newton: by vectors, if few, which squares no condition, then by products."""
+    if face.cone.size * face.dimension <= TINY:
+        active = np.flatnonzero(a)
+        vectors = face.vectors(active)
+        size = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+        size = np.where(size > 0, size, 1.0)
+        if np.isfinite(size).all() and np.isfinite(a[active]).all():
+            yield lstsq(vectors / size, a[active], cond=FLAT) / size
+    for ridge in RIDGES:
+        yield _solve(gram, slope, ridge)
+
+
+def _stepped(face: Face, c: Floats, scores: Floats, move: Floats) -> tuple[Floats, Floats]:
+    """Return where a step leads, of the best length, and the scores there."""
+    along = face.scores(move)
+    along[np.isinf(along)] = 0.0  # vectors that take no part
+    after = c + _search_along(scores, along) * move
+    return after, face.scores(after)
+
+
+def _value(scores: Floats) -> float:
+    a = np.maximum(0.0, 1.0 - scores)
+    return 0.5 * float(a @ a)
+
+
+def _sizes(gram: Floats) -> Floats:
+    """Return roots of the diagonal; 1 where it is 0 but for rounding."""
+    diagonal = np.diag(gram)
+    some = diagonal > NOTHING * diagonal.max(initial=0.0)
+    return np.sqrt(np.where(some, diagonal, 1.0))
+
+
+def _solve(gram: Floats, slope: Floats, ridge: float) -> Floats:
+    """Return the step of Newton, if need be among several."""
+    size = _sizes(gram)
+    scaled = gram / size / size[:, None]
+    target = slope / size
+    scaled[np.diag_indices(len(scaled))] += ridge * len(scaled)
+    try:
+        if len(target) <= DIRECT:
+            return np.linalg.solve(scaled, target) / size
+        solved: Floats = cho_solve(cho_factor(scaled), target) / size
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        values = np.where(values > ridge * len(scaled) * values[-1], values, np.inf)
+        solved = (vectors @ ((vectors.T @ target) / values)) / size
+    return solved
+
+
+def _search_along(scores: Floats, along: Floats) -> float:
+    """Return the t at which f(u + t move) is smallest: Newton's steps on its slope, kept inside."""
+    with np.errstate(invalid="ignore"):
+        low, high, t = 0.0, np.inf, 1.0
+        for _ in range(60):
+            left = 1.0 - (scores + t * along)
+            active = left > 0
+            slope = -float(left[active] @ along[active])
+            curve = float(along[active] @ along[active])
+            if slope < 0:
+                low = t
+            elif slope > 0:
+                high = t
+            else:
+                return t
+            if curve == 0:
+                return t
+            after = t - slope / curve
+            if not low < after < high:
+                after = 2.0 * t if high == np.inf else 0.5 * (low + high)
+            if abs(after - t) <= 1e-15 * t or (t == LONGEST and after > t):
+                return min(after, LONGEST)
+            t = min(after, LONGEST)
+    return t

@@ -1,0 +1,266 @@
+"""The hyperplane that is farthest from both classes, and a bound that no other is farther.
+
+For weights w that separate, gamma(w) = min_i y_i (w.x_i + b) / |w|. For multipliers a >= 0 whose
+sum is 1 in each class, with p and q the means of the classes by these weights,
+
+    gamma(w)  <=  gamma*  <=  |p - q| / 2,    equal for the best w, which is p - q.
+
+Without an intercept the bound is |sum_i a_i y_i x_i|, for a >= 0 whose sum is 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.geometry.proofs.signs import rounding, sure_scores
+from separable.geometry.search.dual_cd import DualPasses
+from separable.linalg.least_squares import nonnegative_squares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from separable.geometry.cone.cone_rows import Floats
+    from separable.geometry.cone.signed_rows import SignedRows
+    from separable.geometry.proofs.proof import Separation
+
+__all__ = [
+    "Bracket",
+    "bracket_of",
+    "by_passes",
+    "exact_margins",
+    "proves_margin",
+    "proves_margin_bound",
+    "start_of",
+    "widest_margin",
+]
+
+#: Shifts of the origin.
+SHIFTS = 8
+#: The most numbers of rows whose multipliers are found all together.
+TOGETHER = 1 << 21
+#: Up to so many columns, some rows after others are looked at.
+FEW_COLUMNS = 200
+#: The most rounds of adding rows.
+ROUNDS = 20
+#: The size of the column of the intercept, of the longest row: shifts end its penalty.
+BIAS = 10.0
+#: Passes between looks, the least in all, and the most numbers that passes read.
+PASSES, MIN_PASSES, WORK = 10, 40, 2_000_000_000
+#: Squares of numbers between 2^-FAR and 2^FAR, and sums of them, are floats.
+FAR = 400
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Weights and multipliers, and the margins that they prove.
+
+    Parameters
+    ----------
+    u : ndarray, shape (D,)
+    margins : ndarray, shape (n,)
+    margin, bound : float
+    a : ndarray, shape (n,)
+    """
+
+    u: Floats
+    margins: Floats
+    margin: float
+    bound: float
+    a: Floats
+
+    @property
+    def relative_gap(self) -> float:
+        """How far the margin is from its bound."""
+        if not 0 < self.bound < np.inf:
+            return np.inf
+        return (self.bound - self.margin) / self.bound
+
+    def better(self, other: Bracket) -> Bracket:
+        """Return the larger margin and the smaller bound of both."""
+        wide = other if other.margin > self.margin else self
+        tight = other if other.bound < self.bound else self
+        return Bracket(wide.u, wide.margins, wide.margin, tight.bound, tight.a)
+
+
+def exact_margins(cone: SignedRows, found: Bracket) -> Bracket:
+    """Return weights that separate with margins worked out where floats do not show them."""
+    w = found.u[:-1] if cone.fit_intercept else found.u
+    margins = sure_scores(cone, found.u) / (_length(w) or 1.0)
+    return replace(found, margins=margins, margin=float(margins.min()) * (1.0 - 1e-14))
+
+
+def _length(w: Floats) -> float:
+    """Return |w|, without overflow of squares."""
+    power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
+    if abs(power) <= FAR:
+        return float(np.linalg.norm(w))
+    return float(np.ldexp(np.linalg.norm(np.ldexp(w, -power)), power))
+
+
+def _margins(cone: SignedRows, u: Floats) -> tuple[Floats, float]:
+    """Return margins of all rows, and the smallest, rounded down."""
+    w = u[:-1] if cone.fit_intercept else u
+    length = _length(w) or 1.0
+    scores = cone.scores(u)
+    sure = scores - rounding(cone.terms, cone.magnitudes(u))
+    return scores / length, float(sure.min() / length * (1.0 - 1e-14 * np.sign(sure.min())))
+
+
+def _mean(cone: SignedRows, a: Floats) -> tuple[Floats, float]:
+    """Return w, of length twice the bound with an intercept, and the bound, rounded up."""
+    positive = cone.sign > 0
+    if cone.fit_intercept:
+        parts = float(a[positive].sum()), float(a[~positive].sum())
+        if min(parts) <= 0:
+            return np.zeros(cone.dimension - 1), np.inf
+        a = np.where(positive, a / parts[0], a / parts[1])
+    else:
+        a = a / a.sum()
+    w = cone.sums(a)[: cone.rows.n_features]
+    lost = rounding(cone.size + 4, cone.sizes(a))[: cone.rows.n_features]
+    bound = (_length(w) + _length(lost)) * (1.0 + 1e-14)
+    return w, bound / 2.0 if cone.fit_intercept else bound
+
+
+def bracket_of(cone: SignedRows, a: Floats, w: Floats | None = None) -> Bracket:
+    """Return what multipliers prove, and weights that go with them, if none are given."""
+    mean, bound = _mean(cone, a)
+    w = mean if w is None else w
+    power = int(np.frexp(np.abs(w).max(initial=0.0))[1])
+    if abs(power) > FAR:  # of the size of rows: products with them would overflow, or vanish
+        w = np.ldexp(w, int(np.clip(-2 * power, -1000, 1000)))
+    u = w
+    if cone.fit_intercept:
+        scores = cone.sign * cone.scores(np.append(w, 0.0))
+        positive = cone.sign > 0
+        b = -0.5 * float(scores[positive].min()) - 0.5 * float(scores[~positive].max())
+        u = np.append(w, b)
+    return Bracket(u, *_margins(cone, u), bound, a)
+
+
+def proves_margin(cone: SignedRows, proof: Separation) -> bool:
+    """Return whether a proof's margins, margin and bound are those of its weights and rows."""
+    u = np.append(proof.weights, proof.intercept) if cone.fit_intercept else proof.weights
+    margins, margin = _margins(cone, u)
+    if len(proof.margins) != len(margins):
+        return False
+    slack = rounding(8 * cone.terms, cone.magnitudes(u)) / (_length(proof.weights) or 1.0)
+    near = np.abs(proof.margins - margins) <= slack
+    return bool(
+        near.all()
+        and abs(proof.margin - margin) <= slack.max()
+        and proves_margin_bound(cone, proof)
+    )
+
+
+def proves_margin_bound(cone: SignedRows, proof: Separation) -> bool:
+    """Return whether the rows that a proof names show that no margin is above its bound."""
+    a = np.zeros(cone.size)
+    a[proof.support] = proof.multipliers
+    if not (np.isfinite(a) & (a >= 0)).all():
+        return False
+    bound = np.inf if not a.any() else _mean(cone, a)[1]
+    return bool(bound <= proof.margin_bound * (1.0 + 1e-12))
+
+
+def widest_margin(
+    cone: SignedRows, best: Bracket, precision: float, passes: DualPasses | None
+) -> Bracket:
+    """Return weights whose margin is the largest up to a relative precision, or to a limit of work.
+
+    Parameters
+    ----------
+    cone : SignedRows
+        Rows as they came.
+    best : Bracket
+        Of weights that separate them, to begin with.
+    precision : float
+    passes : DualPasses or None
+        That have begun.
+    """
+    few = cone.size * cone.dimension <= TOGETHER
+    if few or cone.dimension <= FEW_COLUMNS:
+        best = _by_rows(cone, best, precision, np.inf if few else 5 * cone.dimension + 500)
+    if best.relative_gap <= precision or few:
+        return best
+    return by_passes(cone, passes or DualPasses(cone), best, precision)
+
+
+def start_of(cone: SignedRows, u: Floats) -> Bracket:
+    """Return the margins of weights, without a bound."""
+    return Bracket(u, *_margins(cone, u), np.inf, np.zeros(cone.size))
+
+
+def by_passes(
+    cone: SignedRows, passes: DualPasses, best: Bracket, precision: float, most: int | None = None
+) -> Bracket:
+    """Go on with passes over all rows, until the precision is reached or the work is done."""
+    numbers = max(1, cone.rows.values.size)
+    last = passes.count + (most or max(MIN_PASSES, WORK // numbers))
+    while passes.count < last and best.relative_gap > precision:
+        passes.run(PASSES)
+        passes.wake()
+        if passes.a.any():
+            best = best.better(bracket_of(cone, passes.a, passes.weights))
+    return best
+
+
+def _by_rows(cone: SignedRows, best: Bracket, precision: float, most: float) -> Bracket:
+    """Solve for some rows, those with small margins; look at all, and add those that are nearer."""
+    chosen = np.arange(cone.size)
+    if most < cone.size:
+        chosen = np.argpartition(best.margins, int(most))[: int(most)]
+    for _ in range(ROUNDS):
+        vectors = cone.take(chosen)[:, : cone.rows.n_features]
+        a, nearest = np.zeros(cone.size), None
+        for found in _together(vectors, cone.sign[chosen], cone.fit_intercept):
+            a[chosen] = found
+            bracket = bracket_of(cone, a.copy())
+            best = best.better(bracket)
+            nearest = bracket.margins
+            if best.relative_gap <= precision:
+                return best
+        if nearest is None or len(chosen) == cone.size:
+            break
+        worst = np.argpartition(nearest, min(cone.size - 1, len(chosen) // 2))[: len(chosen) // 2]
+        fresh = worst[~np.isin(worst, chosen)]
+        if len(fresh) == 0:
+            break
+        chosen = np.append(chosen, fresh)
+        if len(chosen) * cone.dimension > TOGETHER:
+            break
+    return best
+
+
+def _together(vectors: Floats, sign: Floats, fit_intercept: bool) -> Iterator[Floats]:
+    """Yield multipliers: non-negative least squares, with the origin moved to the boundary."""
+    power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
+    rows, ones = np.ldexp(vectors, -power) * sign[:, None], np.ones((len(vectors), 1))
+    positive = sign > 0
+    if fit_intercept and (positive.all() or not positive.any()):
+        return
+    origin = np.zeros(rows.shape[1])
+    if fit_intercept:
+        origin = 0.5 * rows[positive].mean(axis=0) + 0.5 * rows[~positive].mean(axis=0)
+    for _ in range(SHIFTS if fit_intercept else 1):
+        seen = (rows - origin) * sign[:, None]
+        size = float(np.sqrt((seen**2).sum(axis=1).max())) or 1.0
+        parts = [seen / size, ones]
+        if fit_intercept:
+            parts.append(BIAS * sign[:, None])
+        table = np.hstack(parts)
+        target = np.zeros(table.shape[1])
+        target[seen.shape[1]] = 1.0
+        solved = nonnegative_squares(table.T, target, 30 * sum(table.shape))
+        if solved is None:
+            return
+        a = solved[0]
+        plus, minus = a * positive, a * ~positive
+        if not a.any() or (fit_intercept and not (plus.any() and minus.any())):
+            return
+        yield a
+        if fit_intercept:
+            origin = 0.5 * (plus @ rows / plus.sum() + minus @ rows / minus.sum())

@@ -1,0 +1,1 @@
+"""Search for features that make classes separable."""

@@ -1,0 +1,252 @@
+"""Exact arithmetic: floats are whole numbers times powers of two, and these do not round.
+
+Arrays of Python's integers (dtype object) hold them, since products outgrow 64 bits. Columns may
+each be scaled by a power of two without a change of what is asked of them: whether a sum of
+products is below, at or above 0, and which combinations of rows cancel.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.geometry.cone.cone_rows import Floats
+
+    Wholes = NDArray[Any]
+
+__all__ = [
+    "NO_BIT",
+    "cleared",
+    "lowest_bits",
+    "null_vectors",
+    "pivot_columns",
+    "rounded",
+    "solve_whole",
+    "whole_columns",
+    "whole_digits",
+    "whole_vectors",
+]
+
+#: Bits of the significand of a float64.
+DIGITS = 53
+#: The largest exponent of a whole number that is rounded to a float.
+LARGEST = 1000
+#: What `lowest_bits` says of columns of 0.
+NO_BIT = 1 << 20
+
+
+def _parts(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return odd whole numbers and the powers of two that they are multiplied with; 0 for 0."""
+    fraction, exponent = np.frexp(values)
+    whole = np.ldexp(fraction, DIGITS).astype(np.int64)
+    low = whole & -whole
+    zeros = np.where(whole != 0, np.frexp(low.astype(np.float64))[1] - 1, 0)
+    return whole >> zeros, np.where(whole != 0, exponent - DIGITS + zeros, NO_BIT)
+
+
+def lowest_bits(values: Floats) -> NDArray[np.int64]:
+    """Return the e of each column whose values are all multiples of 2^e, the largest such.
+
+    Examples
+    --------
+    >>> lowest_bits(np.array([[1.0, 0.75], [4.0, 3.0]])).tolist()
+    [0, -2]
+    """
+    if len(values) == 0:
+        return np.full(values.shape[1:], NO_BIT)
+    least: NDArray[np.int64] = _parts(values)[1].min(axis=0)
+    return least
+
+
+def whole_columns(
+    values: Floats, exponents: NDArray[np.int64] | None = None
+) -> tuple[Wholes, NDArray[np.int64]]:
+    """Return whole numbers and the exponent of each column: values = wholes 2^exponents.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k, D)
+    exponents : ndarray of int, shape (D,), optional
+        At most those that `lowest_bits` gives; these by default.
+
+    Examples
+    --------
+    >>> wholes, exponents = whole_columns(np.array([[1.0, 0.75], [4.0, 3.0]]))
+    >>> wholes.tolist(), exponents.tolist()
+    ([[1, 3], [4, 12]], [0, -2])
+    """
+    odd, place = _parts(values)
+    if exponents is None:
+        exponents = np.asarray(place.min(axis=0)) if len(values) else np.zeros(values.shape[1], int)
+        exponents = np.where(exponents == NO_BIT, 0, exponents)
+    shift = np.where(odd != 0, place - exponents, 0)
+    if (shift.max(initial=0)) <= 62 - DIGITS:
+        return (odd << shift).astype(object), exponents
+    wholes = odd.astype(object)
+    wholes *= np.left_shift(np.ones(1, object), shift.astype(object))
+    return wholes, exponents
+
+
+def whole_vectors(
+    vectors: Floats,
+) -> tuple[Wholes, NDArray[np.int64], NDArray[np.int64]]:
+    """Return whole numbers with few digits, and exponents of rows and of columns.
+
+    Vectors are wholes 2^(row exponent + column exponent), without rounding: sizes of rows and of
+    columns leave no digits behind.
+
+    Examples
+    --------
+    >>> wholes, rows, columns = whole_vectors(np.array([[1e300, 1.0], [1e-300, 0.0]]))
+    >>> int(abs(wholes).max()).bit_length() <= 54
+    True
+    """
+    odd, shift, rows, columns = _balanced(vectors)
+    wholes = odd.astype(object)
+    wholes *= np.left_shift(np.ones(1, object), shift.astype(object))
+    return wholes, rows, columns
+
+
+def whole_digits(vectors: Floats) -> int:
+    """Return a number of binary digits that none of the `whole_vectors` exceeds.
+
+    Examples
+    --------
+    >>> whole_digits(np.array([[2.0**900, 1.0], [2.0**-900, 0.0]]))
+    53
+    """
+    return DIGITS + int(_balanced(vectors)[1].max(initial=0))
+
+
+def _balanced(
+    vectors: Floats,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return odd numbers, powers of two of each, of rows and of columns, whose product they are."""
+    odd, place = _parts(vectors)
+    there = odd != 0
+    size = np.where(there, np.frexp(vectors)[1], -NO_BIT)
+    columns = size.max(axis=0, initial=-NO_BIT)
+    columns = np.where(columns == -NO_BIT, 0, columns)
+    rows = np.where(there, size - columns, -NO_BIT).max(axis=1, initial=-NO_BIT)
+    rows = np.where(rows == -NO_BIT, 0, rows)
+    lowest = np.where(there, place - rows[:, None], NO_BIT)
+    columns = lowest.min(axis=0, initial=NO_BIT)
+    columns = np.where(columns == NO_BIT, 0, columns)
+    return odd, np.where(there, lowest - columns, 0), rows, columns
+
+
+def cleared(numbers: Sequence[Fraction]) -> list[int]:
+    """Return a positive multiple of fractions that is whole.
+
+    Examples
+    --------
+    >>> cleared([Fraction(1, 2), Fraction(-2, 3)])
+    [3, -4]
+    """
+    common = lcm(*(number.denominator for number in numbers)) if numbers else 1
+    return [int(number * common) for number in numbers]
+
+
+def rounded(numbers: Sequence[int]) -> Floats:
+    """Return a multiple of whole numbers, by a power of two, in float64.
+
+    Sizes are centred between the ends of what floats hold; what is too small even so is 0.
+
+    Examples
+    --------
+    >>> rounded([3, -(2**2000), 0]).tolist() == [3 * 2.0**-1001, -(2.0**999), 0.0]
+    True
+    """
+    lengths = [abs(number).bit_length() for number in numbers if number]
+    if not lengths:
+        return np.zeros(len(numbers))
+    middle = (max(lengths) + min(lengths)) // 2
+    power = max(lengths) - LARGEST if max(lengths) - middle > LARGEST else middle
+    if max(lengths) < LARGEST // 20:
+        power = 0
+    scale = Fraction(2) ** -power
+    return np.array([float(number * scale) for number in numbers])
+
+
+def _eliminate(table: Wholes, columns: int) -> tuple[Wholes, list[int], int]:
+    """Bring a table of whole numbers to reduced echelon form, without fractions.
+
+    Returns the table, whose pivots are all the same number, the columns of pivots, and that number.
+    (Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination, 1968.)
+    """
+    table, before, at = table.copy(), 1, 0
+    pivots: list[int] = []
+    for column in range(columns):
+        if at == len(table):
+            break
+        found = next((k for k in range(at, len(table)) if table[k, column] != 0), None)
+        if found is None:
+            continue
+        if found != at:
+            table[[at, found]] = table[[found, at]]
+        pivot = table[at, column]
+        others = np.arange(len(table)) != at
+        rest = table[others]
+        table[others] = (rest * pivot - rest[:, [column]] * table[at]) // before
+        before = pivot
+        pivots.append(column)
+        at += 1
+    return table, pivots, before
+
+
+def pivot_columns(rows: Wholes) -> list[int]:
+    """Return the columns that do not depend on those before them, as many as the rank.
+
+    Examples
+    --------
+    >>> pivot_columns(np.array([[1, 2, 3], [2, 4, 7]], dtype=object))
+    [0, 2]
+    """
+    return _eliminate(rows, rows.shape[1])[1]
+
+
+def null_vectors(rows: Wholes) -> tuple[list[int], list[list[Fraction]]]:
+    """Return pivot columns, as many as the rank, and a basis of the u with rows u = 0.
+
+    Each vector of the basis is 1 at one column that is no pivot and 0 at the others.
+
+    Examples
+    --------
+    >>> pivots, basis = null_vectors(np.array([[1, 2, 3], [2, 4, 7]], dtype=object))
+    >>> pivots, [[str(number) for number in vector] for vector in basis]
+    ([0, 2], [['-2', '1', '0']])
+    """
+    n_columns = rows.shape[1]
+    table, pivots, scale = _eliminate(rows, n_columns)
+    basis = []
+    for free in sorted(set(range(n_columns)) - set(pivots)):
+        vector = [Fraction(0)] * n_columns
+        vector[free] = Fraction(1)
+        for at, pivot in enumerate(pivots):
+            vector[pivot] = Fraction(-int(table[at, free]), int(scale))
+        basis.append(vector)
+    return pivots, basis
+
+
+def solve_whole(matrix: Wholes, right: Wholes) -> tuple[list[int], int] | None:
+    """Return (x, s) with matrix x = s right and s > 0, or None if the matrix is singular.
+
+    Examples
+    --------
+    >>> solve_whole(np.array([[2, 1], [1, 3]], dtype=object), np.array([1, 1], dtype=object))
+    ([2, 1], 5)
+    """
+    size = len(matrix)
+    table, pivots, scale = _eliminate(np.hstack([matrix, right[:, None]]), size)
+    if len(pivots) < size:
+        return None
+    sign = 1 if scale > 0 else -1
+    return [sign * int(x) for x in table[:, size]], sign * int(scale)

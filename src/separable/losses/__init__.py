@@ -1,0 +1,1 @@
+"""Loss functions: value, gradient, curvature, conjugate, duality gap and best intercept."""

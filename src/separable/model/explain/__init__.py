@@ -1,0 +1,1 @@
+"""Contributions of features to scores, and the most important features."""

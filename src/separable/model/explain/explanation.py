@@ -1,0 +1,319 @@
+"""Explanations: what each feature adds to a score, exactly."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.lazy_texts import groups_of
+from separable.data.rows import Rows
+from separable.model.explain.column_sums import column_sums
+from separable.model.predict.probability import classes_of
+from separable.model.words import feature_name, label_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.model.kinds import Model
+
+__all__ = ["Explanation", "Term", "Terms"]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One feature's part of a score: contribution = weight x value.
+
+    Parameters
+    ----------
+    feature : str
+    value, weight, contribution : float
+    raw : str, optional
+        The value in the raw table, where an encoder changed it and the name does not say it.
+    source : str, optional
+        The raw column, where there is an encoder.
+    """
+
+    feature: str
+    value: float
+    weight: float
+    contribution: float
+    raw: str | None = None
+    source: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The feature, with its raw value where there is one: ``age 39``."""
+        return self.feature if self.raw is None else f"{self.feature} {self.raw}"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """One score taken apart: score = intercept + the shown terms + the others.
+
+    Parameters
+    ----------
+    label : object
+        The class whose score this is (of two classes the second), or the number of the target.
+    predicted : object
+        The predicted class, or in regression the predicted number.
+    score, intercept : float
+    shown : tuple of Term
+        The largest contributions, largest first, zeros left out.
+    other_count, other_contribution : int, float
+        How many features are not shown, and what they add together.
+    """
+
+    label: Any
+    predicted: Any
+    score: float
+    intercept: float
+    shown: tuple[Term, ...]
+    other_count: int
+    other_contribution: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """What each feature adds to the scores of some rows.
+
+    For every row and score, |intercept + sum of contributions - score| is at most 1e-12 times the
+    sum of the absolute values of intercept and contributions. The score is the one that
+    ``decision_function`` returns; the weights of a ``VotedModel`` belong to the row. Contributions
+    are computed when asked for: only the data is kept, as it came, so sparse rows stay sparse.
+
+    Two classes have one score, for ``classes[1]``. With more, ``label`` picks the class; None means
+    for each row the class predicted. In regression with several targets ``label`` is the number
+    of the target, and None means the first.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    rows : Rows
+    all_scores : ndarray of float64, shape (n, k)
+    feature_names : sequence of str or None
+
+    Examples
+    --------
+    >>> from separable import LinearModel
+    >>> spam = LinearModel([[4, 2]], [-3], ["ham", "spam"], "score", ["free", "money"])
+    >>> spam.explain([[1, 1]])
+    LinearModel predicts spam: score +3 (> 0 is spam)
+      feature    value  weight  contribution
+      free           1       4            +4
+      money          1       2            +2
+      intercept                           -3
+      score                               +3
+    """
+
+    model: Model
+    rows: Rows
+    all_scores: NDArray[np.float64]
+    feature_names: Sequence[str] | None = None
+
+    def __len__(self) -> int:
+        return self.rows.n_rows
+
+    def __getitem__(self, place: int | slice) -> Explanation:
+        """Return the explanation of one row, or of a slice of them, still as an explanation."""
+        if not isinstance(place, slice):
+            row = self._row(place)
+            place = slice(row, row + 1)
+        start, stop, step = place.indices(len(self))
+        if step == 1:
+            rows = self.rows.slice(start, max(start, stop))
+        else:
+            rows = self.rows.take(np.arange(start, stop, step))
+        return Explanation(self.model, rows, self.all_scores[place], self.feature_names)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[row] for row in range(len(self)))
+
+    def __str__(self) -> str:
+        from separable.model.explain.explanation_text import explanation_text
+
+        return explanation_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from separable.model.explain.explanation_html import explanation_html
+
+        return explanation_html(self)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The scores, shape (n,) if there is one a row, else (n, k)."""
+        return self.all_scores[:, 0] if self.model.n_scores == 1 else self.all_scores
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The intercept of each score, shape (k,), where it is the same for all rows."""
+        intercept: NDArray[np.float64] | None = getattr(self.model, "intercept", None)
+        if intercept is None:
+            raise AttributeError(
+                f"Each row of this {self.model.learner} model has an intercept of its own: use "
+                "intercepts(), or terms(row).intercept."
+            )
+        return intercept
+
+    def intercepts(self, label: Any = None) -> NDArray[np.float64]:
+        """Return the intercept in one score a row, shape (n,).
+
+        Parameters
+        ----------
+        label : object, optional
+            The class or target, as said above.
+        """
+        return self.model.weights_at(self.rows, self.all_scores, self._which(label))[1]
+
+    @property
+    def predicted(self) -> NDArray[Any]:
+        """The predicted class of each row, or the numbers in regression."""
+        if self.model.classes is None:
+            return self.scores
+        return classes_of(self.all_scores, self.model.classes)
+
+    def contributions(self, label: Any = None) -> Rows:
+        """Return the contributions w_j x_j to one score a row, in the format of the data.
+
+        Parameters
+        ----------
+        label : object, optional
+            The class or target, as said above.
+
+        Returns
+        -------
+        Rows
+            Dense rows: n x d. CSR rows: the same ``indices`` and ``indptr`` (shared, not copied)
+            with the contribution of each stored value.
+        """
+        rows = self.rows
+        weights, _ = self.model.weights_at(rows, self.all_scores, self._which(label))
+        values = weights * rows.values
+        return Rows(values, rows.n_features, rows.indices, rows.indptr)
+
+    def by_column(self, label: Any = None) -> dict[str, NDArray[np.float64]]:
+        """Return the contributions of each raw column, through the model's encoder.
+
+        All numbers that the encoder made of a column, for example one for each category, are
+        added up.
+
+        Parameters
+        ----------
+        label : object, optional
+            The class or target, as said above.
+
+        Returns
+        -------
+        dict of str to ndarray of float64, shape (n,)
+            The columns in the order of the encoder.
+        """
+        encoder = self.model.encoder
+        if encoder is None:
+            raise ValueError(
+                f"This {self.model.learner} model has no encoder, so its features are the raw "
+                "columns. Use contributions() or terms()."
+            )
+        columns, groups = groups_of(encoder.sources)
+        sums = column_sums(self, label, groups, len(columns))
+        return dict(zip(columns, sums.T, strict=True))
+
+    def terms(self, row: int = 0, label: Any = None, n: int | None = None) -> Terms:
+        """Return one score of one row taken apart, the largest contributions first.
+
+        Parameters
+        ----------
+        row : int, default 0
+        label : object, optional
+            The class or target, as said above.
+        n : int, optional
+            Show at most so many terms, 0 or more. None: all that are not 0.
+
+        Returns
+        -------
+        Terms
+        """
+        if n is not None and operator.index(n) < 0:
+            raise ValueError(
+                f"The 'n' parameter of terms must be an int >= 0 or None. Got {n!r} instead."
+            )
+        one = self[row]
+        which = one._which(label)
+        k = int(which[0])
+        whole = one.rows.astype(np.dtype(np.float64)).sum_duplicates()
+        features = np.arange(whole.n_features) if whole.indices is None else whole.indices
+        at_row, intercepts = self.model.weights_at(whole, one.all_scores, which)
+        values, weights = whole.values.reshape(-1), at_row.reshape(-1)
+        parts = weights * values
+        order = np.argsort(-np.abs(parts), kind="stable")
+        count = int(np.count_nonzero(parts))
+        first, rest = np.split(order, [count if n is None else min(n, count)])
+        score = float(one.all_scores[0, k])
+        sources = None if self.model.encoder is None else self.model.encoder.sources
+        return Terms(
+            label=self._label(k),
+            predicted=score if self.model.classes is None else label_value(one.predicted[0]),
+            score=score,
+            intercept=float(intercepts[0]),
+            shown=tuple(
+                Term(
+                    feature_name(self.feature_names, int(features[j])),
+                    float(values[j]),
+                    float(weights[j]),
+                    float(parts[j]),
+                    self._raw(int(features[j]), float(values[j])),
+                    None if sources is None else sources[int(features[j])],
+                )
+                for j in first
+            ),
+            other_count=self.rows.n_features - len(first),
+            other_contribution=float(parts[rest].sum()),
+        )
+
+    def to_dict(self, n: int = 10) -> dict[str, Any]:
+        """Return the explanation as plain lists and dicts, ready for JSON.
+
+        Parameters
+        ----------
+        n : int, default 10
+            The number of terms a row; the others are added up.
+
+        Returns
+        -------
+        dict
+        """
+        from separable.model.explain.explanation_dict import explanation_dict
+
+        return explanation_dict(self, n)
+
+    def _raw(self, feature: int, value: float) -> str | None:
+        shown = getattr(self.model.encoder, "shown", None)
+        return None if shown is None else shown(feature, value)
+
+    def _row(self, place: int) -> int:
+        row = operator.index(place)
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"There is no row {row}: this explanation has {len(self)} rows.")
+        return row % len(self)
+
+    def _label(self, k: int) -> Any:
+        """Return the class or target that score k speaks for."""
+        classes = self.model.classes
+        return k if classes is None else label_value(classes[1 if len(classes) == 2 else k])
+
+    def _which(self, label: Any) -> NDArray[np.intp]:
+        """Return for each row the number of the score that ``label`` means."""
+        n, k = self.all_scores.shape
+        if label is None:
+            multiclass = self.model.classes is not None and k > 1
+            return self.all_scores.argmax(axis=1) if multiclass else np.zeros(n, dtype=np.intp)
+        labels = [self._label(number) for number in range(k)]
+        if label_value(label) not in labels:
+            known = ", ".join(repr(each) for each in labels[:10]) + (", ..." if k > 10 else "")
+            raise ValueError(f"There is no score for {label!r}. There is one for: {known}.")
+        return np.full(n, labels.index(label_value(label)), dtype=np.intp)

@@ -1,0 +1,102 @@
+"""Texts with what each of their words adds to a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from separable.features.text.spans import Span, shares_of_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from separable.features.text.text_encoder import TextEncoder
+    from separable.model.explain.explanation import Explanation, Terms
+
+__all__ = ["MARKED", "TellingText", "telling_texts"]
+
+#: Words whose share of the strongest one is smaller are not marked.
+MARKED = 0.1
+
+
+@dataclass(frozen=True)
+class TellingText:
+    """A text, and what each of its words adds to the score.
+
+    Parameters
+    ----------
+    column : str
+        The raw column.
+    text : str
+    spans : list of Span or None
+        The words; None where words cannot be told apart.
+    shares : list of float
+        What each adds. A pair of words adds one half to each of them.
+    """
+
+    column: str
+    text: str
+    spans: list[Span] | None
+    shares: list[float]
+
+    def marked(self) -> list[tuple[Span, float]]:
+        """Return the words that count, with what each adds."""
+        largest = max(map(abs, self.shares), default=0.0)
+        words = zip(self.spans or [], self.shares, strict=True)
+        return [
+            (span, share) for span, share in words if largest and abs(share) >= MARKED * largest
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        words = zip(self.spans or [], self.shares, strict=True)
+        return {
+            "text": self.text,
+            "words": [
+                {"start": span.start, "end": span.end, "word": span.word, "contribution": share}
+                for span, share in words
+            ],
+        }
+
+
+def telling_texts(
+    explanation: Explanation, terms: Terms, texts: Mapping[str, str]
+) -> list[TellingText]:
+    """Return the texts of one row with what their words add.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row.
+    terms : Terms
+        All its terms.
+    texts : mapping of str to str
+        The values that are texts, by raw column; ``"text"`` for a model of nothing but texts.
+    """
+    encoders = _encoders(explanation)
+    found = []
+    for column, text in texts.items():
+        if column not in encoders:
+            continue
+        encoder, prefix = encoders[column]
+        spans = encoder.word_spans(text)
+        parts = {
+            term.feature.removeprefix(prefix): term.contribution
+            for term in terms.shown
+            if term.source == column and term.feature.startswith(prefix)
+        }
+        low, high = encoder.ngram_range
+        shares = shares_of_words(spans or [], (low, high), parts)
+        found.append(TellingText(column, text, spans, shares))
+    return found
+
+
+def _encoders(explanation: Explanation) -> dict[str, tuple[TextEncoder, str]]:
+    """Return the encoders of texts by raw column, each with how its features' names begin."""
+    encoder: Any = explanation.model.encoder
+    kind = getattr(encoder, "kind", None)
+    if kind == "text":
+        return {"text": (encoder, "")}
+    if kind != "table":
+        return {}
+    return {name: (each, f"{name}:") for name, each in encoder.text_encoders.items()}

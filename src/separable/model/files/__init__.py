@@ -1,0 +1,1 @@
+"""Model files: written atomically, checked on loading."""

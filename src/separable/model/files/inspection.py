@@ -1,0 +1,234 @@
+"""What is inside a model file, told without trusting it, and of a damaged one as much as can be."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from separable.model.files.container import DTYPES, check_seal, open_container, read_header
+from separable.model.files.document import read_format
+from separable.model.files.json_values import unpack
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from separable.features.base import Encoder
+    from separable.model.files.container import TensorInfo
+
+__all__ = ["FIRST", "Inspection", "inspect_file"]
+
+#: So many classes and feature names are told.
+FIRST = 10
+
+#: Fields of the document that are told as they stand.
+FIELDS = (
+    *("format", "format_version", "separable_version", "learner", "family", "link"),
+    *("parameters", "threshold", "evidence"),
+)
+
+
+@dataclass
+class Inspection:
+    """What was found in a model file.
+
+    Parameters
+    ----------
+    file : str
+    bytes : int
+        Its size.
+    problems : list of str
+        What is wrong with it, the first cause first; a file without any can be loaded.
+    sha256 : bool or None
+        Whether it matches the content; None where that cannot be told.
+    fields : dict
+        What the document says: learner, parameters, evidence and more.
+    tensors : list of dict
+        Name, dtype, shape and bytes of each, as the header claims them.
+    voted : bool
+        Whether the model votes.
+    state : bool
+        Whether training can go on from it.
+    n_features, n_classes : int or None
+        None where it cannot be told; of a model of numbers ``n_classes`` is None too.
+    classes, feature_names : list
+        The first ones.
+    encoder : dict or None
+        Its kind and its columns, each with its type.
+    """
+
+    file: str
+    bytes: int
+    problems: list[str] = field(default_factory=list)
+    sha256: bool | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    tensors: list[dict[str, Any]] = field(default_factory=list)
+    voted: bool = False
+    state: bool = False
+    n_features: int | None = None
+    n_classes: int | None = None
+    classes: list[Any] = field(default_factory=list)
+    feature_names: list[str] = field(default_factory=list)
+    encoder: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        told = {name: value for name, value in vars(self).items() if name != "fields"}
+        return {"ok": not self.problems, **told, **self.fields}
+
+
+def inspect_file(path: str | os.PathLike[str]) -> Inspection:
+    """Look into a model file. Nothing in it is run, and nothing that it says is believed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Inspection
+    """
+    data = _mapped(Path(path))
+    found = Inspection(str(path), len(data))
+    try:
+        document, infos, _ = read_header(data)
+    except ValueError as error:
+        found.problems.append(str(error))
+        return found
+    found.tensors = [_told(name, info) for name, info in infos.items()]
+    raw = _raw(document, found)
+    tensors = _tensors(data, document, found)
+    _look_inside(found, raw, infos, tensors)
+    if not found.problems:
+        _load(found)
+    return found
+
+
+def _mapped(path: Path) -> Any:
+    """Return the bytes of a file without reading them all at once."""
+    from separable.model.files.model_file import check_regular
+
+    check_regular(path)
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+
+
+def _told(name: str, info: TensorInfo) -> dict[str, Any]:
+    dtype = DTYPES.get(info.dtype)
+    first, last = info.data_offsets
+    return {
+        "name": name,
+        "dtype": info.dtype if dtype is None else dtype.name,
+        "shape": info.shape,
+        "bytes": last - first,
+    }
+
+
+def _raw(document: bytes, found: Inspection) -> dict[str, Any]:
+    """Return the document as it stands, of whatever version."""
+    try:
+        read_format(document)
+    except ValueError as error:
+        found.problems.append(str(error))
+    try:
+        raw: Any = unpack(msgspec.json.decode(document))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+    if not isinstance(raw, dict):
+        return {}
+    found.fields = {name: raw[name] for name in FIELDS if name in raw}
+    found.voted = raw.get("voted") is not None
+    found.state = raw.get("state") is not None
+    return raw
+
+
+def _tensors(data: Any, document: bytes, found: Inspection) -> dict[str, NDArray[Any]]:
+    try:
+        tensors = open_container(data)[1]
+    except ValueError as error:
+        found.problems.append(str(error))
+        return {}
+    try:
+        check_seal(document, tensors)
+    except ValueError as error:
+        found.sha256 = False
+        found.problems.append(str(error))
+    else:
+        found.sha256 = True
+    return tensors
+
+
+def _look_inside(
+    found: Inspection,
+    raw: dict[str, Any],
+    infos: dict[str, TensorInfo],
+    tensors: dict[str, NDArray[Any]],
+) -> None:
+    """Tell classes, features and columns, where they can be made out."""
+    weights, voted = infos.get("weights"), raw.get("voted")
+    if weights is not None and len(weights.shape) == 2:
+        found.n_features = weights.shape[1]
+    elif isinstance(voted, dict) and isinstance(voted.get("n_features"), int):
+        found.n_features = voted["n_features"]
+    classes = _values(tensors, "classes")
+    if classes is not None:
+        found.n_classes, found.classes = len(classes), list(classes[:FIRST])
+    record = raw.get("encoder")
+    if isinstance(record, dict):
+        found.encoder = {"kind": record.get("kind")}
+        _look_at_encoder(found, _encoder(record, tensors))
+    else:
+        found.feature_names = list((_values(tensors, "feature_names") or ())[:FIRST])
+
+
+def _values(tensors: dict[str, NDArray[Any]], name: str) -> Any:
+    """Return a list of texts or numbers; None where it is not there or damaged."""
+    from separable.model.files.container import unpack_parts
+
+    own = {key: value for key, value in tensors.items() if key.partition(":")[0] == name}
+    try:
+        part = unpack_parts(own).get(name)
+    except ValueError:
+        return None
+    return part.ravel().tolist() if isinstance(part, np.ndarray) else part
+
+
+def _encoder(record: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Encoder | None:
+    from separable.features.base import encoder_class
+    from separable.features.text.token_patterns import allowing_patterns
+    from separable.model.files.container import unpack_parts
+
+    own = {name: tensor for name, tensor in tensors.items() if name.startswith("encoder/")}
+    try:
+        kind = encoder_class(str(record.get("kind")))
+        with allowing_patterns(True):  # none of them is run
+            return kind.from_parts(unpack_parts(own, "encoder/"), record["values"])
+    except Exception:  # of a file that is not trusted: what is wrong with it is told by load
+        return None
+
+
+def _look_at_encoder(found: Inspection, encoder: Encoder | None) -> None:
+    if encoder is None:
+        return
+    assert found.encoder is not None
+    found.feature_names = list(encoder.feature_names[:FIRST])
+    columns = getattr(encoder, "columns_", None)
+    if columns is not None:
+        found.encoder["columns"] = [{"name": each.column, "type": each.type} for each in columns]
+
+
+def _load(found: Inspection) -> None:
+    """Check all that only a whole model shows."""
+    from separable.model.files.model_file import ModelFileError, load
+
+    try:
+        load(found.file)
+    except ModelFileError as error:
+        found.problems.append(str(error.__cause__ or error))

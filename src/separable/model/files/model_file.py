@@ -1,0 +1,292 @@
+"""Model files: everything a model needs, written wholly or not at all, checked whole on loading.
+
+A file is safetensors. Weights, intercept, calibration, classes, names and the arrays and texts of
+encoder and training state are tensors; so are the voters of a ``VotedModel`` and the training rows
+behind them. The rest is one JSON document in the metadata, sealed with a SHA-256 over everything.
+NaN and infinities in it survive. Loading runs no code of a file; a token pattern of a text encoder
+is loaded only if it is proved to take linear time.
+"""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from separable.data.lazy_texts import is_texts
+from separable.features.base import ENCODERS, encoder_class
+from separable.features.text.token_patterns import allowing_patterns
+from separable.model.files.atomic import write_atomically
+from separable.model.files.container import (
+    check_seal,
+    container_chunks,
+    open_container,
+    pack_parts,
+    unpack_parts,
+)
+from separable.model.files.document import (
+    Document,
+    EncoderRecord,
+    VotedRecord,
+    read_document,
+    read_format,
+)
+from separable.model.files.json_values import plain
+from separable.model.files.training_rows import TrainingRows
+from separable.model.linear_model import LinearModel, TrainingState
+from separable.model.voted.voted_model import VotedModel
+from separable.model.voted.voters import VOTED, voted_model_parts, voted_parts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.features.base import Encoder
+    from separable.model.kinds import Model
+
+__all__ = ["ModelFileError", "check_regular", "load", "save"]
+
+COMMON = {"classes", "feature_names", "training_row_hashes", "training_row_counts"}
+LINEAR = {"weights", "intercept", "calibration"}
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model, or a damaged one. The message says what is wrong with it."""
+
+
+def save(model: Model, path: str | os.PathLike[str], *, include_state: bool = False) -> None:
+    """Write a model to a safetensors file, wholly or not at all.
+
+    The same model gives the same bytes.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    path : str or path
+        Its folder must exist. A file that stands there is replaced.
+    include_state : bool, default False
+        Also write the training state, so that training can go on from the file.
+    """
+    if include_state and model.state is None:
+        raise ValueError(
+            f"This {model.learner} model has no training state to include. Save it with "
+            "include_state=False, or train it again with a learner that can be continued."
+        )
+    state = model.state if include_state else None
+    tensors = pack_parts(_own_parts(model))
+    record = None
+    if model.encoder is not None:
+        encoder_parts, record = _encoder_record(model.encoder)
+        tensors |= pack_parts(encoder_parts, "encoder/")
+    if state is not None:
+        tensors |= pack_parts(state.tensors, "state/")
+    document = Document(
+        separable_version=str(sys.modules["separable"].__version__),  # no import upwards
+        learner=model.learner,
+        parameters=dict(model.parameters),
+        family=model.family,
+        link=model.link,
+        evidence=dict(model.evidence),
+        encoder=record,
+        state=None if state is None else dict(state.values),
+        voted=_voted_record(model),
+        threshold=model.threshold,
+    )
+    try:
+        chunks = container_chunks(document.to_json(), tensors)
+    except ValueError as error:
+        raise ValueError(f"Cannot save the {model.learner} model: {error}") from error
+    write_atomically(path, chunks)
+
+
+def load(path: str | os.PathLike[str], *, allow_patterns: bool = False) -> Model:
+    """Read a model that ``model.save`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    allow_patterns : bool, default False
+        Whether a text encoder may have any regular expression as its ``token_pattern``: only in a
+        file that you trust, for some take exponential time on some texts. Those that take linear
+        time, as the default ones do, are always loaded.
+
+    Returns
+    -------
+    LinearModel or VotedModel
+        Whichever was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or was written by a newer version.
+    """
+    path = Path(path)
+    try:
+        with allowing_patterns(allow_patterns):
+            return _model_from_bytes(_read(path))
+    except ValueError as error:
+        raise ModelFileError(f"Cannot load {str(path)!r}: {error}") from error
+
+
+def _read(path: Path) -> bytes:
+    check_regular(path)
+    return path.read_bytes()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a file that can be read whole."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no model file {str(path)!r}. Check the path.") from None
+    if stat.S_ISDIR(mode):
+        raise ValueError("it is a folder. Give the path of the file inside it.")
+    if not stat.S_ISREG(mode):  # a device or a pipe might never end
+        raise ValueError("it is not a regular file. Copy it to one first.")
+
+
+def _model_from_bytes(data: bytes) -> Model:
+    sealed, tensors = open_container(data)
+    read_format(sealed)
+    document = read_document(check_seal(sealed, tensors))
+    groups = _grouped(tensors)
+    own = unpack_parts(groups[""])
+    known = COMMON | (LINEAR if document.voted is None else VOTED)
+    if not known.issuperset(own):
+        raise ValueError(f"it holds an unknown tensor, {min(own.keys() - known)!r:.80}.")
+    common: dict[str, Any] = {
+        "classes": _classes(own),
+        "feature_names": _feature_names(own),
+        "encoder": _encoder(document.encoder, groups["encoder/"]),
+        "learner": document.learner,
+        "parameters": document.parameters,
+        "family": document.family,
+        "evidence": document.evidence,
+        "state": _state(document.state, groups["state/"]),
+        "training_rows": TrainingRows.from_parts(own),
+    }
+    if document.voted is not None:
+        return _voted_model(document, own, common)
+    weights, intercept = _numbers(own, "weights"), _numbers(own, "intercept")
+    return LinearModel(
+        weights=weights,
+        intercept=intercept,
+        link=document.link,
+        threshold=document.threshold,
+        calibration=_numbers(own, "calibration") if "calibration" in own else None,
+        **common,
+    )
+
+
+def _voted_model(document: Document, own: dict[str, Any], common: dict[str, Any]) -> VotedModel:
+    if document.link != VotedModel.link:
+        raise ValueError(f"its link must be {VotedModel.link!r} for votes, not {document.link!r}.")
+    assert document.voted is not None
+    mistaken, voters = voted_model_parts(
+        own, document.voted.n_features, document.voted.fit_intercept
+    )
+    return VotedModel(mistaken=mistaken, voters=voters, **common)
+
+
+def _voted_record(model: Model) -> VotedRecord | None:
+    if not isinstance(model, VotedModel):
+        return None
+    return VotedRecord(model.n_features, bool(model.voters.fit_intercept))
+
+
+def _own_parts(model: Model) -> dict[str, Any]:
+    parts: dict[str, Any]
+    if isinstance(model, VotedModel):
+        parts = {**voted_parts(model.mistaken, model.voters)}
+    else:
+        parts = {"weights": model.weights, "intercept": model.intercept}
+        if model.calibration is not None:
+            parts["calibration"] = model.calibration
+    if model.classes is not None:
+        is_text = model.classes.dtype.kind == "U"
+        parts["classes"] = tuple(model.classes.tolist()) if is_text else model.classes
+    if model.feature_names is not None and model.encoder is None:  # an encoder brings its names
+        parts["feature_names"] = model.feature_names
+    if model.training_rows is not None:
+        parts |= model.training_rows.to_parts()
+    return parts
+
+
+def _encoder_record(encoder: Encoder) -> tuple[dict[str, Any], EncoderRecord]:
+    if encoder.kind not in ENCODERS:
+        raise ValueError(
+            f"The encoder {type(encoder).__name__} has kind {encoder.kind!r}, which is not in "
+            "separable.features.base.ENCODERS, so no file with it could be loaded. Register it."
+        )
+    parts, values = encoder.to_parts()
+    return dict(parts), EncoderRecord(encoder.kind, _plain_dict(values, "encoder.values"))
+
+
+def _plain_dict(values: Any, where: str) -> dict[str, Any]:
+    checked = plain(values, where)
+    assert isinstance(checked, dict)
+    return checked
+
+
+def _grouped(tensors: dict[str, NDArray[Any]]) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return the tensors of the model itself (""), of its encoder and of its state."""
+    groups: dict[str, dict[str, NDArray[Any]]] = {"": {}, "encoder/": {}, "state/": {}}
+    for name, tensor in tensors.items():
+        prefix = next((each for each in ("encoder/", "state/") if name.startswith(each)), "")
+        groups[prefix][name.removeprefix(prefix)] = tensor
+    return groups
+
+
+def _numbers(own: dict[str, Any], name: str) -> NDArray[np.float64]:
+    if name not in own:
+        raise ValueError(f"it has no tensor {name!r}.")
+    tensor = own[name]
+    if not isinstance(tensor, np.ndarray) or tensor.dtype != np.float64:
+        raise ValueError(
+            f"its tensor {name!r} must be float64, not {getattr(tensor, 'dtype', 'text')}."
+        )
+    return tensor
+
+
+def _classes(own: dict[str, Any]) -> Any:
+    classes = own.get("classes")
+    return np.array(classes, dtype=object) if is_texts(classes) else classes
+
+
+def _feature_names(own: dict[str, Any]) -> Sequence[str] | None:
+    names = own.get("feature_names")
+    if names is not None and not is_texts(names):
+        raise ValueError("its feature names must be text, not numbers.")
+    return cast("Sequence[str] | None", names)
+
+
+def _encoder(record: EncoderRecord | None, tensors: dict[str, NDArray[Any]]) -> Encoder | None:
+    if record is None:
+        if tensors:
+            raise ValueError(f"it has the tensor 'encoder/{min(tensors)!s:.80}' and no encoder.")
+        return None
+    kind = encoder_class(record.kind)
+    try:
+        return kind.from_parts(unpack_parts(tensors), record.values)
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(
+            f"its {record.kind!r} encoder cannot be rebuilt "
+            f"({type(error).__name__}: {error!s:.200})."
+        ) from error
+
+
+def _state(values: dict[str, Any] | None, tensors: dict[str, NDArray[Any]]) -> TrainingState | None:
+    if values is None:
+        if tensors:
+            raise ValueError(f"it has the tensor 'state/{min(tensors)!s:.80}' and no state.")
+        return None
+    parts = unpack_parts(tensors)
+    arrays = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+    if len(arrays) < len(parts):
+        raise ValueError("its training state must be numbers, not text.")
+    return TrainingState(arrays, values)

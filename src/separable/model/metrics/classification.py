@@ -1,0 +1,206 @@
+"""Figures of predicted classes. Every row counts by its weight.
+
+A class that is never predicted has precision 0. A class that no row is of has no recall: where it
+is one of several it is left out of their mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.model.metrics.registry import UndefinedMetric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from separable.model.metrics.metric_case import ClassCase
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "brier",
+    "f1",
+    "f1_macro",
+    "f1s",
+    "log_loss",
+    "mcc",
+    "precision",
+    "precisions",
+    "recall",
+    "recalls",
+    "roc_auc",
+    "row_values",
+]
+
+#: Probabilities are clipped so far from 0 and 1 before their logarithm is taken.
+EPS = float(np.finfo(np.float64).eps)
+
+
+def accuracy(case: ClassCase) -> float:
+    """Return the share of rows whose class is right."""
+    return float(case.right.sum() / case.weight.sum())
+
+
+def balanced_accuracy(case: ClassCase) -> float:
+    """Return the mean of the recalls of all classes that the truth has."""
+    return float(recalls(case)[case.present].mean())
+
+
+def precision(case: ClassCase) -> float:
+    """Return how many of those predicted to be positive are, or the mean over classes."""
+    return _of_positive(case, precisions(case))
+
+
+def recall(case: ClassCase) -> float:
+    """Return how many of the positive ones are predicted to be, or the mean over classes."""
+    if case.positive is not None and not case.support[case.positive]:
+        raise UndefinedMetric(f"no row is {case.labels[case.positive]!r}")
+    return _of_positive(case, recalls(case))
+
+
+def f1(case: ClassCase) -> float:
+    """Return the harmonic mean of precision and recall, or the mean of those over classes."""
+    if case.positive is not None and not (case.support + case.answered)[case.positive]:
+        raise UndefinedMetric(f"no row is or is predicted to be {case.labels[case.positive]!r}")
+    return _of_positive(case, f1s(case))
+
+
+def f1_macro(case: ClassCase) -> float:
+    """Return the mean of F1 over the classes that the truth has."""
+    return float(f1s(case)[case.present].mean())
+
+
+def mcc(case: ClassCase) -> float:
+    """Return the correlation of truth and prediction; 0 where one of them is constant."""
+    total, right = case.weight.sum(), case.right.sum()
+    support, answered = case.support / total, case.answered / total
+    spread = (1 - (support**2).sum()) * (1 - (answered**2).sum())
+    if len(case.present) < 2 or np.count_nonzero(answered) < 2 or spread <= 0:
+        return 0.0
+    return float((right / total - support @ answered) / np.sqrt(spread))
+
+
+def roc_auc(case: ClassCase) -> float:
+    """Return the chance that a positive row scores above one that is not; ties count one half."""
+    return _mean_of_classes(case, _area, both=True)
+
+
+def average_precision(case: ClassCase) -> float:
+    """Return the area under precision over recall, in steps: the sum of (R_i - R_i-1) P_i."""
+    return _mean_of_classes(case, _average_precision, both=False)
+
+
+def log_loss(case: ClassCase) -> float:
+    """Return the mean of -log of the probability that was given to the true class."""
+    return _row_mean(case, row_values("log_loss", case))
+
+
+def brier(case: ClassCase) -> float:
+    """Return the mean squared distance of probabilities from 0 and 1; of two classes, of one."""
+    return _row_mean(case, row_values("brier", case))
+
+
+def row_values(name: str, case: ClassCase) -> Floats | None:
+    """Return what each row adds to a metric that is a mean over rows, None for others."""
+    if name == "accuracy":
+        right: Floats = (case.truth == case.predicted).astype(np.float64)
+        return right
+    if name == "log_loss":
+        losses: Floats = -np.log(np.clip(_chance_of_truth(case), EPS, 1 - EPS))
+        return losses
+    if name == "brier":
+        chances = _chances(case)
+        halves = 0.5 if case.n_known == 2 else 1.0
+        squares: Floats = halves * ((chances**2).sum(axis=1) + 1 - 2 * _chance_of_truth(case))
+        return squares
+    return None
+
+
+def precisions(case: ClassCase) -> Floats:
+    """Return the precision of each label, 0 where it is never predicted."""
+    return _ratio(case.right, case.answered)
+
+
+def recalls(case: ClassCase) -> Floats:
+    """Return the recall of each label, 0 where no row is of it."""
+    return _ratio(case.right, case.support)
+
+
+def f1s(case: ClassCase) -> Floats:
+    """Return F1 of each label, 0 where no row is or is predicted to be of it."""
+    return _ratio(2 * case.right, case.support + case.answered)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _row_mean(case: ClassCase, values: Floats | None) -> float:
+    assert values is not None
+    return float(case.weight @ values / case.weight.sum())
+
+
+def _of_positive(case: ClassCase, values: Floats) -> float:
+    return float(values[case.present].mean() if case.positive is None else values[case.positive])
+
+
+def _chances(case: ClassCase) -> Floats:
+    if case.probabilities is None:
+        raise UndefinedMetric("the model gives no probabilities")
+    return case.probabilities
+
+
+def _chance_of_truth(case: ClassCase) -> Floats:
+    """Return the probability of each row's true class, 0 for one that the model does not know."""
+    chances, known = _chances(case), case.truth < case.n_known
+    places = np.where(known, case.truth, 0)
+    return np.where(known, chances[np.arange(len(chances)), places], 0.0)
+
+
+def _mean_of_classes(
+    case: ClassCase, figure: Callable[[NDArray[np.bool_], Floats, Floats], float], *, both: bool
+) -> float:
+    """Return a figure of the positive class against the rest, or its mean over the classes."""
+    places = range(case.n_known) if case.positive is None else [case.positive]
+    weight, found = case.weight / case.weight.max(), []  # equal ones are 1: sums of them are exact
+    for place in places:
+        support = case.support[place]
+        if support and not (both and len(case.present) == 1):
+            scores = case.score_of(place)
+            if scores is None:
+                raise UndefinedMetric("the model gives no scores")
+            found.append(figure(case.truth == place, scores, weight))
+    if found:
+        return float(np.mean(found))
+    if both and len(case.present) == 1:
+        raise UndefinedMetric(f"every row is {case.labels[case.present[0]]!r}")
+    raise UndefinedMetric(f"no row is {case.labels[places[0]]!r}")
+
+
+def _groups(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the weight of positive rows and of the others at each score, the largest first."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+    sides = (np.where(side, weight, 0.0)[order] for side in (positive, ~positive))
+    ours, others = (np.add.reduceat(side, starts) for side in sides)
+    return ours, others
+
+
+def _area(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
+    ours, others = _groups(positive, scores, weight)
+    below = others.sum() - np.cumsum(others) + others / 2
+    return float(min(ours @ below / (ours.sum() * others.sum()), 1.0))
+
+
+def _average_precision(positive: NDArray[np.bool_], scores: Floats, weight: Floats) -> float:
+    ours, others = _groups(positive, scores, weight)
+    found = np.cumsum(ours)
+    return float(min(ours @ (found / (found + np.cumsum(others))) / found[-1], 1.0))

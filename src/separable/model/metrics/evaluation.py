@@ -1,0 +1,335 @@
+"""How good a model is on rows whose truth is known, beside the best constant answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.metrics.classification import f1s, precisions, recalls
+from separable.model.metrics.metric_case import ClassCase, case_of
+from separable.model.metrics.registry import HOMES, METRICS, Answers, UndefinedMetric
+from separable.model.metrics.regression import weighted_mean
+from separable.model.words import label_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from separable.model.metrics.metric_case import NumberCase
+    from separable.model.metrics.registry import Task
+
+__all__ = ["ClassFigures", "Evaluation", "evaluation"]
+
+#: Up to so many classes the predictions of each are counted by what they should have been.
+CONFUSION_CLASSES = 256
+
+#: So many classes are named in one note.
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """How good the predictions of one class are.
+
+    Parameters
+    ----------
+    label : object
+    known : bool
+        Whether the model has such a class.
+    rows : int
+        How many are of it.
+    predicted : int
+        How many are predicted to be.
+    precision, recall, f1 : float or None
+        None where no row is of the class; precision is 0 where it is never predicted.
+    """
+
+    label: Any
+    known: bool
+    rows: int
+    predicted: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How good answers are: every figure that can be computed, beside a constant answer's.
+
+    ``str()`` gives a table to read, ``to_dict()`` plain values for JSON.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    rows : int
+        How many count, those of weight 0 left out.
+    figures, constant_figures : dict of str to float
+        By the names of ``METRICS``; of the answers, and of always answering ``constant``. The
+        constant answer's probabilities are the shares of the classes in these rows.
+    standard_errors : dict of str to float
+        Of the figures that are means over rows.
+    left_out : dict of str to str
+        The metrics that these rows or answers do not have, with the reason.
+    constant : object
+        The best constant answer: the most common class, or the mean.
+    notes : tuple of str
+        What was decided where a definition leaves it open.
+    correct, constant_correct : int or None
+        How many classes are right.
+    positive : object
+        The class that precision, recall and the like are of. None: they are means over classes.
+    classes : tuple of ClassFigures
+        Those of the model, then labels that it does not know.
+    confusion : ndarray of int64, shape (k, k), or None
+        How many rows of each class (first axis) are predicted to be of each (second axis).
+    """
+
+    task: Task
+    rows: int
+    figures: dict[str, float]
+    constant_figures: dict[str, float]
+    standard_errors: dict[str, float]
+    left_out: dict[str, str]
+    constant: Any
+    notes: tuple[str, ...] = ()
+    correct: int | None = None
+    constant_correct: int | None = None
+    positive: Any = None
+    classes: tuple[ClassFigures, ...] = field(default=(), repr=False)
+    confusion: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def text(self) -> str:
+        """Return the figures beside those of the constant answer, as a table to read."""
+        from separable.model.metrics.evaluation_text import evaluation_text
+
+        return evaluation_text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON.
+
+        Every metric of the task is a key, and each ``constant_`` and its name; the value is None
+        where it is left out.
+        """
+        names = [name for name, metric in METRICS.items() if metric.task == self.task]
+        told: dict[str, Any] = {"task": self.task, "rows": self.rows}
+        if self.task == "classification":
+            told |= {"correct": self.correct, "positive": self.positive}
+        told |= {name: _finite(self.figures.get(name)) for name in names}
+        told["constant"] = self.constant
+        if self.task == "classification":
+            told["constant_correct"] = self.constant_correct
+        told |= {f"constant_{name}": _finite(self.constant_figures.get(name)) for name in names}
+        told |= {"standard_errors": dict(self.standard_errors), "left_out": dict(self.left_out)}
+        told["notes"] = list(self.notes)
+        if self.task == "classification":
+            told["classes"] = [
+                {"class": each.label, **{k: v for k, v in vars(each).items() if k != "label"}}
+                for each in self.classes
+            ]
+            told["confusion"] = None if self.confusion is None else self.confusion.tolist()
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Evaluation:
+        """Return the evaluation that ``to_dict`` told; figures that are not finite are left out.
+
+        Parameters
+        ----------
+        told : mapping of str to object
+
+        Returns
+        -------
+        Evaluation
+        """
+        names = [name for name, metric in METRICS.items() if metric.task == told["task"]]
+        own = {name: told.get(name) for name in names}
+        beside = {name: told.get(f"constant_{name}") for name in names}
+        confusion = told.get("confusion")
+        return cls(
+            task=told["task"],
+            rows=told["rows"],
+            figures={name: value for name, value in own.items() if value is not None},
+            constant_figures={name: value for name, value in beside.items() if value is not None},
+            standard_errors=dict(told["standard_errors"]),
+            left_out=dict(told["left_out"]),
+            constant=told["constant"],
+            notes=tuple(told["notes"]),
+            correct=told.get("correct"),
+            constant_correct=told.get("constant_correct"),
+            positive=told.get("positive"),
+            classes=tuple(
+                ClassFigures(each["class"], **{k: v for k, v in each.items() if k != "class"})
+                for each in told.get("classes", ())
+            ),
+            confusion=None if confusion is None else np.array(confusion, dtype=np.int64),
+        )
+
+
+def evaluation(
+    answers: Answers,
+    truth: ArrayLike,
+    weight: ArrayLike | None = None,
+    positive: Any = None,
+    constant: Any = None,
+) -> Evaluation:
+    """Measure answers.
+
+    Parameters
+    ----------
+    answers : Answers
+    truth : array-like, shape (n,), or (n, k) for k numbers a row
+        What is right. A label that is not one of the classes counts as answered wrongly.
+    weight : array-like, shape (n,), optional
+        How much each row counts; 0 means that it is absent.
+    positive : object, optional
+        The class that precision, recall, F1, ROC AUC and average precision are of. By default the
+        second of two; of three or more, the mean over the classes.
+    constant : object, optional
+        The constant answer to put beside them, for example the most common class of the training
+        rows. By default the best for these rows: the most common class, or the mean.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separable.model.metrics.evaluation import evaluation
+    >>> from separable.model.metrics.registry import Answers
+    >>> found = evaluation(Answers(np.array([1.0, 2.0, 4.0])), [1, 2, 3])
+    >>> round(found.figures["r2"], 3), found.constant
+    (0.5, 2.0)
+    """
+    case = case_of(truth, answers, weight, positive)
+    figures, left_out = _figures(case)
+    if isinstance(case, ClassCase):
+        constant = _most_common(case) if constant is None else label_value(constant)
+        beside: ClassCase | NumberCase = _always(case, constant)
+    else:
+        means = weighted_mean(case.truth, case.weight) if constant is None else constant
+        row = np.broadcast_to(np.asarray(means, dtype=np.float64), (case.truth.shape[1],))
+        constant = row.tolist() if len(row) > 1 else float(row[0])
+        beside = case_of(case.truth, Answers(np.tile(row, (len(case.truth), 1))), case.weight)
+    return Evaluation(
+        task=case.task,
+        rows=len(case.weight),
+        figures=figures,
+        constant_figures=_figures(beside)[0],
+        standard_errors=_standard_errors(case, figures),
+        left_out=left_out,
+        constant=constant,
+        **(_of_classes(case, beside) if isinstance(case, ClassCase) else {}),
+    )
+
+
+def _figures(case: ClassCase | NumberCase) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the metrics of a case, and of the others the reasons."""
+    figures, left_out = {}, {}
+    for name, metric in METRICS.items():
+        if metric.task == case.task:
+            try:
+                figures[name] = metric.of(case)
+            except UndefinedMetric as reason:
+                left_out[name] = str(reason)
+    return figures, left_out
+
+
+def _standard_errors(case: ClassCase | NumberCase, figures: dict[str, float]) -> dict[str, float]:
+    """Return the standard deviation of each mean over rows."""
+    share = case.weight / case.weight.sum()
+    row_values = import_module(HOMES[case.task]).row_values
+    errors = {}
+    for name, figure in figures.items():
+        values = row_values(name, case)
+        if values is not None and np.isfinite(figure):
+            errors[name] = float(np.linalg.norm(share * (values - figure)))
+    return errors
+
+
+def _always(case: ClassCase, constant: Any) -> ClassCase:
+    """Return the case in which every row is answered with one class, and the shares of all."""
+    shares = case.support[: case.n_known] / case.support[: case.n_known].sum()
+    labels, n = case.labels, len(case.truth)
+    if constant not in labels[: case.n_known]:
+        raise ValueError(f"constant={constant!r} is not a class of the model.")
+    chances = np.broadcast_to(shares, (n, case.n_known))
+    return ClassCase(
+        labels=labels,
+        n_known=case.n_known,
+        truth=case.truth,
+        predicted=np.full(n, labels.index(constant)),
+        weight=case.weight,
+        positive=case.positive,
+        scores=None if case.score_of(0) is None else np.zeros((n, case.n_known)),
+        probabilities=None if case.probabilities is None else chances,
+    )
+
+
+def _most_common(case: ClassCase) -> Any:
+    return case.labels[int(case.support[: case.n_known].argmax())]
+
+
+def _of_classes(case: ClassCase, beside: ClassCase | NumberCase) -> dict[str, Any]:
+    """Return what only an evaluation of classes has."""
+    k = len(case.labels)
+    rows, predicted = (np.bincount(each, minlength=k) for each in (case.truth, case.predicted))
+    columns = (rows, predicted, precisions(case), recalls(case), f1s(case))
+    classes = [
+        ClassFigures(label, place < case.n_known, n, p, *(figures if n else (None, None, None)))
+        for place, (label, n, p, *figures) in enumerate(
+            zip(case.labels, *(column.tolist() for column in columns), strict=True)
+        )
+    ]
+    confusion = None
+    if k <= CONFUSION_CLASSES:
+        confusion = np.bincount(case.truth * k + case.predicted, minlength=k * k).reshape(k, k)
+    return {
+        "notes": tuple(_notes(case, classes)),
+        "correct": int(np.count_nonzero(case.truth == case.predicted)),
+        "constant_correct": int(np.count_nonzero(beside.truth == beside.predicted)),
+        "positive": None if case.positive is None else case.labels[case.positive],
+        "classes": tuple(classes),
+        "confusion": confusion,
+    }
+
+
+def _notes(case: ClassCase, classes: list[ClassFigures]) -> list[str]:
+    known, strange = classes[: case.n_known], classes[case.n_known :]
+    absent = [each.label for each in known if not each.rows]
+    never = [each.label for each in known if each.rows and not each.predicted]
+    notes = []
+    if strange:
+        count = sum(each.rows for each in strange)
+        rows = f"{count} rows have" if count > 1 else "1 row has"
+        notes.append(
+            f"{rows} a label that the model does not know ({_some([c.label for c in strange])}): "
+            "predicted wrongly, with probability 0."
+        )
+    if never:
+        notes.append(f"Never predicted, so of precision 0: {_some(never)}.")
+    if absent:
+        means = ", so left out of means over classes" if case.positive is None else ""
+        notes.append(f"No row is of this class{means}: {_some(absent)}.")
+    return notes
+
+
+def _some(labels: list[Any]) -> str:
+    from separable.model.words import shown
+
+    more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
+    return ", ".join(shown(repr(label)) for label in labels[:SHOWN]) + more
+
+
+def _finite(figure: float | None) -> float | None:
+    return figure if figure is None or np.isfinite(figure) else None

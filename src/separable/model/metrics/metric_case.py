@@ -1,0 +1,290 @@
+"""Truth, answers and weights side by side, checked once for all metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+import numpy as np
+
+from separable.model.words import label_value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from separable.model.metrics.registry import Answers
+
+__all__ = ["ClassCase", "NumberCase", "case_of", "positive_place"]
+
+SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class NumberCase:
+    """Numbers and what was predicted for them.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of float64, shape (n, k)
+    weight : ndarray of float64, shape (n,)
+    """
+
+    task: ClassVar[Literal["regression"]] = "regression"
+    truth: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCase:
+    """Labels and what was predicted for them, as places among the labels.
+
+    Parameters
+    ----------
+    labels : list
+        The classes of the model, then the labels of the truth that it does not know.
+    n_known : int
+        The number of the former.
+    truth, predicted : ndarray of int64, shape (n,)
+    weight : ndarray of float64, shape (n,)
+    positive : int or None
+        The class that precision, recall and the like are of. None: they are means over classes.
+    scores, probabilities : ndarray of float64, optional
+        As in ``Answers``.
+    """
+
+    task: ClassVar[Literal["classification"]] = "classification"
+    labels: list[Any]
+    n_known: int
+    truth: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    positive: int | None
+    scores: NDArray[np.float64] | None
+    probabilities: NDArray[np.float64] | None
+
+    @cached_property
+    def support(self) -> NDArray[np.float64]:
+        """The weight of the rows that are of each label."""
+        return self._sums(self.truth)
+
+    @cached_property
+    def answered(self) -> NDArray[np.float64]:
+        """The weight of the rows that are predicted to be of each label."""
+        return self._sums(self.predicted)
+
+    @cached_property
+    def right(self) -> NDArray[np.float64]:
+        """The weight of the rows of each label that are predicted to be of it."""
+        right = np.where(self.truth == self.predicted, self.weight, 0.0)
+        sums: NDArray[Any] = np.bincount(self.truth, weights=right, minlength=len(self.labels))
+        return sums
+
+    @property
+    def present(self) -> NDArray[np.intp]:
+        """The places of the labels that the truth has."""
+        return np.flatnonzero(self.support > 0)
+
+    def score_of(self, place: int) -> NDArray[np.float64] | None:
+        """Return how much each row looks like a class, in any unit, or None.
+
+        Of three classes and more these are the probabilities where there are any: a score alone may
+        be shifted from row to row, as those of discriminant analysis are.
+        """
+        values = self.scores
+        if values is None or (values.ndim == 2 and self.probabilities is not None):
+            values = self.probabilities
+        if values is None:
+            return None
+        if values.ndim == 2:
+            column: NDArray[np.float64] = values[:, place]
+            return column
+        return values if place == self.n_known - 1 else -values
+
+    def _sums(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        sums: NDArray[Any] = np.bincount(codes, self.weight, minlength=len(self.labels))
+        return sums
+
+
+def case_of(
+    truth: ArrayLike, answers: Answers, weight: ArrayLike | None = None, positive: Any = None
+) -> ClassCase | NumberCase:
+    """Return truth and answers side by side, without the rows of weight 0.
+
+    Parameters
+    ----------
+    truth : array-like, shape (n,) or (n, k)
+    answers : Answers
+    weight : array-like, shape (n,), optional
+    positive : object, optional
+        A class of the answers.
+
+    Raises
+    ------
+    ValueError
+        Where lengths differ, a value is missing, not finite or not of the kind that the answers
+        are, there is no row, or no label of the truth is one of the classes.
+    """
+    n = len(answers.predicted)
+    target = np.asarray(truth)
+    if target.ndim == 0 or len(target) != n:
+        _refuse(f"truth has {target.shape[0] if target.ndim else 'no'} rows and the answers {n}")
+    weights = _weights(weight, n)
+    keep = None if weights.all() else weights > 0
+    if n == 0 or (keep is not None and not keep.any()):
+        _refuse("there is no row to measure" + (" of a weight above 0" if n else ""))
+    if answers.classes is None:
+        if positive is not None:
+            _refuse(f"positive={positive!r} names a class, and the answers are numbers")
+        return _number_case(target, answers, weights, keep)
+    return _class_case(target, answers, weights, keep, positive)
+
+
+def positive_place(classes: NDArray[Any], positive: Any) -> int | None:
+    """Return the place of the positive class, the second of two by default, or None for more."""
+    if positive is None:
+        return 1 if len(classes) == 2 else None
+    labels: list[Any] = classes.tolist()
+    if label_value(positive) not in labels:
+        known = ", ".join(repr(each) for each in labels[:SHOWN])
+        more = ", ..." if len(labels) > SHOWN else ""
+        raise ValueError(
+            f"positive={label_value(positive)!r} is not a class of the model. There are: "
+            f"{known}{more}."
+        )
+    return labels.index(label_value(positive))
+
+
+def _number_case(
+    target: NDArray[Any],
+    answers: Answers,
+    weights: NDArray[np.float64],
+    keep: NDArray[np.bool_] | None,
+) -> NumberCase:
+    predicted = _finite(np.asarray(answers.predicted), "predicted")
+    truth = _finite(target, "truth")
+    if truth.shape != predicted.shape:
+        _refuse(f"truth has shape {truth.shape} and the answers {predicted.shape}")
+    n = len(truth)
+    return NumberCase(
+        *(_kept(each, keep) for each in (truth.reshape(n, -1), predicted.reshape(n, -1), weights))
+    )
+
+
+def _class_case(
+    target: NDArray[Any],
+    answers: Answers,
+    weights: NDArray[np.float64],
+    keep: NDArray[np.bool_] | None,
+    positive: Any,
+) -> ClassCase:
+    assert answers.classes is not None
+    classes = np.asarray(answers.classes)
+    place = positive_place(classes, positive)
+    if target.ndim != 1:
+        _refuse(f"truth must be one label a row, shape (n,). Got shape {target.shape}")
+    truth, unknown = _codes(_kept(_labels(target), keep), classes)
+    predicted, strange = _codes(_kept(_labels(np.asarray(answers.predicted)), keep), classes)
+    if strange:
+        _refuse(f"the answer {strange[0]!r} is not one of the classes")
+    if (truth >= len(classes)).all():
+        known = ", ".join(repr(each) for each in classes[:SHOWN].tolist())
+        raise ValueError(
+            f"No label of the truth is a class of the model. The labels are "
+            f"{', '.join(repr(each) for each in unknown[:SHOWN])}; the classes {known}. Is it the "
+            "right column, and of the right type?"
+        )
+    return ClassCase(
+        labels=[*classes.tolist(), *unknown],
+        n_known=len(classes),
+        truth=truth,
+        predicted=predicted,
+        weight=_kept(weights, keep),
+        positive=place,
+        scores=_values(answers.scores, "scores", keep, len(truth)),
+        probabilities=_values(answers.probabilities, "probabilities", keep, len(truth)),
+    )
+
+
+def _labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels, none of them missing."""
+    if labels.dtype.kind == "O":
+        for row, label in enumerate(labels.tolist()):
+            if label is None or label != label:  # NaN
+                _refuse_missing(row)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        _refuse_missing(int(np.flatnonzero(np.isnan(labels))[0]))
+    return labels
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the place of each label among the classes, and the labels that come after these."""
+    if labels.dtype.kind == "O":
+        return _object_codes(labels.tolist(), classes.tolist())
+    if (labels.dtype.kind in "UT") == (classes.dtype.kind in "UT"):
+        places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        known = classes[places] == labels
+    else:
+        places = np.zeros(len(labels), dtype=np.intp)
+        known = np.zeros(len(labels), dtype=np.bool_)
+    codes = places.astype(np.int64)
+    if known.all():
+        return codes, []
+    others, which = np.unique(labels[~known], return_inverse=True)
+    codes[~known] = len(classes) + which
+    return codes, others.tolist()
+
+
+def _object_codes(labels: list[Any], classes: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the same for labels of any kind, perhaps texts and numbers together."""
+    places = {label: place for place, label in enumerate(classes)}
+    others = sorted(set(labels) - places.keys(), key=str)
+    places |= {label: len(classes) + place for place, label in enumerate(others)}
+    return np.array([places[label] for label in labels], dtype=np.int64), others
+
+
+def _weights(weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    if weight is None:
+        return np.ones(n)
+    weights = _finite(np.asarray(weight), "weight")
+    if weights.shape != (n,):
+        _refuse(f"weight must have shape {(n,)}. Got {weights.shape}")
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        _refuse(f"weight of row {row} is {weights[row]:g}: it must be >= 0")
+    return weights
+
+
+def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
+    if values.dtype.kind not in "biuf":
+        _refuse(f"{what} must be numbers. Got an array of dtype {values.dtype}")
+    numbers = values.astype(np.float64, copy=False)
+    if not np.isfinite(numbers).all():
+        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+        _refuse(f"{what} of row {row} is {numbers[row]}: leave the row out or correct it")
+    return numbers
+
+
+def _values(
+    values: NDArray[np.float64] | None, what: str, keep: NDArray[np.bool_] | None, n: int
+) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
+    kept = _kept(_finite(np.asarray(values), what), keep)
+    if len(kept) != n:
+        _refuse(f"{what} has {len(kept)} rows and the answers {n}")
+    return kept[:, 0] if kept.ndim == 2 and kept.shape[1] == 1 and what == "scores" else kept
+
+
+def _kept(values: NDArray[Any], keep: NDArray[np.bool_] | None) -> NDArray[Any]:
+    kept: NDArray[Any] = values if keep is None else values[keep]
+    return kept
+
+
+def _refuse_missing(row: int) -> NoReturn:
+    _refuse(f"the label of row {row} is missing: leave the row out")
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise ValueError(f"{problem[0].upper()}{problem[1:]}.")

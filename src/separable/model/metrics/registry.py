@@ -1,0 +1,213 @@
+"""How good answers are: the figures that commands print and searches maximise, by name.
+
+This file names them and is light to import; what they compute lives in ``class_metrics`` and
+``number_metrics``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from separable.model.kinds import Model
+    from separable.model.metrics.metric_case import ClassCase, NumberCase
+
+__all__ = [
+    "METRICS",
+    "Answers",
+    "Metric",
+    "UndefinedMetric",
+    "answers_from",
+    "answers_of",
+    "metric_named",
+]
+
+Task: TypeAlias = Literal["classification", "regression"]
+Needs: TypeAlias = Literal["labels", "scores", "probabilities", "numbers"]
+
+HOMES: dict[Task, str] = {
+    "classification": "separable.model.metrics.classification",
+    "regression": "separable.model.metrics.regression",
+}
+
+
+class UndefinedMetric(ValueError):  # noqa: N818 # it is a fact about the rows, not a mistake
+    """A metric that these rows or these answers do not have, with the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model answers for some rows.
+
+    Parameters
+    ----------
+    predicted : ndarray, shape (n,), or (n, k) for k numbers a row
+    scores : ndarray of float64, optional
+        Shape (n,), larger for ``classes[1]``, or (n, k), one for each class.
+    probabilities : ndarray of float64, shape (n, k), optional
+        One for each class.
+    classes : ndarray, shape (k,), optional
+        The sorted labels. None: the answers are numbers.
+    """
+
+    predicted: NDArray[Any]
+    scores: NDArray[np.float64] | None = None
+    probabilities: NDArray[np.float64] | None = None
+    classes: NDArray[Any] | None = None
+
+    @property
+    def task(self) -> Task:
+        """What the answers are: classes or numbers."""
+        return "regression" if self.classes is None else "classification"
+
+
+def answers_of(model: Model, X: Any) -> Answers:
+    """Return what a model answers for X; the scores are computed once.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    X : array-like, sparse matrix, data frame or Rows, shape (n, d)
+        With an encoder, anything that is not a matrix of numbers goes through it first.
+
+    Returns
+    -------
+    Answers
+    """
+    return answers_from(model, model.decision_function(X))
+
+
+def answers_from(model: Model, scores: NDArray[np.float64]) -> Answers:
+    """Return what a model answers where its scores are these, shape (n,) or (n, k)."""
+    from separable.model.predict.probability import classes_of, model_probabilities
+
+    if model.classes is None:
+        return Answers(scores)
+    square = scores.reshape(-1, model.n_scores)
+    chances = model_probabilities(model, square)
+    return Answers(classes_of(square, model.classes), scores, chances, model.classes)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure that says how good answers are.
+
+    Call it: ``metric(truth, answers, weight=None, positive=None)``. It raises ``UndefinedMetric``,
+    a ``ValueError``, where these rows have no such figure.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    task : {"classification", "regression"}
+    greater_is_better : bool
+        False for errors and losses.
+    needs : {"labels", "scores", "probabilities", "numbers"}
+        What of the answers it looks at.
+    text : str
+        What it is called in tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separable.model.metrics.registry import METRICS, Answers
+    >>> answers = Answers(np.array(["ham", "spam", "ham"]), classes=np.array(["ham", "spam"]))
+    >>> METRICS["recall"](["ham", "spam", "spam"], answers)
+    0.5
+    """
+
+    name: str
+    task: Task
+    greater_is_better: bool
+    needs: Needs
+    text: str
+
+    def __call__(
+        self,
+        truth: ArrayLike,
+        answers: Answers,
+        weight: ArrayLike | None = None,
+        positive: Any = None,
+    ) -> float:
+        """Return the figure.
+
+        Parameters
+        ----------
+        truth : array-like, shape (n,), or (n, k) for k numbers a row
+            What is right.
+        answers : Answers
+        weight : array-like, shape (n,), optional
+            How much each row counts; 0 means that it is absent.
+        positive : object, optional
+            Precision, recall, F1, ROC AUC and average precision are of this class. By default the
+            second of two; of three or more, the mean over the classes.
+        """
+        from separable.model.metrics.metric_case import case_of
+
+        return self.of(case_of(truth, answers, weight, positive))
+
+    def of(self, case: ClassCase | NumberCase) -> float:
+        """Return the figure of rows that were checked already."""
+        if case.task != self.task:
+            kinds = {"classification": "classes", "regression": "numbers"}
+            raise ValueError(
+                f"{self.name} is a figure of {kinds[self.task]}, and the answers are "
+                f"{kinds[case.task]}. Use one of: {', '.join(_names(case.task))}."
+            )
+        found: float = getattr(import_module(HOMES[self.task]), self.name)(case)
+        return found
+
+
+def metric_named(name: str, task: Task | None = None) -> Metric:
+    """Return the metric of a name, for a task if one is given.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``METRICS``.
+    task : {"classification", "regression"}, optional
+    """
+    metric = METRICS.get(name)
+    if metric is None or (task is not None and metric.task != task):
+        what = "a metric" if task is None else f"a metric of {task}"
+        raise ValueError(f"{name!r} is not {what}. There are: {', '.join(_names(task))}.")
+    return metric
+
+
+def _names(task: Task | None) -> list[str]:
+    return [name for name, metric in METRICS.items() if task in (None, metric.task)]
+
+
+def _metrics() -> dict[str, Metric]:
+    labels: tuple[Task, bool, Needs] = ("classification", True, "labels")
+    losses: tuple[Task, bool, Needs] = ("classification", False, "probabilities")
+    scores: tuple[Task, bool, Needs] = ("classification", True, "scores")
+    errors: tuple[Task, bool, Needs] = ("regression", False, "numbers")
+    rows = [
+        Metric("accuracy", *labels, "accuracy"),
+        Metric("balanced_accuracy", *labels, "balanced accuracy"),
+        Metric("precision", *labels, "precision"),
+        Metric("recall", *labels, "recall"),
+        Metric("f1", *labels, "F1"),
+        Metric("f1_macro", *labels, "mean F1"),
+        Metric("mcc", *labels, "Matthews correlation"),
+        Metric("roc_auc", *scores, "ROC AUC"),
+        Metric("average_precision", *scores, "average precision"),
+        Metric("log_loss", *losses, "log loss"),
+        Metric("brier", *losses, "Brier score"),
+        Metric("r2", "regression", True, "numbers", "R2"),
+        Metric("rmse", *errors, "root mean squared error"),
+        Metric("mae", *errors, "mean absolute error"),
+        Metric("median_ae", *errors, "median absolute error"),
+        Metric("mape", *errors, "mean absolute share of the truth"),
+    ]
+    return {metric.name: metric for metric in rows}
+
+
+#: By the name users type, in the order they are shown.
+METRICS: dict[str, Metric] = _metrics()

@@ -1,0 +1,95 @@
+"""Figures of predicted numbers. Every row counts by its weight; several targets are averaged.
+
+Sums are taken of numbers divided by the largest, so that squares do not overflow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.model.metrics.registry import UndefinedMetric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.metrics.metric_case import NumberCase
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values", "weighted_mean"]
+
+
+def r2(case: NumberCase) -> float:
+    """Return 1 - (root mean square of errors / that of distances from the mean)^2."""
+    truth = case.truth
+    if (truth.min(axis=0) == truth.max(axis=0)).any():
+        raise UndefinedMetric("all true values are the same")
+    spread = _root_mean_square(truth - weighted_mean(truth, case.weight), case.weight)
+    ratio = _root_mean_square(case.predicted - truth, case.weight) / spread
+    with np.errstate(over="ignore"):
+        return float(np.mean(1 - ratio * ratio))
+
+
+def rmse(case: NumberCase) -> float:
+    """Return the root of the mean squared error."""
+    return float(_root_mean_square(case.predicted - case.truth, case.weight).mean())
+
+
+def mae(case: NumberCase) -> float:
+    """Return the mean absolute error."""
+    return float(weighted_mean(np.abs(case.predicted - case.truth), case.weight).mean())
+
+
+def median_ae(case: NumberCase) -> float:
+    """Return the median absolute error, the mean of the two middle ones where there are two."""
+    errors = np.abs(case.predicted - case.truth)
+    return float(np.mean([_median(column, case.weight) for column in errors.T]))
+
+
+def mape(case: NumberCase) -> float:
+    """Return the mean of the error as a share of the true value."""
+    return float(weighted_mean(_shares(case), case.weight).mean())
+
+
+def row_values(name: str, case: NumberCase) -> Floats | None:
+    """Return what each row adds to a metric that is a mean over rows, None for others."""
+    if name == "mae":
+        errors = np.abs(case.predicted - case.truth)
+    elif name == "mape":
+        errors = _shares(case)
+    else:
+        return None
+    means: Floats = errors.mean(axis=1)
+    return means
+
+
+def weighted_mean(values: Floats, weight: Floats) -> Floats:
+    """Return the mean of each column."""
+    mean: Floats = (weight / weight.sum()) @ values
+    return mean
+
+
+def _shares(case: NumberCase) -> Floats:
+    if not case.truth.all():
+        raise UndefinedMetric("a true value is 0, and an error is no share of that")
+    with np.errstate(over="ignore"):
+        return np.abs((case.predicted - case.truth) / case.truth)
+
+
+def _root_mean_square(errors: Floats, weight: Floats) -> Floats:
+    largest = np.abs(errors).max(axis=0)
+    scale = np.where(largest > 0, largest, 1.0)
+    root: Floats = largest * np.sqrt(weighted_mean((errors / scale) ** 2, weight))
+    return root
+
+
+def _median(values: Floats, weight: Floats) -> float:
+    """Return the middle of the values, each there as often as its weight says."""
+    order = np.argsort(values, kind="stable")
+    ranked, below = values[order], np.cumsum(weight[order])
+    half = below[-1] / 2
+    low = int(np.searchsorted(below, half, side="left"))
+    high = int(np.searchsorted(below, half, side="right"))
+    return float((ranked[low] + ranked[min(high, len(ranked) - 1)]) / 2)

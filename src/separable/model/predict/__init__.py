@@ -1,0 +1,1 @@
+"""Scores, probabilities and predictions of a model."""

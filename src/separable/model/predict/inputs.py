@@ -1,0 +1,96 @@
+"""What is handed to a model, as the rows its weights are for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.indicators import indicator_rows
+from separable.data.rows import Rows, as_rows, column_names, is_scipy_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from separable.features.base import Encoder
+    from separable.model.kinds import Model
+
+__all__ = ["encoded_rows", "model_rows"]
+
+SHOWN = 8
+
+
+def model_rows(model: Model, X: Any) -> Rows:
+    """Return X as rows with the model's features, or say how it differs from them.
+
+    A raw table goes through the model's encoder, if it has one. Arrays and sparse matrices are
+    taken as encoded already, unless the encoder is one that takes such, and Rows always are. A
+    model of indicators gets those of the values.
+    """
+    rows = encoded_rows(model, X)
+    return rows if model.threshold is None else indicator_rows(rows, model.threshold)
+
+
+def encoded_rows(model: Model, X: Any) -> Rows:
+    """Return the same, but for a model of indicators the values themselves."""
+    if model.encoder is not None and not _is_encoded(model.encoder, X):
+        rows = as_rows(model.encoder.encode(X))
+    else:
+        _check_names(model, column_names(X))
+        rows = as_rows(X)
+    expected = model.n_features
+    if rows.n_features != expected:
+        raise ValueError(
+            f"X has {rows.n_features} features, but this {model.learner} model expects {expected}"
+            f"{_listed(model.feature_names)}. Pass the columns it was trained on, in that order."
+        )
+    return rows
+
+
+def _is_encoded(encoder: Encoder, X: Any) -> bool:
+    if isinstance(X, Rows):
+        return True
+    if getattr(encoder, "takes_matrices", False):
+        return False
+    if isinstance(X, np.ndarray):
+        return X.ndim != 1 or X.dtype.kind not in "OUST"  # a list of texts is raw
+    return is_scipy_sparse(X)
+
+
+def _check_names(model: Model, found: tuple[str, ...] | None) -> None:
+    expected = model.feature_names
+    if found is None or expected is None or found == expected:
+        return
+    here, wanted = set(found), set(expected)
+    missing = [name for name in expected if name not in here]
+    extra = [name for name in found if name not in wanted]
+    if len(found) != len(expected):
+        start = (
+            f"X has {len(found)} features, but this {model.learner} model expects {len(expected)}"
+        )
+    elif missing or extra:
+        start = f"The columns of X are not those this {model.learner} model was trained on"
+    else:
+        place = next(
+            i for i, pair in enumerate(zip(found, expected, strict=True)) if len({*pair}) > 1
+        )
+        raise ValueError(
+            f"The columns of X are in another order than this {model.learner} model was trained "
+            f"on: column {place} is {found[place]!r}, expected {expected[place]!r}. Reorder them, "
+            "for example X[list(model.feature_names)]."
+        )
+    differences = [
+        f"{word}: {_some(names)}"
+        for word, names in (("missing", missing), ("extra", extra))
+        if names
+    ]
+    raise ValueError(f"{start}. {'; '.join(differences) or 'Some columns are repeated'}.")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(repr(name) for name in names[:SHOWN]) + more
+
+
+def _listed(names: Sequence[str] | None) -> str:
+    return "" if names is None else f" ({_some(names)})"

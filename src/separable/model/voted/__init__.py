@@ -1,0 +1,1 @@
+"""The voted perceptron's model: many weight vectors, each with its votes."""

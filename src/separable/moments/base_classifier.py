@@ -1,0 +1,110 @@
+"""What the moment classifiers share: labels, and classes that may come later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from separable.fitting.base import LinearClassifier
+from separable.fitting.targets import check_labels, find_classes, weigh_rows
+from separable.model.predict.probability import model_log_probabilities
+from separable.moments.base import AnySums, MomentEstimator
+from separable.statistics.weighted_rows import Data, checked_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.linear_model import Link
+
+__all__ = ["BayesClassifier", "MomentClassifier"]
+
+
+class MomentClassifier(LinearClassifier, MomentEstimator[AnySums]):
+    """A classifier that needs the rows only through sums."""
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        rows = checked_rows(X)
+        labels = check_labels(y, rows.n_rows, type(self).__name__)
+        return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class of each row; at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times; 0 is no row.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those learned from.
+
+        The answer is that of one ``fit`` on all rows, from their sums alone; it is solved when it
+        is next asked for.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class of each row. New classes may appear at any time unless ``classes`` was given.
+        classes : array-like, optional
+            All classes there may be; only at the first call. ``classes_`` has those met.
+        sample_weight : array-like of shape (n,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        told: NDArray[Any] | None = getattr(self, "_told", None)
+        if classes is not None:
+            given = np.unique(check_labels(classes, len(classes), type(self).__name__))
+            if told is not None and not np.array_equal(given, told):
+                raise ValueError(
+                    f"classes={given.tolist()} is not the same as on the first call to "
+                    f"partial_fit: {told.tolist()}. Give it only there."
+                )
+            told = given
+        if told is not None:
+            labels = check_labels(y, len(y), type(self).__name__)
+            new = np.flatnonzero(find_classes(labels, told) < 0)
+            if len(new):
+                raise ValueError(
+                    f"Row {new[0]} has class {labels.tolist()[new[0]]!r}, which is not among the "
+                    f"classes that were announced: {told.tolist()}."
+                )
+        self._add(X, y, sample_weight)
+        self._told = told
+        return self
+
+    def _check_classes(self, classes: NDArray[Any] | None) -> None:
+        """Refuse to solve for a single class."""
+        if classes is not None:
+            self._refuse_one_class(classes)
+
+    def _target_classes(self, data: Data, sums: AnySums | None) -> NDArray[Any] | None:
+        return np.unique(data.present().y) if sums is None else sums.classes
+
+
+class BayesClassifier(MomentClassifier[AnySums]):
+    """A classifier whose scores are logarithms of probabilities, up to what classes share."""
+
+    def _link(self) -> Link:
+        return "softmax"
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class by Bayes' rule, (n, K)."""
+        return self._weights_only().predict_proba(self._finite_rows(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
+        return model_log_probabilities(self._weights_only(), self.decision_function(X))

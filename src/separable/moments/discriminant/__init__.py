@@ -1,0 +1,1 @@
+"""Linear discriminant analysis and least-squares classification from sums."""

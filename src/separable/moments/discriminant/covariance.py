@@ -1,0 +1,199 @@
+"""The covariance within classes and what multiplies with its inverse.
+
+How much to shrink a covariance towards a multiple of the identity.
+
+S is the scatter of rows that are centred already, N their weight, d the number of columns. All
+three answers are numbers g from 0 to 1 for (1 - g) S + g tr(S) / d I; none changes when S is
+multiplied by a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
+from scipy.linalg.lapack import dpocon, dpstrf, dtrcon, dtrtri
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.sums import Sums
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Within", "constant_within", "degrees_of_freedom", "factor_within", "ledoit_wolf", "oas"]
+
+
+EPS = float(np.finfo(np.float64).eps)
+#: A column of which other columns leave less than this share of the variance is made up of them.
+NO_VARIANCE = 1e-12
+#: Reciprocal condition numbers from here on need no closer look.
+WELL_CONDITIONED = 1e-10
+
+
+@dataclass(frozen=True)
+class Within:
+    """A covariance Sigma with Sigma^-1 = P P', where P = root / length in the columns kept.
+
+    Parameters
+    ----------
+    n_columns : int
+        All columns d.
+    kept : ndarray of int
+        The columns that vary within classes.
+    length : ndarray, shape (kept,)
+        The deviation of each, in units of z.
+    root : ndarray, shape (kept, rank)
+        Of the correlations R, R^-1 = root root'; directions without variance are left out.
+    condition : float
+        Of the correlations, estimated; inf where directions are left out.
+    dependent : list of (int, list of int)
+        Columns that others make up within classes, and which others.
+    """
+
+    n_columns: int
+    kept: NDArray[np.intp]
+    length: Floats
+    root: Floats
+    condition: float
+    dependent: list[tuple[int, list[int]]]
+
+    @property
+    def rank(self) -> int:
+        """The number of directions with variance."""
+        return int(self.root.shape[1])
+
+    def whitener(self) -> Floats:
+        """Return P, (d, rank): z P has the identity as its covariance."""
+        p = np.zeros((self.n_columns, self.rank))
+        p[self.kept] = self.root / self.length[:, None]
+        return p
+
+    def solve(self, gap: Floats) -> Floats:
+        """Return Sigma^-1 g for each row g of ``gap``; 0 in columns that are left out."""
+        solved = np.zeros_like(gap)
+        white = (gap[:, self.kept] / self.length) @ self.root
+        solved[:, self.kept] = (white @ self.root.T) / self.length
+        return solved
+
+
+def degrees_of_freedom(sums: Sums, covariance: str) -> float:
+    """Return what the scatter is divided by: N - K, or N."""
+    weight, n_classes = float(sums.weight.sum()), sums.n_groups
+    freedom = weight - n_classes if covariance == "unbiased" else weight
+    if sums.rows.sum() <= n_classes or freedom <= 0:
+        raise ValueError(
+            f"There are {sums.rows.sum()} rows (of weight {weight:g}) in {n_classes} classes: the "
+            "number of rows must be more than the number of classes, or nothing is known of the "
+            "variance within them. Add rows, or leave out classes of a single row."
+        )
+    return freedom
+
+
+def constant_within(sums: Sums) -> NDArray[np.bool_]:
+    """Return the columns that do not vary within any class, but for rounding."""
+    size = np.abs(sums.scaled_means).max(axis=0)
+    least = 4 * EPS * size * np.sqrt(sums.weight.sum())
+    constant: NDArray[np.bool_] = np.sqrt(sums.diagonal) <= least
+    return constant
+
+
+def factor_within(covariance: Floats, constant: NDArray[np.bool_]) -> Within:
+    """Return the factor of a covariance by Cholesky's method, with pivoting where it is needed."""
+    kept = np.flatnonzero(~constant)
+    length = np.sqrt(np.diagonal(covariance)[kept])
+    whole = len(kept) == len(constant)
+    correlations = (covariance if whole else covariance[np.ix_(kept, kept)]) / length
+    correlations /= length[:, None]
+    n = len(constant)
+    if not len(kept):
+        return Within(n, kept, length, np.zeros((0, 0)), np.inf, [])
+    np.fill_diagonal(correlations, 1.0)
+    try:
+        upper = cholesky(correlations, check_finite=False)
+    except LinAlgError:
+        pass
+    else:
+        norm = np.abs(correlations).sum(axis=0).max()
+        share, _ = dpocon(upper, norm)
+        if share > WELL_CONDITIONED:
+            root, _ = dtrtri(upper)
+            return Within(n, kept, length, root, 1.0 / share, [])
+    return _singular(n, kept, length, correlations)
+
+
+def _singular(n: int, kept: NDArray[np.intp], length: Floats, correlations: Floats) -> Within:
+    """Return the factor of correlations that lack digits, or are singular.
+
+    Cholesky's method with pivoting, P'RP = F'F, stops where columns are made up of those before
+    them. With F' = QT the pseudo-inverse is Q (TT')^-1 Q'.
+    """
+    least = max(NO_VARIANCE, 10 * len(kept) * EPS)
+    factor, order, rank, _ = dpstrf(correlations, tol=least)
+    order = order - 1
+    rows = np.triu(factor)[:rank]
+    if rank == len(kept):
+        share, _ = dtrcon(rows)
+        inverse, _ = dtrtri(rows)
+        root = np.empty_like(inverse)
+        root[order] = inverse
+        return Within(n, kept, length, root, 1.0 / share**2, [])
+    orthogonal, triangle = qr(rows.T, mode="economic", check_finite=False)
+    root = np.empty_like(orthogonal)
+    root[order] = orthogonal @ dtrtri(triangle)[0].T
+    made_of = solve_triangular(rows[:, :rank], rows[:, rank:], check_finite=False)
+    dependent = []
+    for place, parts in enumerate(made_of.T, start=rank):
+        used = np.flatnonzero(np.abs(parts) > 1e-6 * np.abs(parts).max(initial=0.0))
+        dependent.append((int(kept[order[place]]), sorted(kept[order[used]].tolist())))
+    return Within(n, kept, length, root, np.inf, sorted(dependent))
+
+
+def oas(trace: Any, squares: Any, n: Any, d: int) -> Any:
+    """Return the shrinkage of the oracle that approximates itself.
+
+    Parameters
+    ----------
+    trace, squares : float or ndarray
+        tr(S) and tr(S^2).
+    n : float or ndarray
+        The weight of the rows.
+    d : int
+        The number of columns.
+
+    References
+    ----------
+    Chen, Wiesel, Eldar, Hero: Shrinkage algorithms for MMSE covariance estimation, IEEE
+    Transactions on Signal Processing 58 (2010), as scikit-learn has it: with n + 1 and without the
+    terms in 2 / d.
+    """
+    mean = squares / trace**2 / d**2  # of the squares of S / tr(S)
+    bottom = np.asarray((n + 1.0) * (mean - 1.0 / d**3))
+    share = np.divide(mean + 1.0 / d**2, bottom, out=np.ones_like(bottom), where=bottom > 0)
+    return np.minimum(1.0, share)
+
+
+def ledoit_wolf(trace: float, squares: float, fourth: float, n: float, d: int) -> float:
+    """Return the shrinkage with the smallest expected squared error, for many rows.
+
+    Parameters
+    ----------
+    trace, squares : float
+        tr(S) and tr(S^2).
+    fourth : float
+        sum of w |u|^4 over the rows u.
+    n, d
+        The weight of the rows and the number of columns.
+
+    References
+    ----------
+    Ledoit, Wolf: A well-conditioned estimator for large-dimensional covariance matrices, Journal
+    of Multivariate Analysis 88 (2004).
+    """
+    distance = squares - trace**2 / d  # of S from the identity, squared
+    if distance <= 0:
+        return 0.0
+    error = fourth - squares / n
+    return float(min(max(error, 0.0), distance) / distance)

@@ -1,0 +1,113 @@
+"""Discriminants: the scores of classes that are Gaussian with one covariance Sigma.
+
+delta_k(x) = (x - m)'Sigma^-1 g_k - g_k'Sigma^-1 g_k / 2 + log pi_k,  g_k = mu_k - m
+
+with m = sum of pi_k mu_k. This is x'Sigma^-1 mu_k - mu_k'Sigma^-1 mu_k / 2 + log pi_k in
+coordinates whose origin is m, which takes the same from the scores of all classes. So classes and
+probabilities are the same, and columns far from 0 keep their digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.sums import Sums
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Axes", "Centres", "axes_of", "centres_of", "discriminants"]
+
+#: Axes along which the means differ by less than this, relative to the first, are rounding.
+FLAT = 1e-7
+
+
+@dataclass(frozen=True)
+class Centres:
+    """The classes: how probable they are and where they lie.
+
+    Parameters
+    ----------
+    priors : ndarray, shape (K,)
+        pi_k.
+    middle : ndarray, shape (d,)
+        m, in units of x.
+    gap : ndarray, shape (K, d)
+        mu_k - m, in units of z = x scale.
+    scale : ndarray, shape (d,)
+        Powers of two.
+    """
+
+    priors: Floats
+    middle: Floats
+    gap: Floats
+    scale: Floats
+
+    @property
+    def scaled_middle(self) -> Floats:
+        """M in units of z, from x = 0."""
+        return self.middle * self.scale
+
+
+def centres_of(sums: Sums, priors: Floats) -> Centres:
+    """Return the classes of sums by class."""
+    middle = priors @ sums.offset
+    return Centres(priors, sums.origin + middle / sums.scale, sums.offset - middle, sums.scale)
+
+
+def discriminants(centres: Centres, solved: Floats) -> tuple[Floats, Floats]:
+    """Return weights and intercepts; for two classes delta_1 - delta_0.
+
+    Parameters
+    ----------
+    centres : Centres
+    solved : ndarray, shape (K, d)
+        Sigma^-1 (mu_k - m), in units of z.
+    """
+    half = 0.5 * np.einsum("kj,kj->k", centres.gap, solved)
+    constant = np.log(centres.priors) - half
+    if len(solved) == 2:
+        solved, constant = solved[1:] - solved[:1], constant[1:] - constant[:1]
+    with np.errstate(over="ignore"):
+        weights = solved * centres.scale
+    bad = np.flatnonzero(~np.isfinite(weights).all(axis=0))
+    if len(bad):
+        raise ValueError(
+            f"The weight of column {bad[0]} overflows float64: its values vary by less than 1e-308 "
+            "within classes. Multiply the column by a large number."
+        )
+    return weights, constant - (weights * centres.middle).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Directions in which the means of the classes differ most, beside the variance within.
+
+    Parameters
+    ----------
+    scalings : ndarray, shape (d, r)
+        One axis a column, of variance 1 within classes, for x.
+    ratio : ndarray, shape (r,)
+        The share of each in the variance between classes.
+    """
+
+    scalings: Floats
+    ratio: Floats
+
+
+def axes_of(centres: Centres, solved: Floats) -> Axes:
+    """Return the axes, of which there are at most K - 1."""
+    root = np.sqrt(centres.priors)[:, None]
+    values, vectors = np.linalg.eigh(root * (centres.gap @ solved.T) * root.T)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    good = values > FLAT**2 * values[0] if values[0] > 0 else np.zeros(len(values), bool)
+    good[-1] = False  # K means lie in K - 1 dimensions about their own
+    values, vectors = values[good], vectors[:, good]
+    with np.errstate(over="ignore"):  # weights that are infinite too are refused
+        scalings = (root * solved).T @ (vectors / np.sqrt(values)) * centres.scale[:, None]
+    return Axes(scalings, values / values.sum())

@@ -1,0 +1,183 @@
+"""Least squares used to tell classes apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.model.predict.scores import linear_scores
+from separable.moments.base_classifier import MomentClassifier
+from separable.moments.loo.class_means import REFIT, of_two, refit_scores
+from separable.moments.regression.least_squares import LeastSquares
+from separable.moments.regression.leverage import leverages
+from separable.statistics.moments import Moments
+from separable.statistics.precision import ROUNDING, Precision
+from separable.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.parameters import Requirement
+    from separable.moments.base import Solution
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["LeastSquaresClassifier"]
+
+
+class LeastSquaresClassifier(MomentClassifier[Moments]):
+    """Regression used as a classifier: least squares on numbers that stand for the classes.
+
+    Two classes: minimises sum_i c_i (w.x_i + b - y_i)^2 with y_i = +1 for ``classes_[1]`` and -1
+    for ``classes_[0]``; the class is the sign of the score. More: one regression a class on y_i = 1
+    for its rows and 0 for all others; the class is the largest score. The scores of more classes
+    sum to 1 and are no probabilities: they may be negative.
+
+    It is solved exactly, from sums by class, as ``LeastSquares`` is: same numerics, same warnings.
+
+    Its weakness: the error that is minimised is not the error that counts. Rows far on their own
+    side of the boundary have large residuals and pull it away from where classes meet, and of
+    three classes in a line the middle one may never have the largest score. ``LDA`` starts from
+    the same sums; see docs/learners/least_squares_classifier.md for both failures in numbers.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shapes (k, d) and (k,)
+    classes_ : ndarray of shape (K,)
+    condition_number_ : float
+        Of the centred columns, scaled to length 1; inf where columns depend on each other.
+    rank_ : int
+        Of the centred columns.
+    evidence_ : dict
+        As of ``LeastSquares``.
+
+    Examples
+    --------
+    >>> from separable import LeastSquaresClassifier
+    >>> sides = LeastSquaresClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+    >>> sides.decision_function([[1.0], [2.5]])
+    array([-0.4,  0.8])
+    >>> sides.predict([[1.4], [1.6]]).tolist()
+    ['a', 'b']
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {}
+    _instead: ClassVar[str] = (
+        "use SGDClassifier or LinearGaussianNB, which keep one number a column and class; or fit "
+        "fewer rows than columns at once, which needs no products of columns"
+    )
+
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the centred columns, scaled to length 1."""
+        return float(self._learned("condition_number"))
+
+    @property
+    def rank_(self) -> int:
+        """Rank of the centred columns."""
+        return int(self._learned("rank"))
+
+    # ------------------------------------------------------------------ solving
+
+    def _new_sums(self) -> Moments:
+        return Moments("classes", owner=type(self).__name__, instead=self._instead)
+
+    def _regression(self) -> LeastSquares:
+        regression = LeastSquares()
+        regression._column_names = getattr(self, "_column_names", None)
+        return regression
+
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
+        self._check_classes(sums.classes)
+        if data is not None:
+            data = data.present()
+            data = replace(data, y=_targets(data.y))
+        return self._regression()._solve(_with_targets(sums), data)
+
+    def _solve_rows(self, data: Data) -> Solution | None:
+        if not data.is_wide:
+            return None
+        data = data.present()
+        self._check_classes(np.unique(data.y))
+        return self._regression()._solve_rows(replace(data, y=_targets(data.y)))
+
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
+        """Return the scores of each row from the fit to all other rows, by its leverage.
+
+        Without row i the residual t_i - s_i becomes (t_i - s_i) / (1 - h_i).
+        """
+        data = data.present()
+        if data.rows.n_rows - 1 < data.rows.n_features:
+            return None
+        classes, label = np.unique(data.y, return_inverse=True)
+        solution = self._solve(sums, data)
+        fitted = linear_scores(data.rows, solution.weights, solution.intercept)
+        targets: Floats = _targets(data.y).reshape(fitted.shape)
+        left = 1.0 - leverages(data, solution, fit_intercept=True)
+        anew = left < REFIT
+        scores: Floats = targets - (targets - fitted) / np.where(anew, 1.0, left)[:, None]
+        if len(classes) == 2:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        refit_scores(self, data, scores, np.flatnonzero(anew))
+        counts = np.bincount(label)
+        alone = np.flatnonzero(counts[label] == 1)
+        scores[alone, label[alone]] = -np.inf
+        return of_two(scores)
+
+
+def _targets(y: NDArray[Any]) -> Floats:
+    """Return -1 and 1 for two classes, (n,), else an indicator of each class, (n, K)."""
+    classes, label = np.unique(y, return_inverse=True)
+    if len(classes) == 2:
+        return (2 * label - 1).astype(np.float64)
+    targets = np.zeros((len(y), len(classes)))
+    targets[np.arange(len(y)), label] = 1.0
+    return targets
+
+
+def _with_targets(sums: Moments) -> Moments:
+    """Return the sums as of a regression on the numbers that stand for the classes.
+
+    The products of columns are those within classes plus those between them; with an indicator
+    the column has W_k (mu_k - m), and indicators have W_k - W_k^2 / W and -W_k W_l / W.
+    """
+    values, pooled = sums.sums, sums.sums.pooled()
+    weight, total = values.weight, float(values.weight.sum())
+    cross = weight[:, None] * (values.offset - pooled.offset)
+    among = np.diag(weight) - np.multiply.outer(weight, weight) / total
+    mean = weight / total
+    if len(weight) == 2:  # y = 2 (indicator of the second) - 1
+        cross, among, mean = 2.0 * cross[1:], 4.0 * among[1:, 1:], 2.0 * mean[1:] - 1.0
+    t = len(mean)
+    whole = Sums(
+        pooled.rows,
+        pooled.weight,
+        np.concatenate([pooled.origin, np.zeros(t)]),
+        np.concatenate([pooled.scale, np.ones(t)]),
+        np.concatenate([pooled.offset[0], mean])[None, :],
+        np.block([[pooled.scatter, cross.T], [cross, among]]),
+        _bounds(values, pooled, np.sqrt(np.diagonal(among))),
+    )
+    moments = Moments("numbers")
+    moments.n_features, moments.n_targets = sums.n_features, None if t == 1 else t
+    moments._sums = whole
+    return moments
+
+
+def _bounds(values: Sums, pooled: Sums, length: Floats) -> Precision | None:
+    """Return the error bounds of the sums with targets of the given lengths; None: by rounding."""
+    if values.precision is None or pooled.precision is None:
+        return None
+    share = values.weight / values.weight.sum()
+    factor = np.sqrt(values.weight / np.maximum(1.0 - share, share.min()))[:, None]
+    off = (factor * (values.precision.mean + pooled.precision.mean)).max(axis=0)
+    heavy = (values.precision.weight / values.weight).max()
+    return Precision(
+        np.concatenate([pooled.precision.length, length]),
+        np.concatenate([pooled.precision.noise + off, (ROUNDING + heavy) * length]),
+        np.concatenate([pooled.precision.mean[0], np.full(len(length), heavy)])[None, :],
+        pooled.precision.weight,
+    )

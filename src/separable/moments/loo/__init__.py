@@ -1,0 +1,1 @@
+"""Exact leave-one-out predictions of the moment learners, from one fit."""

@@ -1,0 +1,208 @@
+"""What classifiers by means and scatter share where each row is left out of the fit in turn."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.targets import find_classes
+from separable.model.predict.scores import linear_scores
+from separable.moments.regression.rank_warning import RankWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.moments.base_classifier import MomentClassifier
+    from separable.moments.discriminant.discriminants import Centres
+    from separable.statistics.moments import Moments
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["REFIT", "LeftOut", "kinds_of", "of_two", "refit_scores"]
+
+#: Rows whose absence leaves less than this of the variance in their direction are fitted anew.
+REFIT = 1e-6
+#: What weights of rows may add up to, relative, where nothing should be left.
+ALONE = 1e-12
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What changes without a row, before products with the covariance; one entry a row.
+
+    Parameters
+    ----------
+    label : ndarray of int, shape (n,)
+        The class c of the row.
+    ratio : ndarray, shape (n,)
+        r; 1 for a row that is the only one of its class, for which u is 0.
+    factor : ndarray, shape (n,)
+        f; 0 for such a row.
+    freedom : ndarray, shape (n,)
+        What the scatter without the row is divided by.
+    along_x, along_u : ndarray, shape (n,)
+        x - m' = a (x - m) + b u, m' being the mean of the means without the row.
+    log_priors : ndarray, shape (n, K)
+        log pi_k without the row; -inf for a class that is gone.
+    weight : ndarray, shape (n,)
+        Its weight w.
+    """
+
+    label: NDArray[np.intp]
+    ratio: Floats
+    factor: Floats
+    freedom: Floats
+    along_x: Floats
+    along_u: Floats
+    log_priors: Floats
+    weight: Floats
+
+    @classmethod
+    def of(
+        cls,
+        label: NDArray[Any],
+        weight: Floats,
+        classes: Floats,
+        given: Floats | None,
+        unbiased: bool,
+    ) -> LeftOut:
+        """Return it for rows of given classes and weights.
+
+        Parameters
+        ----------
+        label, weight : ndarray, shape (n,)
+        classes : ndarray, shape (K,)
+            The weights n_k of the classes, all rows included.
+        given : ndarray, shape (K,), or None
+            Priors; None: they are estimated.
+        unbiased : bool
+            Whether K is taken from N.
+        """
+        own, total, n_classes = classes[label], classes.sum(), len(classes)
+        rest = own - weight
+        alone = rest <= ALONE * own
+        ratio = np.divide(own, rest, out=np.ones(len(own)), where=~alone)
+        left = np.repeat((classes if given is None else given)[None], len(own), axis=0)
+        every = np.arange(len(own))
+        left[every, label] -= weight if given is None else 0.0
+        left[every[alone], label[alone]] = 0.0
+        with np.errstate(divide="ignore"):
+            log_priors = np.log(left / left.sum(axis=1, keepdims=True))
+        along_x, along_u = total / (total - weight), np.zeros(len(own))
+        if given is not None:
+            prior = given[label]
+            along_x = 1.0 / np.where(alone, 1.0 - prior, 1.0)
+            along_u = np.where(alone, 0.0, prior * (ratio - 1.0))
+        return cls(
+            label,
+            ratio,
+            np.where(alone, 0.0, weight * ratio),
+            total - weight - ((n_classes - alone) if unbiased else 0),
+            along_x,
+            along_u,
+            log_priors,
+            weight,
+        )
+
+    def take(self, rows: Any) -> LeftOut:
+        """Return it for some rows."""
+        parts = (getattr(self, each.name) for each in fields(self))
+        if isinstance(rows, slice):
+            return LeftOut(*(part[rows] for part in parts))
+        return LeftOut(*(part.take(rows, axis=0) for part in parts))  # faster than indexing
+
+    def about_middle(self, xx: Floats, xu: Floats, h: Floats) -> tuple[Floats, Floats]:
+        """Return u'Ap and p'Ap with p = x - m', from x'Ax, x'Au and u'Au."""
+        a, b = self.along_x, self.along_u
+        return a * xu + b * h, a * (a * xx + 2.0 * b * xu) + b * b * h
+
+    def scores(
+        self, h: Floats, uv: Floats, vv: Floats, up: Floats, pp: Floats, g: Floats | float = 0.0
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the scores (n, K), and which rows are to be fitted anew.
+
+        Parameters
+        ----------
+        h, up, pp : ndarray, shape (n,)
+            u'Au, u'Ap and p'Ap with p = x - m', where A is the inverse before u is taken out.
+        uv, vv : ndarray, shape (n, K)
+            u'Av_k and v_k'Av_k; they are overwritten.
+        g : float or ndarray
+            Shrinkage.
+        """
+        factor = (1.0 - g) * self.factor
+        left = 1.0 - factor * h
+        anew = left < REFIT
+        gain = factor / np.where(anew, 1.0, left)
+        uv *= uv  # step by step, in place: this is most of the time
+        uv *= gain[:, None]
+        uv += vv
+        uv[np.arange(len(h)), self.label] = self.ratio**2 * h * (1.0 + gain * h)
+        np.subtract((pp + gain * up**2)[:, None], uv, out=uv)
+        uv *= 0.5 * self.freedom[:, None]
+        uv += self.log_priors
+        return uv, anew
+
+
+def kinds_of(
+    learner: Any, sums: Moments, data: Data, centres: Centres
+) -> tuple[LeftOut, NDArray[np.intp]] | None:
+    """Return what changes without a row of each class and weight there is, and each row's kind.
+
+    None: without some row nothing is known of the variance, so that no fit works.
+
+    Parameters
+    ----------
+    learner : LDA or LinearGaussianNB
+        For its priors and its divisor.
+    sums, data
+        All rows, which all count.
+    centres : Centres
+        Of the classes.
+    """
+    assert sums.classes is not None
+    label, n_classes = find_classes(data.y, sums.classes), len(sums.classes)
+    weight = data.counted.weight
+    if weight is None:
+        of_class, of_weight, kind = np.arange(n_classes), np.ones(n_classes), label.astype(np.intp)
+    else:
+        pairs, kind = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
+        of_class, of_weight, kind = pairs[0].astype(np.intp), pairs[1], kind.ravel()
+    given = None if learner.priors is None else centres.priors
+    unbiased = learner.covariance == "unbiased"
+    kinds = LeftOut.of(of_class, of_weight, sums.class_weight, given, unbiased)
+    if len(label) - 1 <= n_classes or (kinds.freedom <= 0).any():
+        return None
+    return kinds, kind
+
+
+def of_two(scores: Floats) -> Floats:
+    """Return scores (n, K), of two classes the difference, infinite where one of them is gone."""
+    return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+
+def refit_scores(
+    learner: MomentClassifier[Moments],
+    data: Data,
+    scores: Floats,
+    which: NDArray[np.intp],
+) -> None:
+    """Put the scores of some rows, (n, K), from fits to all rows but one."""
+    classes = np.unique(data.y) if len(which) else which
+    for row in which.tolist():
+        others = data.without(row)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            sums = learner._new_sums().add_data(others)
+            solution = learner._solve(sums, others)
+        own = linear_scores(data.rows.slice(row, row + 1), solution.weights, solution.intercept)[0]
+        known = sums.classes
+        assert known is not None
+        found = np.full(len(classes), -np.inf)
+        place = np.searchsorted(classes, known)
+        found[place] = own if len(own) == len(known) else [0.0, own[0]]
+        scores[row] = found

@@ -1,0 +1,179 @@
+"""Naive Bayes without one row, for every row, from one fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.indicators import distinct_rows, indicator_rows
+from separable.fitting.targets import find_classes
+from separable.model.predict.scores import linear_scores, row_blocks, segment_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.moments.naive_bayes.base_counts import NaiveBayes
+    from separable.statistics.class_counts import ClassCounts
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Doubtful", "NonZeros", "Without", "left_out_scores"]
+
+#: What taking a row out must leave of a sum for its digits to be trusted.
+TRUSTED = 1e-6
+#: Rows that are learned without one by one, where digits ask for it, before that costs too much.
+MOST_REFITS = 64
+
+
+@dataclass(frozen=True)
+class NonZeros:
+    """The non-zeros of some rows, each column at most once in a row.
+
+    Parameters
+    ----------
+    label : ndarray of int, shape (n,)
+        The class of each row.
+    weight : ndarray, shape (n,)
+        Its weight.
+    row, column, value : ndarray, shape (nnz,)
+        The non-zeros.
+    indptr : ndarray, shape (n + 1,)
+        Where those of each row start.
+    """
+
+    label: NDArray[np.intp]
+    weight: Floats
+    row: NDArray[np.intp]
+    column: NDArray[np.integer[Any]]
+    value: Floats
+    indptr: NDArray[np.integer[Any]]
+
+    def total(self, terms: Floats) -> Floats:
+        """Return the sum over the non-zeros of each row, (n,)."""
+        return segment_sums(terms, self.indptr)
+
+
+class Doubtful:
+    """Takes rows out of sums, and notes those that leave too few digits."""
+
+    def __init__(self, n_rows: int, *, exact: bool) -> None:
+        self.rows = np.zeros(n_rows, np.bool_)
+        self._exact = exact
+
+    def smoothed(
+        self, whole: Floats, taken: Floats, alpha: float | Floats, row: NDArray[np.intp] | None
+    ) -> Floats:
+        """Return whole - taken + alpha; ``row`` says to which row each belongs, None: in order."""
+        left = np.maximum(whole - taken, 0.0) + alpha
+        if not self._exact:
+            lost = (left < TRUSTED * whole) & (taken != 0)
+            self.rows[np.flatnonzero(lost) if row is None else row[lost]] = True
+        return left
+
+
+class Without:
+    """The scores of rows, each from the counts without it."""
+
+    def __init__(self, counts: ClassCounts, alpha: float) -> None:
+        self.counts, self.alpha = counts, alpha
+
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
+        """Replace in ``joint``, (n, K), the scores that change."""
+        raise NotImplementedError
+
+
+def left_out_scores(learner: NaiveBayes, counts: ClassCounts, data: Data) -> Floats | None:
+    """Return the scores of each row from the fit to all other rows, (n, k), or None."""
+    assert counts.classes is not None
+    n = data.rows.n_rows
+    weight = np.ones(n) if data.counted.weight is None else data.counted.weight
+    place = find_classes(data.y, counts.classes)
+    weight = np.where(place < 0, 0.0, weight)  # of an absent class: absent too
+    label = np.maximum(place, 0).astype(np.intp)
+    alpha = learner._alpha()
+    without = learner._without(counts, alpha, weight)
+    if without is None:
+        return None
+    rows = data.rows if counts.threshold is None else indicator_rows(data.rows, counts.threshold)
+    full = learner._joint(counts, alpha)
+    joint = linear_scores(rows, full.weights, full.intercept)
+    doubtful = Doubtful(n, exact=counts.is_whole)
+    for part, block in _blocks(distinct_rows(rows), label, weight):
+        own = Doubtful(len(block.label), exact=counts.is_whole)
+        without.joint(block, joint[part], own)
+        doubtful.rows[part] = own.rows
+    alone = (counts.rows[label] == 1) & (weight > 0)
+    if learner._uses_prior(len(counts.classes)):
+        joint += _log_priors(learner, counts, label, weight, alone, doubtful)
+    again = np.flatnonzero(doubtful.rows & ~alone)
+    if len(again) > MOST_REFITS:
+        return None
+    two = len(counts.classes) == 2
+    if two:
+        scores = joint[:, 1:] - joint[:, :1]
+    else:  # from the mean of the classes that are left
+        left = np.ones_like(joint)
+        left[alone, label[alone]] = 0.0
+        scores = joint - ((joint * left).sum(axis=1) / left.sum(axis=1))[:, None]
+    for row in again.tolist():
+        scores[row] = _refitted(learner, data, row)
+    if two:
+        scores[alone, 0] = np.where(label[alone] == 0, np.inf, -np.inf)
+    else:
+        scores[alone, label[alone]] = -np.inf
+    return scores
+
+
+def _log_priors(
+    learner: NaiveBayes,
+    counts: ClassCounts,
+    label: NDArray[np.intp],
+    weight: Floats,
+    alone: NDArray[np.bool_],
+    doubtful: Doubtful,
+) -> Floats:
+    """Return the logarithm of each class's probability without each row, (n, K)."""
+    n, k = len(label), len(counts.weight)
+    if learner.class_prior is not None or not learner.fit_prior:
+        return np.broadcast_to(learner._log_prior(counts), (n, k))
+    prior = np.tile(np.log(counts.weight), (n, 1))
+    left = doubtful.smoothed(counts.weight[label], weight, 0.0, None)
+    doubtful.rows |= (left <= 0) & ~alone
+    prior[np.arange(n), label] = np.log(np.where(left > 0, left, 1.0))
+    rest = counts.weight.sum() - weight
+    return prior - np.log(np.where(rest > 0, rest, 1.0))[:, None]
+
+
+def _refitted(learner: NaiveBayes, data: Data, row: int) -> Floats:
+    """Return the scores of a row from all others, added up anew."""
+    counts = learner._new_sums().add_data(data.without(row))
+    solution = learner._solve(counts, None)
+    one = data.rows.slice(row, row + 1)
+    if counts.threshold is not None:
+        one = indicator_rows(one, counts.threshold)
+    scores: Floats = linear_scores(one, solution.weights, solution.intercept)[0]
+    return scores
+
+
+def _blocks(
+    rows: Rows, label: NDArray[np.intp], weight: Floats
+) -> Iterator[tuple[slice, NonZeros]]:
+    """Yield the non-zeros of rows in pieces that stay in the cache."""
+    for start, stop in row_blocks(rows):
+        part = rows.slice(start, stop)
+        if part.indptr is None or part.indices is None:
+            row, column = np.nonzero(part.values)
+            value = part.values[row, column]
+            indptr = np.searchsorted(row, np.arange(part.n_rows + 1))
+        else:
+            row = np.repeat(np.arange(part.n_rows), np.diff(part.indptr))
+            column, value, indptr = part.indices, part.values, part.indptr
+        cut = slice(start, stop)
+        values = value.astype(np.float64, copy=False)
+        yield cut, NonZeros(label[cut], weight[cut], row, column, values, indptr)

@@ -1,0 +1,225 @@
+"""What the naive Bayes learners of counts share: smoothing and priors."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.data.rows import as_rows
+from separable.fitting.targets import check_labels, find_classes, weigh_rows
+from separable.fitting.unused_options import Ineffective
+from separable.model.parameters import BOOL, NOT_NEGATIVE
+from separable.moments.base import Solution
+from separable.moments.base_classifier import BayesClassifier
+from separable.moments.loo.naive_bayes_loo import left_out_scores
+from separable.moments.priors import PRIORS
+from separable.statistics.class_counts import ClassCounts
+from separable.statistics.precision import WEIGHTS_TOLERANCE
+from separable.statistics.weighted_rows import Data
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.linear_model import LinearModel
+    from separable.model.parameters import Requirement
+    from separable.moments.loo.naive_bayes_loo import Without
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Joint", "NaiveBayes"]
+
+#: Smoothing below this is taken as this, so that no probability is 0.
+LEAST_ALPHA = 1e-10
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Scores of every class, up to the prior: score_k(x) = w_k.x + b_k.
+
+    Parameters
+    ----------
+    weights, intercept : ndarray, shapes (K, d) and (K,)
+    log_prob : ndarray, shape (K, d)
+        What ``feature_log_prob_`` shows.
+    """
+
+    weights: Floats
+    intercept: Floats
+    log_prob: Floats
+
+
+class NaiveBayes(BayesClassifier[ClassCounts]):
+    """Naive Bayes on counts: per class the weight of its rows and the sums of columns."""
+
+    _base_requirements: ClassVar[dict[str, Requirement]] = {
+        "alpha": NOT_NEGATIVE,
+        "fit_prior": BOOL,
+        "class_prior": PRIORS,
+    }
+
+    _lost_beside: ClassVar[float | None] = float(np.finfo(np.float64).eps)
+
+    alpha: float
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (
+        Ineffective(
+            "fit_prior",
+            lambda learner: learner.class_prior is not None,
+            "where class_prior is given",
+            "Give one of the two.",
+        ),
+    )
+
+    fit_prior: bool
+    class_prior: Any
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
+        """Return the scores of every class."""
+        raise NotImplementedError
+
+    def _uses_prior(self, n_classes: int) -> bool:
+        """Return whether the prior is part of the score."""
+        del n_classes
+        return True
+
+    def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without | None:
+        """Return what scores rows of the given weights without them, None: it costs too much."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ rows
+
+    def _new_sums(self) -> ClassCounts:
+        return ClassCounts(self._threshold())
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        rows = as_rows(X, check_values=False)  # values and columns are checked where they are added
+        labels = check_labels(y, rows.n_rows, type(self).__name__)
+        return Data(rows, labels, weigh_rows(sample_weight, None, labels), X)
+
+    def _resume(self, model: LinearModel) -> None:
+        counts, classes = self._summed(), model.classes
+        assert counts.classes is not None
+        same = classes is not None and counts.classes.tolist() == classes.tolist()
+        if (
+            counts.n_features != model.n_features
+            or counts.threshold != self._threshold()
+            or not same
+        ):
+            raise ValueError("The file's sums are not those its weights were made from.")
+
+    def _subtract_sums(self, whole: ClassCounts, part: ClassCounts) -> ClassCounts:
+        left = whole.subtract(part, smoothing=self._alpha(), tolerance=WEIGHTS_TOLERANCE)
+        self._check_classes(left.classes)
+        return left
+
+    # ------------------------------------------------------------------ solving
+
+    def _smoothing(self) -> float:
+        """Return alpha, or the least there is, with a warning."""
+        if self.alpha < LEAST_ALPHA:
+            warnings.warn(
+                f"alpha={self.alpha:g} would give events that were not met the probability 0, of "
+                f"which there is no logarithm. {LEAST_ALPHA:g} is taken instead.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return self._alpha()
+
+    def _alpha(self) -> float:
+        return max(float(self.alpha), LEAST_ALPHA)
+
+    def _solve(self, sums: ClassCounts, data: Data | None) -> Solution:
+        if data is not None:
+            self._check_classes(sums.classes)
+        alpha = self._smoothing()
+        joint = self._joint(sums, alpha)
+        prior = self._log_prior(sums)
+        intercept = joint.intercept
+        if self._uses_prior(len(prior)):
+            intercept = intercept + prior
+        weights, intercept = _differences(joint.weights, intercept)
+        return Solution(
+            weights,
+            intercept,
+            {"rows_seen": sums.n_rows, "alpha": alpha},
+            {"class_log_prior": prior, "feature_log_prob": joint.log_prob},
+        )
+
+    def _log_prior(self, counts: ClassCounts) -> Floats:
+        """Return the logarithm of the probability of each class."""
+        k = len(counts.weight)
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+            told = getattr(self, "_told", None)
+            if told is not None and len(prior) == len(told):  # some may not have been met yet
+                assert counts.classes is not None
+                prior = prior[find_classes(counts.classes, told)]
+            if len(prior) != k:
+                raise ValueError(
+                    f"The 'class_prior' parameter of {type(self).__name__} has {len(prior)} "
+                    f"numbers, and there are {k} classes. Give one a class, in sorted order."
+                )
+            given: Floats = np.log(prior)
+            return given
+        if self.fit_prior:
+            shares: Floats = np.log(counts.weight) - np.log(counts.weight.sum())
+            return shares
+        return np.full(k, -np.log(k))
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        parameters = super()._plain_parameters()
+        if parameters["class_prior"] is not None:
+            prior = np.asarray(parameters["class_prior"], dtype=np.float64)
+            parameters["class_prior"] = prior.tolist()
+        return parameters
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of each class, (K,)."""
+        return self._summed().weight
+
+    @property
+    def feature_count_(self) -> Floats:
+        """The sum of each column in each class, (K, d)."""
+        return self._summed().sums
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """Logarithm of the probability of each class, (K,)."""
+        prior: Floats = self._learned("class_log_prior")
+        return prior
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """Logarithm of the smoothed probability of each column in each class, (K, d)."""
+        log_prob: Floats = self._learned("feature_log_prob")
+        return log_prob
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self._threshold() is None
+        tags.classifier_tags.poor_score = True  # on rows that are no counts
+        return tags
+
+    def _left_out_scores(self, sums: ClassCounts, data: Data) -> Floats | None:
+        return left_out_scores(self, sums, data)
+
+
+def _differences(weights: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+    """Return weights and intercepts of a model: of two classes the second minus the first.
+
+    Of more, each minus the mean of all, which changes no probability: logarithms of probabilities
+    are all negative, and a weight should say for which classes a column speaks, and against which.
+    """
+    if len(intercept) == 2:
+        weights, intercept = weights[1:] - weights[:1], intercept[1:] - intercept[:1]
+    elif len(intercept) > 2:
+        weights, intercept = weights - weights.mean(axis=0), intercept - intercept.mean()
+    weights.setflags(write=False)  # the model need not copy them
+    return weights, intercept

@@ -1,0 +1,149 @@
+"""Naive Bayes from what the other classes have: better where classes differ in size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.fitting.unused_options import Ineffective
+from separable.model.parameters import BOOL
+from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
+from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.parameters import Requirement
+    from separable.statistics.class_counts import ClassCounts
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ComplementNB"]
+
+
+class ComplementNB(NaiveBayes):
+    """Complement naive Bayes: score_k(x) = -sum_j x_j log q_kj.
+
+    q_kj = (C_kj + alpha) / (sum_l C_kl + alpha d), where C_kj is the sum of column j over the rows
+    of all classes but k: the class whose complement explains the row worst. The probability of
+    classes plays no part, but where there is a single class. With ``norm`` the weights of a class
+    are divided by their sum: score_k = sum_j x_j log q_kj / sum_l log q_kl (Rennie et al. 2003).
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Added to every count. Below 1e-10 it is taken as 1e-10, with a warning.
+    fit_prior : bool, default True
+    class_prior : list of float, optional
+        As of ``MultinomialNB``; only ``class_log_prior_`` shows them.
+    norm : bool, default False
+        Divide the weights of each class by their sum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    coef_, intercept_ : ndarray of shapes (k, d) and (k,)
+        Of the ``LinearModel``: one row for two classes.
+    class_count_, feature_count_, feature_all_ : ndarray of shapes (K,), (K, d) and (d,)
+        The weight of each class, the sums of columns in it, and in all classes together.
+    class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)
+        The second are the weights, -log q, or with ``norm`` log q over its sum.
+    evidence_ : dict
+        ``rows_seen``, ``alpha`` (as used).
+
+    Examples
+    --------
+    >>> from separable import ComplementNB
+    >>> spam = ComplementNB().fit([[2, 1, 0], [1, 2, 0], [0, 0, 3]], ["spam", "spam", "ham"])
+    >>> spam.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['spam', 'ham']
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        **NaiveBayes._base_requirements,
+        "norm": BOOL,
+    }
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = tuple(
+        Ineffective(
+            name,
+            lambda learner: True,  # noqa: ARG005
+            "on predictions of two classes and more, in which the prior plays no part",
+            "Leave it at its default; class_log_prior_ shows it.",
+        )
+        for name in ("fit_prior", "class_prior")
+    )
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    @property
+    def feature_all_(self) -> Floats:
+        """The sum of each column, (d,)."""
+        whole: Floats = self._summed().sums.sum(axis=0)
+        return whole
+
+    def _uses_prior(self, n_classes: int) -> bool:
+        return n_classes == 1  # as scikit-learn has it
+
+    def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
+        rest = _complement(counts) + alpha
+        logged = np.log(rest / rest.sum(axis=1, keepdims=True))
+        weights = logged / _divisor(logged.sum(axis=1))[:, None] if self.norm else -logged
+        weights.setflags(write=False)
+        return Joint(weights, np.zeros(len(weights)), weights)
+
+    def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without:
+        del weights
+        return _Without(counts, alpha, norm=bool(self.norm))
+
+
+class _Without(Without):
+    """All classes change but the row's own, whose complement does not hold the row."""
+
+    def __init__(self, counts: ClassCounts, alpha: float, *, norm: bool) -> None:
+        super().__init__(counts, alpha)
+        self._norm, self._rest = norm, _complement(counts)
+        self._totals = self._rest.sum(axis=1)
+        self._logs = np.log(self._rest + alpha).sum(axis=1) if norm else self._totals
+
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
+        x, d = block.value, self.counts.n_features
+        length = block.total(x)
+        for k in range(len(self._totals)):
+            weight = np.where(block.label == k, 0.0, block.weight)
+            own = self._rest[k][block.column]
+            left = doubtful.smoothed(own, weight[block.row] * x, self.alpha, block.row)
+            total = doubtful.smoothed(
+                np.full(len(weight), self._totals[k]), weight * length, self.alpha * d, None
+            )
+            score = block.total(x * np.log(left)) - length * np.log(total)
+            if self._norm:
+                change = block.total(np.log(left) - np.log(own + self.alpha))
+                score /= _divisor(self._logs[k] + change - d * np.log(total))
+                joint[:, k] = score
+            else:
+                joint[:, k] = -score
+
+
+def _complement(counts: ClassCounts) -> Floats:
+    """Return the sums of columns over all classes but each, (K, d)."""
+    before, after = np.zeros_like(counts.sums), np.zeros_like(counts.sums)
+    np.cumsum(counts.sums[:-1], axis=0, out=before[1:])
+    np.cumsum(counts.sums[:0:-1], axis=0, out=after[-2::-1])
+    rest: Floats = before + after  # nothing is subtracted, so no digit is lost
+    return rest
+
+
+def _divisor(sums: Floats) -> Floats:
+    """Return sums to divide by: of a single column log q is 0, and so is its weight."""
+    return np.where(sums == 0, 1.0, sums)

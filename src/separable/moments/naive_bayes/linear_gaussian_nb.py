@@ -1,0 +1,142 @@
+"""Gaussian naive Bayes with variances that the classes share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from separable.model.parameters import Requirement, one_of
+from separable.moments.base import Solution
+from separable.moments.base_classifier import BayesClassifier
+from separable.moments.discriminant.covariance import constant_within, degrees_of_freedom
+from separable.moments.discriminant.discriminants import centres_of, discriminants
+from separable.moments.priors import PRIORS, class_priors
+from separable.moments.regression.rank_warning import ConstantWithin
+from separable.statistics.moments import Moments
+from separable.statistics.precision import check_weights, relative_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["LinearGaussianNB"]
+
+
+class LinearGaussianNB(BayesClassifier[Moments]):
+    """Naive Bayes with Gaussian columns whose variances are the same in all classes: linear.
+
+    Within a class columns are independent, column j with mean mu_kj and variance s_j^2, so
+    log P(k | x) = w_k.x + b_k + what all classes share, with w_kj = (mu_kj - m_j) / s_j^2 and m the
+    mean of the means. It is ``LDA`` with every correlation taken for 0; it keeps d numbers a class
+    instead of d^2, so d is not limited, and sparse rows stay sparse. scikit-learn's ``GaussianNB``
+    has a variance for every column and class: another model, quadratic in x.
+
+    A column that is constant within every class gets weight 0. If it differs between classes there
+    is a ``RankWarning`` that names it.
+
+    Parameters
+    ----------
+    priors : array-like of shape (K,), optional
+        pi_k, in the order of ``classes_``; None: the share of each class in the rows.
+    covariance : {"unbiased", "mle"}, default "unbiased"
+        Divide squares within classes by N - K, or by N.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shapes (k, d) and (k,)
+    classes_ : ndarray of shape (K,)
+    priors_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, d)
+        mu_kj.
+    variances_ : ndarray of shape (d,)
+        s_j^2.
+    evidence_ : dict
+        ``rows_seen`` and ``constant_columns``, the number of columns of weight 0.
+
+    Examples
+    --------
+    >>> from separable import LinearGaussianNB
+    >>> X = [[1.0, 0.0], [3.0, 2.0], [6.0, 1.0], [8.0, 3.0]]
+    >>> bayes = LinearGaussianNB().fit(X, ["a", "a", "b", "b"])
+    >>> bayes.variances_
+    array([2., 2.])
+    >>> bayes.coef_  # (mu_1 - mu_0) / s^2
+    array([[2.5, 0.5]])
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "priors": PRIORS,
+        "covariance": one_of("unbiased", "mle"),
+    }
+    _instead: ClassVar[str] = "use SGDClassifier, or fewer columns"
+
+    def __init__(
+        self, priors: Any = None, covariance: Literal["unbiased", "mle"] = "unbiased"
+    ) -> None:
+        self.priors = priors
+        self.covariance = covariance
+
+    def _new_sums(self) -> Moments:
+        return Moments("classes", products=False, owner=type(self).__name__, instead=self._instead)
+
+    # ------------------------------------------------------------------ learning
+
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
+        del data
+        self._check_classes(sums.classes)
+        values = sums.sums
+        constant = constant_within(values)
+        variance = values.scatter / degrees_of_freedom(values, self.covariance)
+        centres = centres_of(values, class_priors(self.priors, values.weight))
+        solved = np.divide(centres.gap, variance, out=np.zeros_like(centres.gap), where=~constant)
+        if values.precision is not None:
+            deviation = np.sqrt(np.where(constant, 1.0, variance))
+            gap = (values.precision.mean + centres.priors @ values.precision.mean) / deviation
+            norm = float(np.linalg.norm(solved * deviation))
+            relative = np.where(constant, 0.0, relative_error(values)).max()
+            relative += (values.precision.weight / values.weight).max()
+            check_weights(float(np.linalg.norm(gap[:, ~constant]) + relative * norm), norm)
+        weights, intercept = discriminants(centres, solved)
+        self._warn(np.flatnonzero(constant), values.means)
+        learned = {"priors": centres.priors, "means": sums.class_means}
+        evidence = {"rows_seen": sums.n_rows, "constant_columns": int(constant.sum())}
+        return Solution(weights, intercept, evidence, learned)
+
+    def _warn(self, constant: NDArray[np.intp], means: Floats) -> None:
+        """Name columns that tell classes apart and yet have no variance to weigh them by."""
+        means = means[:, constant]
+        size = np.abs(means).max(axis=0, initial=0.0)
+        columns = constant[np.ptp(means, axis=0) > 8 * np.finfo(np.float64).eps * size].tolist()
+        if columns:
+            warnings.warn(ConstantWithin(columns, [], self._name), stacklevel=5)
+
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
+        from separable.moments.loo.linear_gaussian_nb_loo import left_out_scores
+
+        return left_out_scores(self, sums, data)
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def priors_(self) -> Floats:
+        """The probability of each class before x is seen, (K,)."""
+        priors: Floats = self._learned("priors")
+        return priors
+
+    @property
+    def means_(self) -> Floats:
+        """The mean of each class, (K, d)."""
+        means: Floats = self._learned("means")
+        return means
+
+    @property
+    def variances_(self) -> Floats:
+        """The variance of each column within classes, (d,)."""
+        moments = self._summed()
+        variances: Floats = moments.within_scatter
+        return variances / degrees_of_freedom(moments.sums, self.covariance)

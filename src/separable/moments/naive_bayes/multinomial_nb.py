@@ -1,0 +1,100 @@
+"""Naive Bayes on counts: a text as a bag of words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
+from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.model.parameters import Requirement
+    from separable.statistics.class_counts import ClassCounts
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MultinomialNB"]
+
+
+class MultinomialNB(NaiveBayes):
+    """Multinomial naive Bayes: score_k(x) = log P(k) + sum_j x_j log p_kj.
+
+    A row is taken as so many draws of column j as x_j says, with the probabilities
+    p_kj = (F_kj + alpha) / (sum_l F_kl + alpha d) of its class, where F_kj is the sum of column j
+    over the rows of class k. So it is a linear model: w_k = log p_k, b_k = log P(k), and of two
+    classes the difference. One pass of sums is all that is needed: ``partial_fit`` and ``merge``
+    give what one ``fit`` on all rows gives.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Added to every count. Below 1e-10, which would give words that were not met the
+        probability 0, it is taken as 1e-10, with a warning.
+    fit_prior : bool, default True
+        P(k) is the share of class k in the rows; else all classes are as likely.
+    class_prior : list of float, optional
+        P(k), in the order of ``classes_``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    coef_, intercept_ : ndarray of shapes (k, d) and (k,)
+        Of the ``LinearModel``: one row for two classes.
+    class_count_, feature_count_ : ndarray of shapes (K,) and (K, d)
+        The weight of each class and F.
+    class_log_prior_, feature_log_prob_ : ndarray of shapes (K,) and (K, d)
+        log P(k) and log p.
+    evidence_ : dict
+        ``rows_seen``, ``alpha`` (as used).
+
+    Examples
+    --------
+    >>> from separable import MultinomialNB
+    >>> words = ["free", "money", "meeting"]
+    >>> spam = MultinomialNB().fit([[2, 1, 0], [1, 2, 0], [0, 0, 3]], ["spam", "spam", "ham"])
+    >>> spam.predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    ['spam', 'ham']
+    >>> spam.coef_.round(2)
+    array([[ 0.98,  0.98, -1.79]])
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = dict(NaiveBayes._base_requirements)
+
+    def __init__(self, alpha: float = 1.0, fit_prior: bool = True, class_prior: Any = None) -> None:
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _joint(self, counts: ClassCounts, alpha: float) -> Joint:
+        smoothed = counts.sums + alpha
+        total = smoothed.sum(axis=1)
+        log_prob = np.log(smoothed, out=smoothed)
+        log_prob -= np.log(total)[:, None]
+        log_prob.setflags(write=False)
+        return Joint(log_prob, np.zeros(len(total)), log_prob)
+
+    def _without(self, counts: ClassCounts, alpha: float, weights: Floats) -> Without:
+        del weights
+        return _Without(counts, alpha)
+
+
+class _Without(Without):
+    """Only the row's own class changes: the columns that it has, and their total."""
+
+    def __init__(self, counts: ClassCounts, alpha: float) -> None:
+        super().__init__(counts, alpha)
+        self._totals = counts.sums.sum(axis=1)
+
+    def joint(self, block: NonZeros, joint: Floats, doubtful: Doubtful) -> None:
+        c, w, x = block.label, block.weight, block.value
+        own = self.counts.sums[c[block.row], block.column]
+        left = doubtful.smoothed(own, w[block.row] * x, self.alpha, block.row)
+        length = block.total(x)
+        total = doubtful.smoothed(
+            self._totals[c], w * length, self.alpha * self.counts.n_features, None
+        )
+        joint[np.arange(len(c)), c] = block.total(x * np.log(left)) - length * np.log(total)

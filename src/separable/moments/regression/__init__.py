@@ -1,0 +1,1 @@
+"""Regression from sums: least squares, ridge and Bayesian regression."""

@@ -1,0 +1,346 @@
+"""Least squares with or without a penalty, exactly: what its learners share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from scipy.linalg import eigh, eigvalsh, qr, svd, svdvals
+
+from separable.fitting.base import one_or_list
+from separable.linalg.least_squares import lstsq
+from separable.model.predict.scores import linear_scores
+from separable.moments.base import Solution
+from separable.moments.regression.base_regressor import MomentRegressor
+from separable.moments.regression.design import Design, design_of
+from separable.moments.regression.iterative_refinement import refine
+from separable.moments.regression.leverage import LEAST_LEFT, leverages
+from separable.moments.regression.rank_warning import DependentColumns, RankWarning
+from separable.moments.regression.row_side import RowSide, ridge_weights, smallest_weights
+from separable.moments.regression.triangular_factor import (
+    Factor,
+    dependent_columns,
+    factor_from_gram,
+    factor_from_rows,
+)
+from separable.statistics.precision import Precision, check_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.moments import Moments
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SquaresRegressor"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: Squared condition numbers: from here on weights are refined, as they are of few numbers, ...
+REFINE = 1e3
+FEW_NUMBERS = 10_000
+#: ... the factor is taken from the rows, not from their products, ...
+ORTHOGONAL = 1e7
+#: ... and products alone have too few digits left for an answer.
+HOPELESS = 1e13
+
+
+class SquaresRegressor(MomentRegressor):
+    """Minimises sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, the intercept b not penalised.
+
+    A penalty is d more rows sqrt(alpha) e_j with target 0, which no column is centred by. So the
+    same steps serve both: columns are scaled to length 1, those rows included; then Cholesky's
+    method, refinement against the rows, or Householder's method, as the condition number asks.
+    """
+
+    _instead: ClassVar[str] = (
+        "use SGDRegressor, which keeps one number a column, or fit fewer rows than columns at "
+        "once, which needs no products of columns"
+    )
+
+    fit_intercept: bool
+
+    def _penalty(self) -> float | None:
+        """Return alpha, where it does not depend on the rows."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ solving
+
+    def _solve_squares(self, sums: Moments, data: Data | None, alpha: float) -> Solution:
+        design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
+        kept = np.flatnonzero(~design.constant)
+        gram = design.gram[np.ix_(kept, kept)]
+        squared = _squared_condition(design, kept)
+        if data is not None:
+            data = data.present()
+        if squared < ORTHOGONAL or (data is None and squared < HOPELESS):
+            factor = factor_from_gram(gram, design.cross[kept], design.target_squares)
+            condition, rank, by = np.sqrt(squared), len(kept), "cholesky"
+        elif data is None:
+            return self._solve_dependent(design, kept, gram, alpha)
+        else:
+            factor = factor_from_rows(data, design, kept, alpha)
+            directions, sizes, _ = svd(factor.r)
+            tiny = max(design.n_rows, len(kept)) * EPS * sizes[0]
+            rank, by = int((sizes > tiny).sum()), "householder"
+            # directions beyond the rank come from rounding, and no column explains them
+            unexplained = directions[:, rank:].T @ factor.targets
+            left = factor.residual_squares + np.einsum("ij,ij->j", unexplained, unexplained)
+            factor = replace(factor, residual_squares=left)
+            condition = sizes[0] / sizes[-1] if rank == len(kept) else np.inf
+        if alpha == 0 and (rank < len(kept) or design.constant.any()):
+            self._warn(design, kept, factor, rank)
+        solution = self._finish(design, kept, factor, data, float(condition), rank, by, alpha)
+        if data is None and sums.sums.precision is not None:
+            error = _error_of_weights(
+                sums, design, kept, factor, solution.weights, about_mean=bool(self.fit_intercept)
+            )
+            check_weights(*error)
+        return solution
+
+    def _finish(
+        self,
+        design: Design,
+        kept: NDArray[np.intp],
+        factor: Factor,
+        data: Data | None,
+        condition: float,
+        rank: int,
+        by: str,
+        alpha: float,
+    ) -> Solution:
+        d, t = len(design.length), len(design.target_mean)
+        standardised = np.zeros((d, t))
+        full = rank == len(kept)
+        standardised[kept] = factor.solve() if full else _smallest(factor, rank, design, kept)
+        weights = design.raw(standardised)
+        intercept = design.intercept(weights) if self.fit_intercept else np.zeros(t)
+        penalties = np.sqrt(alpha) * weights / design.target_unit[:, None]
+        squares = factor.residual_squares - np.einsum("ij,ij->i", penalties, penalties)
+        squares = np.maximum(squares, 0.0)  # in units of the targets
+        change = condition**2 * EPS
+        plain = bool((design.target_unit == 1).all())
+        asked = condition**2 > REFINE or design.n_rows * d <= FEW_NUMBERS
+        if data is not None and full and plain and len(kept) and asked:
+            by += ", refined"
+            for target in range(t):
+                better = refine(
+                    data,
+                    design,
+                    factor,
+                    kept,
+                    weights[target],
+                    intercept[target] if self.fit_intercept else None,
+                    target,
+                    alpha,
+                )
+                weights[target], intercept[target] = better.weights, better.intercept
+                squares[target], change = better.residual_squares, better.change
+        whole = design.target_squares
+        r2 = 1.0 - np.divide(squares, whole, out=np.zeros(t), where=whole > 0)
+        with np.errstate(over="ignore"):
+            squares = squares * design.target_unit * design.target_unit
+        learned = {
+            "condition_number": condition,
+            "rank": rank,
+            "design": design,
+            "kept": kept,
+            "factor": factor,
+            "residual_squares": squares,
+        }
+        evidence = {
+            "rows_seen": design.n_rows,
+            "condition_number": condition if np.isfinite(condition) else None,
+            "rank": rank,
+            "residual_squares": one_or_list(squares),
+            "r2": one_or_list(r2),
+            "solved_by": by,
+            "digits": float(np.clip(-np.log10(max(change, EPS)), 0.0, 15.0)),
+        }
+        return Solution(weights, intercept, evidence, learned)
+
+    def _solve_dependent(
+        self, design: Design, kept: NDArray[np.intp], gram: Floats, alpha: float
+    ) -> Solution:
+        """Solve from products that are singular, if that is clear; refuse if it is not.
+
+        With a penalty too small to be seen in them it never is.
+        """
+        values, vectors = eigh(gram)
+        zero = values <= 10 * len(values) * EPS * values[-1]
+        doubtful = ~zero & (values < values[-1] / HOPELESS)
+        least = values[0] if alpha > 0 else values[~zero][0]
+        if alpha > 0 or doubtful.any() or least < REFINE * values[-1] / HOPELESS:
+            raise ValueError(
+                "The columns are so close to depending on each other (condition number above "
+                f"{np.sqrt(values[-1] / max(least, EPS)):.1e}) that sums of their "
+                "products, which is all a stream or a merge has, hold no correct digits of the "
+                "weights. Call fit with all rows at once, which factors the rows themselves, drop "
+                f"columns, or {'use Ridge' if alpha == 0 else 'give a larger alpha'}."
+            )
+        root = np.sqrt(np.where(zero, 0.0, values))[:, None] * vectors.T
+        r = np.asarray(qr(root, mode="r")[0], dtype=np.float64)
+        targets = lstsq(r.T, design.cross[kept])
+        left = design.target_squares - np.einsum("ij,ij->j", targets, targets)
+        factor, rank = Factor(r, targets, np.maximum(left, 0.0)), int((~zero).sum())
+        self._warn(design, kept, factor, rank)
+        return self._finish(design, kept, factor, None, np.inf, rank, "eigenvalues", 0.0)
+
+    def _solve_wide(self, data: Data, alpha: float) -> Solution | None:
+        """Solve from the n x n side if there are more columns than rows."""
+        if not data.is_wide:
+            return None
+        data = data.present()
+        side = RowSide(data, fit_intercept=bool(self.fit_intercept))
+        if alpha > 0:
+            weights, condition, squares = ridge_weights(side, alpha)
+            return self._wide_solution(side, weights, condition, None, squares)
+        weights, rank, squares = smallest_weights(side)
+        warnings.warn(
+            f"{data.rows.n_features} columns and {data.n_counted} rows: the rows do not determine "
+            "the weights of least squares, and those of smallest norm are taken. Ridge or more "
+            "rows make them unique.",
+            RankWarning,
+            stacklevel=4,
+        )
+        return self._wide_solution(side, weights, np.inf, rank, squares)
+
+    def _wide_solution(
+        self, side: RowSide, weights: Floats, condition: float, rank: int | None, squares: Floats
+    ) -> Solution:
+        evidence = {
+            "rows_seen": side.rows.n_rows,
+            "condition_number": condition if np.isfinite(condition) else None,
+            "rank": rank,
+            "residual_squares": one_or_list(squares),
+            "solved_by": "rows",
+        }
+        learned = {"condition_number": condition, "rank": rank, "residual_squares": squares}
+        return Solution(weights, side.intercept(weights), evidence, learned)
+
+    # ------------------------------------------------------------------ leave-one-out
+
+    def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
+        alpha = self._penalty()
+        if alpha is None:
+            return None
+        if data.n_counted < 2:
+            raise ValueError("Leaving one row out needs at least two rows of non-zero weight.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            if data.is_wide:
+                return self._left_out_wide(data, alpha)
+            return self._left_out_tall(sums, data, alpha)
+
+    def _left_out_tall(self, sums: Moments, data: Data, alpha: float) -> Floats:
+        """Leave rows out by their leverages: the error without row i is r_i / (1 - h_i)."""
+        solution = self._solve_squares(sums, data, alpha)
+        fitted = linear_scores(data.rows, solution.weights, solution.intercept)
+        left = 1.0 - leverages(data, solution, fit_intercept=bool(self.fit_intercept))
+        few = np.flatnonzero(left < LEAST_LEFT)
+        left[few] = 1.0
+        scores: Floats = data.numbers - (data.numbers - fitted) / left[:, None]
+        for row in few.tolist():
+            scores[row] = self._score_without(data, row, alpha)
+        return scores
+
+    def _left_out_wide(self, data: Data, alpha: float) -> Floats:
+        present = data.present()
+        solution = self._solve_wide(data, alpha)
+        assert solution is not None
+        scores = linear_scores(data.rows, solution.weights, solution.intercept)
+        side = RowSide(present, fit_intercept=bool(self.fit_intercept))
+        errors = side.spectrum().left_out_errors(alpha)
+        counted = np.arange(len(scores)) if data.counted.rows is None else data.counted.rows
+        if errors is not None:
+            scores[counted] = present.numbers - errors
+            return scores
+        for row in counted.tolist():
+            scores[row] = self._score_without(data, row, alpha)
+        return scores
+
+    def _score_without(self, data: Data, row: int, alpha: float) -> Floats:
+        """Return the score of a row from a fit to all others."""
+        solution = self._fit_to(data, np.delete(np.arange(data.rows.n_rows), row), alpha)
+        one = data.rows.take(np.array([row]))
+        score: Floats = linear_scores(one, solution.weights, solution.intercept)[0]
+        return score
+
+    def _fit_summed(
+        self, data: Data, chosen: NDArray[np.intp], sums: Moments, alpha: float
+    ) -> Solution:
+        """Return the fit to some rows from their sums if these have the digits."""
+        design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
+        if _squared_condition(design, np.flatnonzero(~design.constant)) < REFINE:
+            return self._solve_squares(sums, None, alpha)
+        return self._fit_to(data, chosen, alpha)
+
+    def _fit_to(self, data: Data, chosen: NDArray[np.intp], alpha: float) -> Solution:
+        """Return the fit to some rows."""
+        part = data.present(chosen)
+        solution = self._solve_wide(part, alpha)
+        if solution is None:
+            solution = self._solve_squares(self._new_sums().add_data(part), part, alpha)
+        return solution
+
+    # ------------------------------------------------------------------ messages
+
+    def _warn(self, design: Design, kept: NDArray[np.intp], factor: Factor, rank: int) -> None:
+        """Name the columns that depend on others, or are constant."""
+        dependent = dependent_columns(factor.r, rank) if rank < len(kept) else []
+        warnings.warn(
+            DependentColumns(
+                np.flatnonzero(design.constant).tolist(),
+                [(int(kept[j]), kept[others].tolist()) for j, others in dependent],
+                self._name,
+            ),
+            stacklevel=5,
+        )
+
+
+def _squared_condition(design: Design, kept: NDArray[np.intp]) -> float:
+    """Return the condition number of the products of standardised columns."""
+    values = eigvalsh(design.gram[np.ix_(kept, kept)]) if len(kept) else np.ones(1)
+    return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
+def _error_of_weights(
+    sums: Moments,
+    design: Design,
+    kept: NDArray[np.intp],
+    factor: Factor,
+    weights: Floats,
+    *,
+    about_mean: bool,
+) -> tuple[float, float]:
+    """Return a bound on the error of standardised weights, from that of the sums, and their norm.
+
+    G w = c, so that the error of w is at most |G^-1| (error of c + error of G |w|).
+    """
+    values, d = sums.sums, len(design.length)
+    precision, root = Precision.of(values), np.sqrt(values.weight[0])
+    length, noise = precision.length, precision.noise
+    if not about_mean:
+        length = np.hypot(length, root * np.abs(values.scaled_means[0]))
+        noise = noise + root * precision.mean[0]
+    size = design.length[kept] * values.scale[kept]
+    long, off = np.linalg.norm(length[kept] / size), np.linalg.norm(noise[kept] / size)
+    in_target = long * np.linalg.norm(noise[d:]) + off * np.linalg.norm(length[d:])
+    standardised = (weights * design.length / design.target_unit[:, None])[:, kept]
+    norm = float(np.linalg.norm(standardised))
+    inverse = 1.0 / svdvals(factor.r)[-1] ** 2 if len(kept) else 0.0
+    return float(inverse * (in_target + 2.0 * long * off * norm)), norm
+
+
+def _smallest(factor: Factor, rank: int, design: Design, kept: NDArray[np.intp]) -> Floats:
+    """Return, for standardised columns, the weights whose raw ones have the smallest norm."""
+    u, sizes, vt = svd(factor.r)
+    weights = vt[:rank].T @ ((u[:, :rank].T @ factor.targets) / sizes[:rank, None])
+    length = design.length[kept][:, None] / design.length[kept].max()
+    free = vt[rank:].T / length  # raw weights that change no prediction
+    raw = weights / length
+    raw -= free @ lstsq(free, raw)
+    smallest: Floats = raw * length
+    return smallest

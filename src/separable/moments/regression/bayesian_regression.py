@@ -1,0 +1,298 @@
+"""Bayesian linear regression: a Gaussian prior on the weights, and what the rows make of it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from separable.fitting.targets import check_numbers, weigh_rows
+from separable.model.parameters import BOOL, COUNT, POSITIVE_OR_NONE, ParameterError, Requirement
+from separable.moments.base import Solution
+from separable.moments.regression.base_squares import SquaresRegressor
+from separable.moments.regression.column_side import column_side
+from separable.moments.regression.marginal_likelihood import Marginal, Precisions
+from separable.moments.regression.posterior import ColumnPosterior, RowPosterior
+from separable.moments.regression.row_side import RowSide
+from separable.statistics.weighted_rows import Data, checked_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.moments import Moments
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BayesianRegression", "EvidenceWarning"]
+
+
+#: Squares that vanish count as this, so that they are refused.
+TINIEST = 5e-324
+#: Precisions of a larger ratio are refused.
+FAR_APART = 1e300
+
+
+class EvidenceWarning(UserWarning):
+    """The evidence has no maximum: a precision would grow without end."""
+
+
+class BayesianRegression(SquaresRegressor):
+    """Linear regression with a Gaussian prior: y = w.x + b + noise, w ~ N(0, alpha^-1 I).
+
+    The noise is N(0, 1 / beta), beta the ``noise_precision``; the prior of b is flat. With columns
+    and targets centred the posterior of the weights is
+
+        N(m, Sigma),  Sigma = (beta X'X + alpha I)^-1,  m = beta Sigma X'y,
+
+    so m is ridge regression with penalty alpha / beta, and is solved as ``Ridge`` is. A row of
+    weight k counts as k rows. Precisions that are not given are those that maximise the evidence,
+    p(y | alpha, beta), from eigenvalues alone.
+
+    scikit-learn's ``BayesianRidge`` has other names: this ``alpha`` is its ``lambda_``, and
+    ``noise_precision`` its ``alpha_``. It counts n rows in the evidence where one is spent on the
+    intercept, and n - 1 are counted here; without an intercept both agree.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Precision of the prior, above 0. None: by the evidence.
+    noise_precision : float, optional
+        beta, one over the variance of the noise, above 0. None: by the evidence.
+    fit_intercept : bool, default True
+        Learn b.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        The posterior mean m.
+    intercept_ : ndarray of shape (1,)
+    covariance_ : ndarray of shape (d, d)
+        Sigma. Computed when asked for.
+    alpha_, noise_precision_ : float
+        The precisions, given or found.
+    log_evidence_ : float
+        log p(y | alpha, beta).
+    evidence_ : dict
+        As of ``Ridge``, and ``alpha``, ``noise_precision``, ``log_evidence``,
+        ``effective_weights`` (gamma = sum_k s_k / (s_k + alpha / beta), how many weights the rows
+        determine), ``set_by_evidence`` and ``at_edge``: a precision that would grow without end.
+        That is an ``EvidenceWarning`` too.
+
+    Examples
+    --------
+    >>> from separable import BayesianRegression
+    >>> X, y = [[0], [1], [2], [3]], [0.1, 0.9, 2.1, 2.9]
+    >>> line = BayesianRegression(alpha=1.0, noise_precision=100.0).fit(X, y)
+    >>> line.coef_.round(3), line.covariance_.round(6)
+    (array([0.958]), array([[0.001996]]))
+    >>> mean, std = line.predict([[1.5], [10]], return_std=True)
+    >>> mean.round(3), std.round(3)
+    (array([1.5  , 9.644]), array([0.112, 0.396]))
+    """
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "alpha": POSITIVE_OR_NONE,
+        "noise_precision": POSITIVE_OR_NONE,
+        "fit_intercept": BOOL,
+    }
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        noise_precision: float | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.alpha = alpha
+        self.noise_precision = noise_precision
+        self.fit_intercept = fit_intercept
+
+    @property
+    def alpha_(self) -> float:
+        """Precision of the prior."""
+        return float(self._learned("precisions").alpha)
+
+    @property
+    def noise_precision_(self) -> float:
+        """Precision of the noise, beta."""
+        return float(self._learned("precisions").beta)
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log of the evidence, p(y | alpha, beta)."""
+        return float(self._learned("log_evidence"))
+
+    @property
+    def covariance_(self) -> Floats:
+        """Posterior covariance of the weights, (d, d)."""
+        covariance: Floats = self._learned("posterior").covariance()
+        return covariance
+
+    # ------------------------------------------------------------------ learning
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        given = y if hasattr(y, "ndim") else np.asarray(y)
+        if given.ndim == 2 and given.shape[1] > 1:
+            raise ValueError(
+                "BayesianRegression learns one target with its noise, and y has "
+                f"{given.shape[1]} columns. Fit one for each."
+            )
+        rows = checked_rows(X)
+        numbers = check_numbers(y, rows.n_rows, type(self).__name__)
+        return Data(rows, numbers, weigh_rows(sample_weight, None, numbers), X)
+
+    def _penalty(self) -> float | None:
+        if self.alpha is None or self.noise_precision is None:
+            return None  # without a row the evidence asks for others
+        return float(self.alpha) / float(self.noise_precision)
+
+    def _solve(self, sums: Moments, data: Data | None) -> Solution:
+        side = column_side(sums, fit_intercept=bool(self.fit_intercept))
+        unit, target_unit = side.unit, float(side.target_unit[0])
+        with np.errstate(over="ignore", under="ignore"):
+            values = side.values / unit / unit
+            squares = float(side.target_squares[0] * target_unit * target_unit)
+            marginal = Marginal.of(
+                np.where(side.values > 0, np.maximum(values, TINIEST), 0.0),
+                side.along[:, 0] * target_unit / unit,
+                max(squares, TINIEST) if side.target_squares[0] > 0 else 0.0,
+                float(side.target_mean[0]),
+                float(side.sums.weight[0]),
+                fit_intercept=bool(self.fit_intercept),
+            )
+        found = self._maximise(marginal)
+        solution = self._solve_squares(sums, data, found.alpha / found.beta)
+        posterior = ColumnPosterior(side, found.alpha, found.beta)
+        return self._told_solution(solution, marginal, found, posterior)
+
+    def _solve_rows(self, data: Data) -> Solution | None:
+        if not data.is_wide:
+            return None
+        data = data.present()
+        side = RowSide(data, fit_intercept=bool(self.fit_intercept))
+        spectrum = side.spectrum(apart=False)
+        marginal = Marginal.of(
+            spectrum.values,
+            np.sqrt(spectrum.values) * spectrum.along[:, 0],
+            max(float(side.targets[:, 0] @ side.targets[:, 0]), TINIEST * side.targets.any()),
+            float(side.target_mean[0]),
+            float((side.root**2).sum()),
+            fit_intercept=bool(self.fit_intercept),
+        )
+        found = self._maximise(marginal)
+        solution = self._solve_wide(data, found.alpha / found.beta)
+        assert solution is not None
+        posterior = RowPosterior(side, spectrum, found.alpha, found.beta)
+        return self._told_solution(solution, marginal, found, posterior)
+
+    def _maximise(self, marginal: Marginal) -> Precisions:
+        if self.noise_precision is None and marginal.n <= 0:
+            raise ValueError(
+                "BayesianRegression cannot learn the noise from one row (n_samples = 1). Give "
+                "noise_precision, or more rows."
+            )
+        found = marginal.maximise(
+            None if self.alpha is None else float(self.alpha),
+            None if self.noise_precision is None else float(self.noise_precision),
+        )
+        if not 1.0 / FAR_APART < found.alpha / found.beta < FAR_APART:
+            raise ValueError(
+                f"The precisions are too far apart for float64: alpha={found.alpha:g}, "
+                f"noise_precision={found.beta:g}. Scale X or y, or give others."
+            )
+        return found
+
+    def _told_solution(
+        self,
+        solution: Solution,
+        marginal: Marginal,
+        found: Precisions,
+        posterior: ColumnPosterior | RowPosterior,
+    ) -> Solution:
+        if found.edge is not None:
+            why = "the columns tell nothing of y" if found.edge == "alpha" else "no noise is left"
+            warnings.warn(
+                f"The evidence has no maximum: {found.edge} grows without end, for {why}. It was "
+                f"stopped at {getattr(found, 'alpha' if found.edge == 'alpha' else 'beta'):.3g}. "
+                f"Give {found.edge}.",
+                EvidenceWarning,
+                stacklevel=4,
+            )
+        log_evidence = marginal.log_evidence(found.alpha, found.beta)
+        set_here = [name for name in ("alpha", "noise_precision") if getattr(self, name) is None]
+        evidence = solution.evidence | {
+            "alpha": found.alpha,
+            "noise_precision": found.beta,
+            "log_evidence": log_evidence,
+            "effective_weights": marginal.effective(found.alpha / found.beta),
+            "set_by_evidence": set_here,
+            "at_edge": found.edge,
+        }
+        learned = solution.learned | {
+            "precisions": found,
+            "log_evidence": log_evidence,
+            "posterior": posterior,
+            "weight": marginal.weight,
+        }
+        return Solution(solution.weights, solution.intercept, evidence, learned)
+
+    # ------------------------------------------------------------------ predicting
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean of the predictive distribution of each row, and its deviation.
+
+        Its variance is 1 / beta + 1 / (beta W) + (x - mean)'Sigma (x - mean): noise, intercept and
+        weights. W is the weight of all rows; without an intercept its term and the mean are 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        return_std : bool, default False
+
+        Returns
+        -------
+        mean : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Only with ``return_std``.
+        """
+        mean = super().predict(X)
+        if not return_std:
+            return mean
+        solution = self._solved()
+        noise = 1.0 / solution.learned["precisions"].beta
+        if self.fit_intercept:
+            noise += noise / solution.learned["weight"]
+        return mean, np.sqrt(noise + solution.learned["posterior"].variances(self._finite_rows(X)))
+
+    def sample_posterior(self, n: int = 1, random_state: Any = 0) -> tuple[Floats, Floats]:
+        """Return draws of weights and intercept from their posterior.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        random_state : int, RandomState or None, default 0
+
+        Returns
+        -------
+        weights : ndarray of shape (n, d)
+        intercepts : ndarray of shape (n,)
+        """
+        if not COUNT.holds(n):
+            raise ParameterError(f"n must be {COUNT.words}. Got {n!r} instead.")
+        solution, model = self._solved(), self._weights_only()
+        random = check_random_state(random_state)
+        away = solution.learned["posterior"].draw(int(n), random)
+        intercepts = np.full(int(n), model.intercept[0])
+        if self.fit_intercept:
+            noise = 1.0 / solution.learned["precisions"].beta / solution.learned["weight"]
+            intercepts -= away @ solution.learned["posterior"].side.mean
+            intercepts += math.sqrt(noise) * random.normal(size=int(n))
+        return model.weights[0] + away, intercepts
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags

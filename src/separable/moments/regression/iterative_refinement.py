@@ -1,0 +1,98 @@
+"""Iterative refinement of least squares, with residuals in twice the digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native
+from separable.data.core_rows import core_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.moments.regression.design import Design
+    from separable.moments.regression.triangular_factor import Factor
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Refined", "refine"]
+
+#: Corrections get smaller by a factor each time; so many are enough, or it does not converge.
+MOST_STEPS = 12
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Weights and what they leave of one target.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (d,)
+        Of raw columns.
+    intercept : float
+    residual_squares : float
+        sum c_i r_i^2, from the rows.
+    change : float
+        The last correction, relative to the weights, of standardised columns.
+    """
+
+    weights: Floats
+    intercept: float
+    residual_squares: float
+    change: float
+
+
+def refine(
+    data: Data,
+    design: Design,
+    factor: Factor,
+    kept: NDArray[np.intp],
+    weights: Floats,
+    intercept: float | None,
+    target: int,
+    alpha: float = 0.0,
+) -> Refined:
+    """Improve weights until the corrections vanish or stop getting smaller.
+
+    Each step takes the residuals r = y - Xw - b in twice the digits, solves the normal equations
+    for what is left of them, and adds it. Weights are kept as sums of two doubles.
+    """
+    core, numbers = core_rows(data.rows), data.numbers
+    y = np.ascontiguousarray(numbers[:, target])
+    length, mean = design.length[kept], design.mean
+    high, low = weights.copy(), np.zeros_like(weights)
+    b, b_low = 0.0 if intercept is None else float(intercept), 0.0
+    best = Refined(high, b, np.inf, np.inf)
+    for _ in range(MOST_STEPS):
+        gradient = np.empty_like(high)
+        total, squares = native.residual_sums(
+            core, y, data.counted.weight, high, low, b, b_low, mean, gradient, None
+        )
+        gradient -= alpha * high
+        step = np.zeros_like(high)
+        step[kept] = factor.correct(gradient[kept] / length)
+        size = np.abs(high[kept] * length).max(initial=0.0)
+        change = float(np.abs(step[kept]).max(initial=0.0) / size) if size else 0.0
+        if change < 0.5 * best.change:
+            best = Refined(high.copy(), b, squares, change)
+        else:
+            break
+        step[kept] /= length
+        high, low = _add(high, low, step)
+        if intercept is not None:
+            b, b_low = _add(b, b_low, total / design.weight - float(mean @ step))
+        if change == 0.0:
+            break
+    return best
+
+
+def _add(high: Any, low: Any, more: Any) -> tuple[Any, Any]:
+    """Add to sums of two doubles."""
+    total = high + more
+    part = total - high
+    low = low + ((high - (total - part)) + (more - part))
+    return total + low, low - ((total + low) - total)

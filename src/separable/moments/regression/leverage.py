@@ -1,0 +1,86 @@
+"""Leverages: how much of each fitted value is the row's own doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import svd
+
+from separable.statistics.centered_rows import blocks_about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.moments.base import Solution
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FAR", "LEAST_LEFT", "leverages", "projections"]
+
+#: Rows with less than this of 1 - h left are refitted: the quotient has too few digits.
+LEAST_LEFT = 1e-6
+#: Numbers of a block of rows: it stays in the cache with what is made of it.
+BLOCK_VALUES = 1 << 15
+#: Columns so many deviations away from 0 lose digits if they are centred after the product.
+FAR = 1e3
+
+
+def projections(
+    rows: Rows, mean: Floats, length: Floats, basis: Floats
+) -> Iterator[tuple[int, int, Floats]]:
+    """Yield (start, stop, (X - mean) basis) for blocks of rows.
+
+    Sparse rows stay sparse unless a column lies far from 0, and then but for the block.
+
+    Parameters
+    ----------
+    rows : Rows
+    mean, length : ndarray, shape (d,)
+        Of the columns; the length is the root of the sum of squares about the mean.
+    basis : ndarray, shape (d, r)
+    """
+    step = max(64, min(4096, BLOCK_VALUES // len(mean)))
+    with np.errstate(over="ignore"):  # an infinite length is not short
+        far = np.abs(mean) * np.sqrt(rows.n_rows) > FAR * length
+    if rows.is_sparse and not basis[far].any():
+        moved = mean @ basis
+        for start in range(0, rows.n_rows, step):
+            stop = min(start + step, rows.n_rows)
+            yield start, stop, np.asarray(rows.slice(start, stop).to_matrix() @ basis) - moved
+        return
+    for part, block in blocks_about(rows, mean, step=step):
+        yield part.start, part.stop, block @ basis
+
+
+def leverages(data: Data, solution: Solution, *, fit_intercept: bool) -> Floats:
+    """Return h_i = c_i / W + c_i |R^-T u_i|^2 of each row, u_i its standardised columns.
+
+    Parameters
+    ----------
+    data : Data
+        The rows that were fitted.
+    solution : Solution
+        Of least squares, with its design and its factor R.
+    fit_intercept : bool
+    """
+    design, factor, kept, rank = (
+        solution.learned[name] for name in ("design", "factor", "kept", "rank")
+    )
+    basis = np.zeros((len(design.mean), rank))
+    if rank == len(kept):
+        inverse = factor.inverse()
+    else:
+        _, sizes, vt = svd(factor.r)
+        inverse = vt[:rank].T / sizes[:rank]
+    basis[kept] = inverse / design.length[kept][:, None]
+    weight = data.counted.weight
+    own = 1.0 / design.weight if fit_intercept else 0.0
+    found = np.empty(data.rows.n_rows)
+    for start, stop, block in projections(data.rows, design.mean, design.length, basis):
+        found[start:stop] = own + np.einsum("ij,ij->i", block, block)
+    return found if weight is None else found * weight

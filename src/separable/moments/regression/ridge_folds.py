@@ -1,0 +1,301 @@
+"""How well each alpha of a ridge regression predicts the rows of folds it has not seen.
+
+What each alpha of a ridge regression reached on rows it has not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from separable.fitting.best_candidate import best_place, edge_of
+from separable.fitting.targets import RowWeights
+from separable.model.predict.scores import linear_scores
+from separable.moments.regression.column_side import ColumnSide, column_side
+from separable.moments.regression.row_side import RowSide
+from separable.statistics.complements import each_complement
+from separable.statistics.weighted_rows import Data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.moments.base import Solution
+    from separable.statistics.moments import Moments
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Fit = Callable[[Data, Integers, Moments, float], Solution]
+
+__all__ = [
+    "Folds",
+    "Scores",
+    "check_splits",
+    "folds_of",
+    "holds_out_each_once",
+    "merged_folds",
+    "score_folds",
+    "score_folds_wide",
+    "score_predictions",
+]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What each alpha reached; larger is better.
+
+    Parameters
+    ----------
+    alphas : ndarray, shape (A,)
+    mean, standard_error : ndarray, shape (A,)
+        Of the scores of the folds, or of the negative squared errors of rows left out. A scorer
+        that was called once, for all rows left out, has a standard error of NaN.
+    folds : ndarray, shape (A, F), or None
+        Each fold's.
+    chosen : int or None
+        The place of the best alpha, where it was chosen by scores in other units.
+    """
+
+    alphas: Floats
+    mean: Floats
+    standard_error: Floats
+    folds: Floats | None = None
+    chosen: int | None = None
+
+    @property
+    def best(self) -> int:
+        """The place of the best alpha; of those that tie, the largest."""
+        return best_place(self.mean, self.alphas) if self.chosen is None else self.chosen
+
+    def of_scaled_target(self, exponent: int) -> Scores:
+        """Return the squared errors of y from those of y * 2^exponent; the best alpha stays."""
+        if exponent == 0:
+            return self
+        if not np.isfinite(self.mean).all():
+            return self  # refused by name
+        with np.errstate(over="ignore", under="ignore"):
+            return replace(
+                self,
+                mean=np.ldexp(self.mean, -2 * exponent),
+                standard_error=np.ldexp(self.standard_error, -2 * exponent),
+                folds=None if self.folds is None else np.ldexp(self.folds, -2 * exponent),
+                chosen=self.best,
+            )
+
+    @property
+    def edge(self) -> str | None:
+        """Whether the best alpha is the smallest or the largest of several."""
+        return edge_of(self.alphas, self.best)
+
+
+class _Told(RegressorMixin, BaseEstimator):
+    """A regressor whose rows are the predictions: what scorers are called with."""
+
+    def predict(self, X: Any) -> Any:
+        """Return what it is given."""
+        return X
+
+
+def score_predictions(
+    scorer: Any, predicted: Floats, numbers: Floats, weight: Floats | None
+) -> float:
+    """Return the score of predictions, (n, t): negative mean squared error without a scorer."""
+    if scorer is None:
+        with np.errstate(over="ignore"):
+            squares = ((predicted - numbers) ** 2).mean(axis=1)
+        return -float(np.average(squares, weights=weight))
+    if numbers.shape[1] == 1:
+        predicted, numbers = predicted[:, 0], numbers[:, 0]
+    if weight is None:
+        return float(scorer(_Told(), predicted, numbers))
+    return float(scorer(_Told(), predicted, numbers, sample_weight=weight))
+
+
+#: Less than this of a sum of squares left, and it is computed from the rows instead.
+LEAST_SHARE = 1e-6
+#: Largest over smallest eigenvalue of products of rows, alpha included, that keeps nine digits.
+WORST_WIDE = 1e6
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Rows to learn from and rows held out, several times.
+
+    Parameters
+    ----------
+    splits : list of (train, test)
+        Row numbers.
+    held_out, learned : list of Moments
+        Their sums.
+    total : Moments
+        The sums of all rows.
+    """
+
+    splits: list[tuple[Integers, Integers]]
+    held_out: list[Moments]
+    learned: list[Moments]
+    total: Moments
+
+
+def folds_of(
+    data: Data, splits: Sequence[tuple[Integers, Integers]], new_sums: Callable[[], Moments]
+) -> Folds:
+    """Sum the rows of each fold.
+
+    Where every row is held out once and learned from in all other folds, the rows are read once:
+    what a fold learns from is merged from the sums of the folds before it and after it.
+    """
+    held_out = [new_sums().add_data(data, test) for _, test in splits]
+    if _is_partition(splits, data.rows.n_rows):
+        return Folds(list(splits), held_out, *merged_folds(held_out))
+    learned = [new_sums().add_data(data, train) for train, _ in splits]
+    return Folds(list(splits), held_out, learned, new_sums().add_data(data))
+
+
+def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
+    """Return what each fold learns from and the sums of all rows, from what folds hold out."""
+    learned = list(each_complement(held_out))
+    return learned, learned[0] + held_out[0]
+
+
+def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> None:
+    """Refuse folds without rows."""
+    weight = data.counted.weight
+    if not splits:
+        raise ValueError("The splitter gives no folds.")
+    for number, split in enumerate(splits, start=1):
+        for rows, what in zip(split, ("to learn from", "held out"), strict=True):
+            if not len(rows) or (weight is not None and not weight[rows].any()):
+                raise ValueError(
+                    f"Fold {number} of {len(splits)} has no rows {what}, or all of weight 0. Use "
+                    "fewer folds, or drop rows of weight 0."
+                )
+
+
+def holds_out_each_once(tests: Sequence[Integers], n_rows: int) -> bool:
+    """Say whether every row is in one of the parts, and in no other."""
+    if sum(len(test) for test in tests) != n_rows:
+        return False
+    seen = np.zeros(n_rows, bool)
+    for test in tests:
+        seen[test] = True
+    return bool(seen.all())
+
+
+def _is_partition(splits: Sequence[tuple[Integers, Integers]], n_rows: int) -> bool:
+    if len(splits) < 2:
+        return False
+    if not holds_out_each_once([test for _, test in splits], n_rows):
+        return False
+    other = np.empty(n_rows, bool)
+    for train, test in splits:
+        other[:] = True
+        other[test] = False
+        if len(train) != n_rows - len(test) or not other[train].all():
+            return False
+        other[train] = False
+        if other.any():
+            return False
+    return True
+
+
+def score_folds(
+    data: Data, folds: Folds, alphas: Floats, scorer: Any, fit: Fit, *, fit_intercept: bool
+) -> Scores:
+    """Return how well each alpha predicts the rows held out: one eigendecomposition a fold."""
+    found = np.empty((len(alphas), len(folds.splits)))
+    for k, (split, held_out, learned) in enumerate(
+        zip(folds.splits, folds.held_out, folds.learned, strict=True)
+    ):
+        side = column_side(learned, fit_intercept=fit_intercept)
+        found[:, k] = _score_fold(data, split, held_out, learned, side, alphas, scorer, fit)
+    return _over_folds(alphas, found)
+
+
+def _score_fold(
+    data: Data,
+    split: tuple[Integers, Integers],
+    held_out: Moments,
+    learned: Moments,
+    side: ColumnSide,
+    alphas: Floats,
+    scorer: Any,
+    fit: Fit,
+) -> Floats:
+    train, test = split
+    scores, easy = np.empty(len(alphas)), side.has_digits(alphas)
+    from_rows = np.ones(len(alphas), bool)
+    if scorer is None and easy.any():
+        with np.errstate(over="ignore"):
+            squares, share = side.held_out_squares(held_out.sums, alphas)
+            scores = -squares.mean(axis=1) / held_out.weight
+        from_rows = ~easy | (share < LEAST_SHARE)
+    if not from_rows.any():
+        return scores
+    tested = data.present(test)
+    for which in np.flatnonzero(from_rows).tolist():
+        if easy[which]:
+            w, b = (each[0] for each in side.weights(alphas[[which]]))
+        else:
+            solution = fit(data, train, learned, float(alphas[which]))
+            w, b = solution.weights, solution.intercept
+        predicted = linear_scores(tested.rows, w, b)
+        scores[which] = score_predictions(scorer, predicted, tested.numbers, tested.counted.weight)
+    return scores
+
+
+def score_folds_wide(
+    data: Data,
+    splits: Sequence[tuple[Integers, Integers]],
+    alphas: Floats,
+    scorer: Any,
+    fit: Callable[[Data, Integers, float], Solution],
+    *,
+    fit_intercept: bool,
+) -> Scores:
+    """Do the same with more columns than rows, from products of rows with each other."""
+    plain = Data(data.rows, data.y, RowWeights(), data.X)
+    whole = RowSide(plain, fit_intercept=fit_intercept).products()  # about one point, unweighted
+    numbers = data.numbers
+    weight = data.counted.weight
+    found = np.empty((len(alphas), len(splits)))
+    for k, (train, test) in enumerate(splits):
+        if weight is not None:
+            train, test = train[weight[train] > 0], test[weight[test] > 0]
+        root = np.ones(len(train)) if weight is None else np.sqrt(weight[train])
+        share = root**2 / (root**2).sum()
+        own, other = whole[np.ix_(train, train)], whole[np.ix_(test, train)]
+        centre = np.zeros(numbers.shape[1])
+        if fit_intercept:
+            along = own @ share
+            other = other - (other @ share)[:, None] - along + share @ along
+            own = own - along - along[:, None] + share @ along
+            centre = share @ numbers[train]
+        values, vectors = np.linalg.eigh(own * root * root[:, None])
+        values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
+        target = vectors.T @ (root[:, None] * (numbers[train] - centre))
+        other = (other * root) @ vectors
+        held = None if weight is None else weight[test]
+        least = values[min(int(fit_intercept), len(values) - 1)]  # the first is 0 by centring
+        for which, alpha in enumerate(alphas.tolist()):
+            if values[-1] <= WORST_WIDE * (least + alpha):
+                shifted = values + alpha
+                inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
+                predicted = centre + other @ (target * inverse[:, None])
+            else:
+                solution = fit(data, train, alpha)
+                predicted = linear_scores(
+                    data.rows.take(test), solution.weights, solution.intercept
+                )
+            found[which, k] = score_predictions(scorer, predicted, numbers[test], held)
+    return _over_folds(alphas, found)
+
+
+def _over_folds(alphas: Floats, found: Floats) -> Scores:
+    k = found.shape[1]
+    error = found.std(axis=1, ddof=1) / np.sqrt(k) if k > 1 else np.full(len(alphas), np.nan)
+    return Scores(alphas, found.mean(axis=1), error, found)

@@ -1,0 +1,395 @@
+"""Regression with more columns than rows: from the n x n side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, svd
+from scipy.linalg.lapack import dpocon
+from scipy.sparse import csr_array
+
+from separable._core import native, portable
+from separable.data.core_rows import core_rows, places_of
+from separable.data.memory import check_row_products
+from separable.data.rows import Rows, largest_magnitude
+from separable.model.predict.scores import linear_scores
+from separable.statistics.row_blocks import FULL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.weighted_rows import Data
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RowSide", "Spectrum", "ridge_weights", "row_products", "smallest_weights"]
+
+#: What to do where products of rows do not fit in memory.
+INSTEAD = "use SGDRegressor, which keeps one number a column"
+#: Squares of larger values, and sums of them, overflow.
+LARGEST = 1e150
+#: One over the condition number of products, below which they lack the digits.
+LEAST_SHARE = 1e-9
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class RowSide:
+    """Rows U = sqrt(C) (X - mean), and targets likewise, as products of rows with each other.
+
+    Parameters
+    ----------
+    data : Data
+        Rows that all count.
+    fit_intercept : bool
+        Whether columns are centred.
+    """
+
+    def __init__(self, data: Data, *, fit_intercept: bool) -> None:
+        rows, weight = data.rows, data.counted.weight
+        numbers = data.numbers
+        _refuse_large(largest_magnitude(rows, data.X), "X")
+        _refuse_large(float(np.abs(numbers).max(initial=0.0)), "y")
+        self.rows, self.fit_intercept = rows, fit_intercept
+        self.root = np.ones(rows.n_rows) if weight is None else np.sqrt(weight)
+        share = self.root**2 / (self.root**2).sum()
+        self.matrix: Any = rows.to_matrix()
+        self.mean = np.zeros(rows.n_features)
+        self.constant = np.zeros(0, np.intp)
+        self.target_mean = np.zeros(numbers.shape[1])
+        if fit_intercept:
+            self.mean = np.asarray(self.matrix.T @ share, dtype=np.float64)
+            self._set_constant_means()
+            self.target_mean = share @ numbers
+        self.targets: Floats = self.root[:, None] * (numbers - self.target_mean)
+        self.direction: Floats = self.root / np.linalg.norm(self.root)
+
+    def _set_constant_means(self) -> None:
+        """Make means of constant columns exact: rounding would be all that centring leaves."""
+        full = np.flatnonzero(self._full)
+        values = self._full_columns(self.rows) if self.rows.is_sparse else self.rows.values
+        if values.size:
+            constant = (values == values[0]).all(axis=0)
+            self.constant = full[constant]
+            self.mean[self.constant] = values[0, constant]
+
+    def centred(self) -> Floats:
+        """Return U; only for dense rows."""
+        dense: Floats = self.root[:, None] * (self.rows.values - self.mean)
+        self._take_out(dense)
+        return dense
+
+    def _take_out(self, u: Floats) -> None:
+        """Take out of columns what they have in the direction of the intercept: rounding only.
+
+        A mean far from 0 is rounded, and moves all rows alike. Left there, that is one direction
+        more, which minimum-norm weights would make use of.
+        """
+        if self.fit_intercept:
+            u -= np.multiply.outer(self.direction, self.direction @ u)
+
+    def products(self) -> Floats:
+        """Return UU', n x n; sparse rows stay sparse."""
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = self._products()
+        if not np.isfinite(whole).all():
+            raise ValueError(
+                "Products of rows overflow float64: X holds values above 1e150. Scale its columns, "
+                "for example with sklearn.preprocessing.StandardScaler."
+            )
+        return whole
+
+    def _products(self) -> Floats:
+        if not self.rows.is_sparse:
+            u = self.centred()
+            return u @ u.T
+        whole = self._products_between(self._apart(self.rows), self._apart(self.rows))
+        whole *= self.root
+        whole *= self.root[:, None]
+        self._take_out(whole)
+        self._take_out(whole.T)
+        return whole
+
+    def _apart(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return rows in two parts: full columns, dense and centred, and the others as they are.
+
+        Full columns may be far from 0, where products that are centred later lose their digits.
+        """
+        full = self._full
+        if not rows.is_sparse and not self.rows.is_sparse:
+            return rows.values - self.mean, rows.values[:, :0]
+        u = self._full_columns(rows)
+        u -= self.mean[full]
+        return u, _canonical(rows).to_matrix()[:, ~full]
+
+    def _full_columns(self, rows: Rows) -> Floats:
+        """Return the full columns of sparse rows as dense ones."""
+        rows = _canonical(rows)
+        place = places_of(np.flatnonzero(self._full), rows.n_features)
+        u = np.zeros((rows.n_rows, int(self._full.sum())))
+        native.spread_columns(core_rows(rows), 0, rows.n_rows, place, u)
+        return u
+
+    def _products_between(self, a: tuple[Floats, Any], b: tuple[Floats, Any]) -> Floats:
+        """Return (x - mean)'(z - mean) of the rows x of one and z of the other."""
+        mean = self.mean[~self._full]
+        whole = a[1] @ b[1].T
+        products = np.array(whole.todense() if hasattr(whole, "todense") else whole, np.float64)
+        products -= np.asarray(b[1] @ mean)
+        products -= np.asarray(a[1] @ mean)[:, None]
+        products += mean @ mean
+        products += a[0] @ b[0].T
+        return products
+
+    @cached_property
+    def _full(self) -> NDArray[np.bool_]:
+        """The columns that are centred as dense ones; the others are mostly 0."""
+        if not self.rows.is_sparse:
+            return np.ones(self.rows.n_features, np.bool_)
+        assert self.rows.indices is not None
+        filled = np.bincount(self.rows.indices, minlength=self.rows.n_features)
+        return np.asarray(filled > FULL * self.rows.n_rows)
+
+    def decomposed(self, extra: float = 0.0) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of UU' + extra vv', v along the roots of weights.
+
+        Of products where these have the digits, else of U itself, some columns at a time.
+        """
+        check_row_products(self.rows.n_rows, "A fit to more columns than rows", INSTEAD)
+        if self.rows.is_sparse:
+            products = self.products()
+            if extra:
+                products += extra * np.multiply.outer(self.direction, self.direction)
+            values, vectors = eigh(products)
+            zero = values <= len(values) * EPS * values[-1]
+            if values[~zero].min(initial=values[-1]) > LEAST_SHARE * values[-1]:
+                return np.where(zero, 0.0, values), vectors
+        vectors, sizes, _ = svd(self._triangle(extra).T)
+        return sizes**2, vectors
+
+    def _triangle(self, extra: float) -> Floats:
+        """Return R with UU' + extra vv' = R'R, by Householder's method."""
+        n, d = self.rows.shape
+        r: Floats = np.sqrt(extra) * self.direction[None, :]
+        columns = self.matrix.tocsc() if self.rows.is_sparse else self.matrix
+        step = max(1024, 4 * n)
+        for start in range(0, d, step):
+            part = columns[:, start : start + step]
+            if self.rows.is_sparse:
+                part = np.asarray(part.todense(), dtype=np.float64)
+            part = self.root[:, None] * (part - self.mean[start : start + step])
+            self._take_out(part)
+            r = qr(np.vstack([r, part.T]), mode="r")[0][:n]
+        if len(r) < n:
+            r = np.vstack([r, np.zeros((n - len(r), n))])
+        return r
+
+    def spectrum(self, *, apart: bool = True) -> Spectrum:
+        """Return the eigenvalues of UU'; ``apart``: that of the intercept moved away from 0."""
+        extra = (self.squares() or 1.0) if apart and self.fit_intercept else 0.0
+        values, vectors = self.decomposed(extra)
+        values[values < len(values) * EPS * values.max()] = 0.0
+        along = vectors.T @ self.targets
+        return Spectrum(values, vectors, along, self.root, self.direction, extra)
+
+    def squares(self) -> float:
+        """Return the sum of squares of U."""
+        if not self.rows.is_sparse:
+            u = self.centred()
+            return float(np.einsum("ij,ij->", u, u))
+        return float((self.root**2) @ self.squared_distances(self.rows))
+
+    def squared_distances(self, rows: Rows) -> Floats:
+        """Return |x - mean|^2 of rows."""
+        u, thin = self._apart(rows)
+        squares = np.empty(len(u))
+        portable.Rows(u, u.shape[1]).squared_norms(squares)
+        if thin.shape[1]:
+            mean = self.mean[~self._full]
+            own = np.asarray(thin.multiply(thin).sum(axis=1), dtype=np.float64).ravel()
+            squares = (own - 2 * (thin @ mean) + mean @ mean) + squares
+        return squares
+
+    def back(self, dual: Floats) -> Floats:
+        """Return U'a for a of shape (n, t), as (t, d)."""
+        scaled = self.root[:, None] * dual
+        sums = np.asarray(self.matrix.T @ scaled).T
+        weights: Floats = sums - np.multiply.outer(scaled.sum(axis=0), self.mean)
+        weights[:, self.constant] = 0.0
+        return weights
+
+    def forth(self, weights: Floats) -> Floats:
+        """Return Uw for weights of shape (t, d), as (n, t)."""
+        scores = linear_scores(self.rows, weights, -weights @ self.mean)
+        scores *= self.root[:, None]
+        return scores
+
+    def residuals(self, weights: Floats) -> Floats:
+        """Return what weights leave of the targets, each row times the root of its weight."""
+        left = self.targets - self.forth(weights)
+        self._take_out(left)
+        return left
+
+    def products_with(self, rows: Rows) -> Floats:
+        """Return the products (x - mean)'u of other rows with these, (m, n).
+
+        Those of a row do not depend on the others: the sums of SciPy's sparse products run in the
+        order of the columns, as those of ``linear_scores`` do.
+        """
+        u, thin = self._apart(rows)
+        if not self.rows.is_sparse:
+            return row_products(u, self.centred())
+        own, own_thin = self._apart(self.rows)
+        mean = self.mean[~self._full]
+        products = np.asarray((thin @ own_thin.T).todense(), dtype=np.float64)
+        products -= own_thin @ mean
+        products -= (thin @ mean)[:, None]
+        products += mean @ mean
+        products += row_products(u, own)
+        products *= self.root
+        return products
+
+    def intercept(self, weights: Floats) -> Floats:
+        """Return the intercepts that go with weights."""
+        plane: Floats = self.target_mean - weights @ self.mean
+        return plane
+
+
+def _refuse_large(largest: float, what: str) -> None:
+    if largest > LARGEST:
+        raise ValueError(
+            f"Products of rows overflow float64: {what} holds values above {LARGEST:g}, up to "
+            f"{largest:.3g}. Scale {'its columns' if what == 'X' else 'it'}, or give more rows "
+            "than columns."
+        )
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues and eigenvectors of UU' + extra vv', v the direction that an intercept takes.
+
+    UU' has the eigenvalue 0 in the direction v. Moved to ``extra``, the sum of the others, it can
+    be told from them, and taken out again without loss of digits. Without an intercept, and where
+    nothing was moved, extra is 0.
+    """
+
+    values: Floats
+    vectors: Floats
+    along: Floats  # V'y, (n, t)
+    root: Floats
+    direction: Floats
+    extra: float
+
+    def left_out_errors(self, alpha: float) -> Floats | None:
+        """Return y_i - s_i, (n, t), s_i being the score of row i from the fit to all others.
+
+        e_i = (By)_i / B_ii, B the inverse of UU' + alpha I with the direction v taken out. None
+        without a penalty where rows depend on each other, for then B does not exist.
+        """
+        shifted = self.values + alpha
+        if (shifted <= 0).any():
+            return None
+        diagonal = (self.vectors**2) @ (1.0 / shifted)
+        if self.extra:
+            diagonal -= self.direction**2 / (self.extra + alpha)
+        errors: Floats = self.vectors @ (self.along / shifted[:, None])
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no such score is best
+            errors /= (diagonal * self.root)[:, None]
+        return errors
+
+
+def row_products(block: Floats, weights: Floats) -> Floats:
+    """Return block times the transpose of weights, each row as if it stood alone."""
+    if not block.shape[1]:
+        return np.zeros((len(block), len(weights)))
+    return linear_scores(Rows(block, block.shape[1]), weights, np.zeros(len(weights)))
+
+
+def _canonical(rows: Rows) -> Rows:
+    """Return CSR rows in float64 with ascending columns, each once."""
+    if rows.is_sparse:
+        return rows.astype(np.dtype(np.float64)).canonical()
+    dense = csr_array(rows.values.astype(np.float64, copy=False))
+    return Rows(dense.data, rows.n_features, dense.indices, dense.indptr)
+
+
+def smallest_weights(side: RowSide) -> tuple[Floats, int, Floats]:
+    """Return weights of smallest norm, rank and residual squares.
+
+    Dense rows are factored by Householder's method; of sparse ones the products are decomposed, and
+    the weights improved by the residuals twice.
+    """
+    if side.rows.is_sparse:
+        values, vectors = side.decomposed()
+        good = values > (max(side.rows.shape) * EPS) ** 2 * values.max()
+        weights = _by_eigenvalues(side, values[good], vectors[:, good], 0.0)
+    else:
+        q, r = qr(side.centred().T, mode="economic")
+        u, sizes, vt = svd(r.T)
+        good = sizes > max(side.rows.shape) * EPS * sizes[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            weights = (q @ (vt[good].T @ ((u[:, good].T @ side.targets) / sizes[good, None]))).T
+    _refuse_infinite(weights)
+    squares = (side.residuals(weights) ** 2).sum(axis=0)
+    return weights, int(good.sum()), squares
+
+
+def ridge_weights(side: RowSide, alpha: float) -> tuple[Floats, float, Floats]:
+    """Return the weights with penalty alpha > 0, the condition number and residual squares.
+
+    w = U'a with (UU' + alpha I) a = y, by Cholesky's method, improved by the residuals twice.
+    Where the products lack the digits, singular values of dense rows or eigenvalues.
+    """
+    products = side.products()
+    n = len(products)
+    products[np.diag_indices(n)] += alpha
+    try:
+        factor = cho_factor(products)
+        norm = np.abs(products).sum(axis=0).max()
+        share = float(dpocon(factor[0], norm, uplo="L" if factor[1] else "U")[0])
+    except LinAlgError:
+        share = 0.0
+    if share > LEAST_SHARE:
+        dual = np.zeros_like(side.targets)
+        weights = np.zeros((side.targets.shape[1], side.rows.n_features))
+        for _ in range(3):
+            dual += cho_solve(factor, side.residuals(weights) - alpha * dual)
+            weights = side.back(dual)
+    elif side.rows.is_sparse:
+        values, vectors = side.decomposed()
+        good = (
+            values > (max(side.rows.shape) * EPS) ** 2 * values.max()
+        )  # others lead to no weights
+        weights = _by_eigenvalues(side, values[good], vectors[:, good], alpha)
+    else:
+        q, r = qr(side.centred().T, mode="economic")
+        u, sizes, vt = svd(r.T)
+        sizes[sizes <= max(side.rows.shape) * EPS * sizes[0]] = 0.0  # rounding, as of equal rows
+        shrunk = (u.T @ side.targets) * (sizes / (sizes**2 + alpha))[:, None]
+        weights = (q @ (vt.T @ shrunk)).T
+    _refuse_infinite(weights)
+    squares = (side.residuals(weights) ** 2).sum(axis=0)
+    return weights, float(np.sqrt(1.0 / share)) if share > 0 else np.inf, squares
+
+
+def _refuse_infinite(weights: Floats) -> None:
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            "Weights overflow float64: the values of X are too small beside the targets. Multiply "
+            "the columns of X by a large number, or divide y by one."
+        )
+
+
+def _by_eigenvalues(side: RowSide, values: Floats, vectors: Floats, alpha: float) -> Floats:
+    """Return weights from eigenvalues of the products, improved by the residuals twice."""
+    weights = np.zeros((side.targets.shape[1], side.rows.n_features))
+    dual = np.zeros_like(side.targets)
+    for _ in range(3):
+        left = vectors.T @ (side.residuals(weights) - alpha * dual)
+        dual += vectors @ (left / (values + alpha)[:, None])
+        weights = side.back(dual)
+    return weights

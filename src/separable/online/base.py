@@ -1,0 +1,210 @@
+"""What every online learner shares: columns, the model it ends in, going on from a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separable.fitting.base import LinearEstimator
+from separable.fitting.unused_options import Ineffective, warn_of_ineffective
+from separable.model.linear_model import LinearModel
+from separable.model.parameters import ParameterError, check_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.features.base import Encoder
+    from separable.online.state import OnlineState
+
+__all__ = ["OnlineEstimator"]
+
+UNSHUFFLED = Ineffective(
+    "random_state",
+    lambda learner: not learner.shuffle and not getattr(learner, "early_stopping", False),
+    "with shuffle=False: rows are taken in the given order",
+    "Use shuffle=True, or leave random_state at its default.",
+)
+
+
+class OnlineEstimator(LinearEstimator):
+    """A learner that sees one row at a time and can go on from where it stopped."""
+
+    eta0: Any
+    fit_intercept: bool
+    random_state: Any
+
+    n_iter_: int
+    _state: OnlineState
+
+    _ineffective: ClassVar[tuple[Ineffective, ...]] = (UNSHUFFLED,)
+    #: Streams know no epochs, so only what bears on a single step is said there.
+    _ineffective_in_streams: ClassVar[tuple[Ineffective, ...]] = ()
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> OnlineState:
+        """Return the state before the first row."""
+        raise NotImplementedError
+
+    def _ignores_scale(self) -> bool:
+        """Return whether the sizes of columns do not matter."""
+        return False
+
+    def _ignores_shift(self) -> bool:
+        """Return whether the means of columns do not matter."""
+        return False
+
+    def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
+        """Return the evidence of a stream."""
+        return {"updates": state.updates, "rows_seen": state.rows_seen}
+
+    def _check_continuation(self, state: OnlineState) -> None:
+        """Refuse parameters that cannot change while a stream goes on."""
+
+    # ------------------------------------------------------------------ the model
+
+    @property
+    def model_(self) -> LinearModel:
+        """The model learned so far, with the state that lets it be continued."""
+        model = self._weights_only()
+        if model.state is None:
+            model = self._model = replace(model, state=self._state.to_training_state())
+        return model
+
+    def _weights_only(self) -> LinearModel:
+        """Return the model as predicting needs it; its training state may not be copied yet."""
+        check_is_fitted(self)
+        if self._model is None:
+            self._model = self._build_model(
+                self._state, self._column_names, self._describe_stream(self._state), self._encoder
+            )
+        return self._model
+
+    @classmethod
+    def from_model(cls, model: LinearModel) -> Self:
+        """Return an estimator that goes on learning where a saved model stopped.
+
+        Parameters
+        ----------
+        model : LinearModel
+            Of this learner, with its training state (``model.save(path, include_state=True)``).
+
+        Returns
+        -------
+        estimator
+            ``partial_fit`` on it continues the stream with the same bits.
+        """
+        if model.learner != cls.__name__:
+            raise ValueError(f"The model was learned by {model.learner}, not by {cls.__name__}.")
+        if model.state is None:
+            raise ValueError(
+                "The model has no training state to continue from. Save it with include_state=True."
+            )
+        estimator = cls._with_parameters_of(model)
+        estimator.n_features_in_ = model.n_features
+        estimator._column_names, estimator._encoder = model.feature_names, model.encoder
+        if model.feature_names is not None and model.encoder is None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        state = estimator._make_state(
+            None if model.classes is None else np.array(model.classes),
+            model.n_features,
+            _weights_dtype(model.state.tensors),
+            model.state.values.get("open_classes") is True,
+        )
+        state.restore(model.state)
+        estimator._state, estimator._model = state, model
+        estimator.n_iter_ = 1
+        return estimator
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_state", None) is not None
+
+    # ------------------------------------------------------------------ steps
+
+    def _keep_chunk(self, X: Any, state: OnlineState, n_rows: int) -> None:
+        """Take over a state that has learned the next rows of a stream."""
+        state.rows_seen += n_rows
+        if not self.__sklearn_is_fitted__():
+            self._remember_columns(X)
+        self._state, self._model = state, None
+        self.n_iter_ = 1
+
+    def _check_stream_parameters(self, state: OnlineState | None) -> None:
+        """Check the parameters at the first call and whenever they changed."""
+        values = self.__dict__
+        now = [values[name] for name in self._requirements]
+        if now == getattr(self, "_checked", None):
+            return
+        check_parameters(self, self._requirements)
+        warn_of_ineffective(self, self._ineffective_in_streams)
+        if state is not None:
+            self._check_continuation(state)
+            self._check_eta(state.dtype)
+        self._checked = now
+
+    def _check_eta(self, dtype: np.dtype[Any]) -> None:
+        held = np.finfo(dtype)
+        if not float(held.tiny) <= self.eta0 <= float(held.max):
+            raise ParameterError(
+                f"The 'eta0' parameter of {type(self).__name__} must be a number that {dtype}, "
+                f"the type of the data, can hold. Got {self.eta0!r} instead."
+            )
+
+    def _foresee(
+        self, state: OnlineState, rows: Rows, largest: float, steps: float
+    ) -> tuple[bool, float | None]:
+        """Say whether a chunk cannot fail half way, and bound every |weight| after it, or None.
+
+        A chunk that may fail, by overflow or because it is long enough to be interrupted, is
+        learned on a copy of the state.
+        """
+        del state, rows, largest, steps
+        return False, None
+
+    def _build_model(
+        self,
+        state: OnlineState,
+        names: Sequence[str] | None,
+        evidence: dict[str, Any],
+        encoder: Encoder | None = None,
+    ) -> LinearModel:
+        weights, intercept = state.weights()
+        return LinearModel(
+            weights=weights,
+            intercept=intercept,
+            classes=state.classes,
+            link=self._link(),
+            feature_names=names,
+            encoder=encoder,
+            learner=type(self).__name__,
+            parameters=self._plain_parameters(),
+            family="online",
+            evidence=evidence,
+        )
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        parameters = super()._plain_parameters()
+        for name in {"eta0", "max_work"} & parameters.keys():
+            if not isinstance(parameters[name], str | None):
+                parameters[name] = float(parameters[name])
+        return parameters
+
+
+def _weights_dtype(tensors: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
+    """Return the type that a saved state was trained in."""
+    for name in ("w", "wa"):
+        if name in tensors and tensors[name].dtype in (np.float32, np.float64):
+            return tensors[name].dtype
+    return np.dtype(np.float64)

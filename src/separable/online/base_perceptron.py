@@ -1,0 +1,306 @@
+"""What the perceptrons share: the run of epochs, its convergence, its evidence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from separable.data.core_rows import core_rows
+from separable.data.rows import as_rows, column_names
+from separable.fitting.targets import check_labels
+from separable.model.parameters import (
+    BOOL,
+    CLASS_WEIGHT,
+    COUNT,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    RANDOM_STATE,
+    ParameterError,
+    Requirement,
+    one_of,
+)
+from separable.online.base_classifier import OnlineClassifier
+from separable.online.evidence import (
+    describe_margins,
+    describe_run,
+    largest_norm,
+    measure_margins,
+    unconverged_message,
+)
+from separable.online.poor_fit import warn_of_poor_fit
+from separable.online.runs import Lesson, Rule, Run, run_epochs
+from separable.online.state import AVERAGED, WEIGHTS, OnlineState
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.model.linear_model import LinearModel
+
+__all__ = ["DOUBLE", "TIE_TARGETS", "PerceptronBase"]
+
+DOUBLE = np.dtype(np.float64)
+#: The target for which a score of exactly 0 is right, by the tie rule.
+TIE_TARGETS = {"mistake": 0, "negative": -1, "positive": 1}
+
+
+class PerceptronBase(OnlineClassifier):
+    """The perceptrons. See ``Perceptron``, ``AveragedPerceptron`` and ``BatchPerceptron``."""
+
+    _averaged: ClassVar[bool] = False
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "eta0": POSITIVE,
+        "fit_intercept": BOOL,
+        "max_iter": COUNT,
+        "max_work": POSITIVE_OR_INF,
+        "shuffle": BOOL,
+        "random_state": RANDOM_STATE,
+        "multi_class": one_of("ovr", "argmax"),
+        "ties": one_of(*TIE_TARGETS),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOL,
+    }
+
+    max_iter: int
+    max_work: float
+    shuffle: bool
+    multi_class: str
+    ties: str
+    warm_start: bool
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from all rows, epoch after epoch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+            float32 and float64 are learned from as they are.
+        y : array-like of shape (n,)
+            The class of each row; at least two classes.
+        coef_init : array-like of shape (k, d), optional
+            The starting point w; default zeros.
+        intercept_init : array-like of shape (k,), optional
+            The starting point b; default zeros.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight k + f (k whole, 0 <= f < 1) is presented k times in place and once
+            more with its step scaled by f; a row of weight 0 is absent.
+
+        Returns
+        -------
+        self
+        """
+        lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        rule, given = self._fit_rule(state, lesson.rows), lesson
+        if rule.shuffle:
+            lesson = lesson.shuffled(rule.seed, rule.max_epochs)
+        run = self._run(state, lesson, rule)
+        if run.converged and state.dtype == np.float32 and not self._averaged:
+            state, run = self._confirm_in_double(state, run, lesson, rule)
+        state.rows_seen += lesson.n_counted
+        state.updates += int(run.mistakes.sum())
+        evidence = describe_run(run, state.rows_seen)
+        evidence["stopped_by"] = self._stopped_by(run)
+        model = self._build_model(state, column_names(X), evidence)
+        if not self._averaged:
+            bounded = zero_start and lesson.counted.weight is None and state.rule == "ovr"
+            # what is claimed to separate is looked at in float64
+            looked_at = state.astype(DOUBLE) if run.converged else state
+            model = self._with_margins(model, looked_at, lesson, run, bounded=bounded)
+            self._warn_of_mistakes(model, lesson.n_counted)
+        self._keep(X, state, model, len(run.mistakes))
+        if self._averaged:  # others say when they made mistakes to the end
+            warn_of_poor_fit(self, model, given, state.labels[given.target])
+        return self
+
+    # ------------------------------------------------------------------ steps
+
+    def _prepare(
+        self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
+    ) -> tuple[Lesson, OnlineState, bool]:
+        """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
+        self._check_parameters()
+        self._check_ties()
+        rows = as_rows(X)
+        y = check_labels(y, rows.n_rows, type(self).__name__)
+        classes, label, counted = self._weigh(y, sample_weight)
+        self._check_eta(rows.values.dtype)
+        state = self._start(rows, classes, coef_init, intercept_init)
+        zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
+        state.reach = None
+        return Lesson.of(rows, label, counted), state, zero_start
+
+    def _stopped_by(self, run: Run) -> str:
+        """Return why the epochs of a fit ended."""
+        return "no mistakes" if run.converged else self._limit(run)
+
+    def _limit(self, run: Run) -> str:
+        """Return the limit that ended a fit with mistakes left."""
+        return "max_iter" if len(run.mistakes) >= self.max_iter else "max_work"
+
+    def _with_margins(
+        self,
+        model: LinearModel,
+        state: OnlineState,
+        lesson: Lesson,
+        run: Run,
+        *,
+        bounded: bool,
+        factor: int = 1,
+    ) -> LinearModel:
+        """Return the model with what its weights prove about the training rows."""
+        evidence = describe_margins(
+            model,
+            measure_margins(state, lesson, self._tie_target),
+            run,
+            (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept)) if bounded else None,
+            factor,
+        )
+        if run.converged and not evidence["converged"]:
+            evidence["stopped_by"] = "rounding"
+        return replace(model, evidence={**model.evidence, **evidence})
+
+    def _warn_of_mistakes(self, model: LinearModel, n_rows: int) -> None:
+        """Warn of rows that ``predict`` gets wrong though the user asked for no such stop."""
+        evidence: dict[str, Any] = dict(model.evidence)
+        if not evidence["converged"] and evidence["stopped_by"] != "eps":
+            message = unconverged_message(self, evidence, n_rows)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        elif self.ties == "positive" and evidence["tied_rows"] > 0:
+            warnings.warn(
+                f"{type(self).__name__} with ties='positive' counts a score of exactly 0 as the "
+                f"positive class, and {evidence['tied_rows']} of {n_rows} training rows have that "
+                "score. predict gives them the negative class, as every linear model does here. "
+                "Use ties='mistake' for weights that put every row strictly on its side.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def _tie_target(self) -> int:
+        return TIE_TARGETS[self.ties]
+
+    def _keep(self, X: Any, state: OnlineState, model: LinearModel, epochs: int) -> Self:
+        """End a fit that went well."""
+        self._remember_columns(X)
+        self._state, self._model = state, model
+        self.n_iter_ = epochs
+        return self
+
+    def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
+        """Run the epochs of ``fit``, training the state in place."""
+        return Run(run_epochs(state, lesson, rule))
+
+    def _make_state(
+        self,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        open_classes: bool = False,
+    ) -> OnlineState:
+        layout = AVERAGED if self._averaged else WEIGHTS
+        return OnlineState(classes, n_features, dtype, self.multi_class, layout, open_classes)
+
+    def _start(
+        self, rows: Rows, classes: NDArray[Any], coef_init: Any, intercept_init: Any
+    ) -> OnlineState:
+        """Return the state an epoch starts from: zeros, a given start, or the previous fit."""
+        state = self._make_state(classes, rows.n_features, rows.values.dtype)
+        previous: OnlineState | None = getattr(self, "_state", None)
+        if self.warm_start and previous is not None:
+            state.continue_from(previous)
+        k = 1 if len(classes) == 2 else len(classes)
+        state.take_start("w", "coef_init", coef_init, (k, rows.n_features))
+        state.take_start("b", "intercept_init", intercept_init, (k,))
+        return state
+
+    def _can_stream(self) -> bool:
+        if getattr(self, "pocket", False):
+            raise AttributeError(
+                "pocket=True compares weights on all rows, which a stream does not have: "
+                "partial_fit needs pocket=False. AveragedPerceptron serves streams that are not "
+                "separable."
+            )
+        return True
+
+    def _check_ties(self) -> None:
+        if self.ties != "mistake" and getattr(self, "multi_class", "ovr") == "argmax":
+            raise ParameterError(
+                f"The 'ties' parameter of {type(self).__name__} must be 'mistake' with "
+                "multi_class='argmax', where classes compete and none is the negative one. Got "
+                f"{self.ties!r} instead. Use multi_class='ovr'."
+            )
+
+    def _check_stream_parameters(self, state: OnlineState | None) -> None:
+        super()._check_stream_parameters(state)
+        self._check_ties()
+
+    def _check_chunk(self, state: OnlineState) -> None:
+        """Refuse a tie rule that needs classes nobody announced.
+
+        Without ``classes`` the model of a class not met yet is the negative of the others' or a
+        copy of the ghost, which holds only where both targets have the same tie rule.
+        """
+        if self.ties != "mistake" and state.open_classes:
+            raise ValueError(
+                f"ties={self.ties!r} treats the two targets of a model differently, so the classes "
+                "must be known before the first row. Give classes=[...] at the first call to "
+                "partial_fit, or use ties='mistake'."
+            )
+
+    def _check_continuation(self, state: OnlineState) -> None:
+        if state.rule != self.multi_class:
+            raise ValueError(
+                f"multi_class was {state.rule!r} when the learning began and cannot become "
+                f"{self.multi_class!r}. Start a new estimator."
+            )
+
+    def _foresee(
+        self, state: OnlineState, rows: Rows, largest: float, steps: float
+    ) -> tuple[bool, float | None]:
+        reach = state.reach_after(largest, steps, float(self.eta0))
+        return state.is_safe(reach, largest, rows.values.size), reach
+
+    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+        self._check_chunk(state)
+        rule = Rule(float(self.eta0), bool(self.fit_intercept), tie_target=self._tie_target)
+        runs = run_epochs(state, lesson, rule)
+        made = [mistakes for run in runs for mistakes in run.mistakes[0]]
+        state.updates += sum(made[: state.n_models - state.n_ghosts])
+
+    def _fit_rule(self, state: OnlineState, rows: Rows) -> Rule:
+        """Return how ``fit`` learns; ``max_work`` may allow fewer epochs, but at least one."""
+        work = max(1, rows.values.size) * state.n_blocks
+        return Rule(
+            eta=float(self.eta0),
+            fit_intercept=bool(self.fit_intercept),
+            max_epochs=max(1, int(min(self.max_iter, self.max_work / work))),
+            shuffle=bool(self.shuffle),
+            seed=int(check_random_state(self.random_state).randint(0, 2**31 - 1)),
+            pocket=bool(getattr(self, "pocket", False)),
+            tie_target=self._tie_target,
+        )
+
+    def _confirm_in_double(
+        self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
+    ) -> tuple[OnlineState, Run]:
+        """Go on in float64 if rows that float32 puts on their side are not there in truth."""
+        double = state.astype(DOUBLE)
+        if measure_margins(double, lesson, self._tie_target).wrong_rows == 0:
+            return state, run
+        rows = lesson.rows.astype(DOUBLE)
+        lesson = lesson._replace(rows=rows, core=core_rows(rows))
+        done = len(run.mistakes)
+        later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
+        return double, run.followed_by(self._run(double, lesson, later))

@@ -1,0 +1,1 @@
+"""Penalties: value, conjugate, dual scaling and proximal step."""

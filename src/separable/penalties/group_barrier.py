@@ -1,0 +1,109 @@
+"""An interior point for norms of groups, where passes move slowly along columns that are alike.
+
+    minimise  1/2 u'Hu - q'u + sum_g strength_g |u_g|
+
+is min over t of strength_g t_g with |u_g| <= t_g. The barrier -mu log(t_g^2 - |u_g|^2) of these
+second-order cones (Nesterov and Nemirovskii, 1994) has its least value at
+
+    t_g = e_g + sqrt(e_g^2 + |u_g|^2),    e_g = mu / strength_g,
+
+which leaves a smooth function of u alone, of gradient strength_g u_g / t_g. Damped Newton steps
+follow its minimum as mu falls; about 40 of them end near the optimum, whatever H is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.linalg.cholesky import Cholesky
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST_COLUMNS", "follow_barrier"]
+
+#: More columns would take seconds.
+MOST_COLUMNS = 1000
+#: How far mu falls, in how large steps, and Newton steps at most.
+LAST, FALL, STEPS = 1e-13, 0.1, 200
+#: A step ends the work at one mu if it promises at most this share of mu for each group; halvings
+#: of a step, and the share of what it promised that it has to keep.
+CENTRED, HALVINGS, KEPT = 0.5, 40, 0.1
+
+
+def follow_barrier(
+    h: Floats, u: Floats, g: Floats, group: NDArray[np.intp], strength: Floats, size: float
+) -> None:
+    """Bring u close to the minimum; u and its pull g = q - hu are changed.
+
+    Parameters
+    ----------
+    h : ndarray, shape (d, d)
+        Symmetric, without negative eigenvalues.
+    u, g : ndarray, shape (d,)
+    group : ndarray of intp, shape (d,)
+        The number of each weight's group.
+    strength : ndarray, shape (n_groups,)
+    size : float
+        The value of the objective, about: mu starts as its share of a group.
+    """
+    same = group[:, None] == group
+    mu = size / len(strength)
+    last, steps = LAST * mu, 0
+    while steps < STEPS:
+        steps += 1
+        promised = _newton_step(h, u, g, group, same, strength, mu)
+        if not promised > CENTRED * mu * len(strength):
+            if mu <= last:
+                break
+            mu *= FALL
+
+
+def _newton_step(
+    h: Floats,
+    u: Floats,
+    g: Floats,
+    group: NDArray[np.intp],
+    same: NDArray[np.bool_],
+    strength: Floats,
+    mu: float,
+) -> float:
+    """Take one damped step; return what it promised, 0 where rounding allows none."""
+    t, root = _bounds(u, group, strength, mu)
+    rise = (strength / t)[group]
+    curve = np.where(same, -np.outer(u, u) * (rise / (t * root)[group])[:, None], 0.0)
+    curve[np.diag_indices(len(u))] += rise
+    gradient = rise * u - g
+    way = -Cholesky(h + curve).solve(gradient)
+    along = h @ way
+    promised, bent = -float(gradient @ way), max(0.0, 0.5 * float(way @ along))
+    value, uphill, length = _barrier(t, strength, mu), -float(g @ way), 1.0
+    for _ in range(HALVINGS):
+        new = u + length * way
+        change = length * uphill + length**2 * bent
+        change += _barrier(_bounds(new, group, strength, mu)[0], strength, mu) - value
+        if change <= -KEPT * length * promised:
+            u[:] = new
+            g -= length * along
+            return promised
+        length *= 0.5
+    return 0.0
+
+
+def _bounds(
+    u: Floats, group: NDArray[np.intp], strength: Floats, mu: float
+) -> tuple[Floats, Floats]:
+    """Return the best t of each group, and its root."""
+    square = np.bincount(group, weights=u * u, minlength=len(strength))
+    e = mu / strength
+    root = np.hypot(e, np.sqrt(square))
+    return e + root, root
+
+
+def _barrier(t: Floats, strength: Floats, mu: float) -> float:
+    """Return sum_g strength_g t_g - mu log(t_g^2 - |u_g|^2), where t_g is the best."""
+    return float((strength * t - mu * np.log(2 * mu * t / strength)).sum())

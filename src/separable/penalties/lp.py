@@ -1,0 +1,190 @@
+"""Powers of the sizes of weights as a penalty: their values, conjugates and exact steps, in NumPy.
+
+The compiled core has the same steps for its passes (``lp_step.hpp``); these judge what it found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["POWERS", "LpPenalty"]
+
+#: The powers with an exact step for one weight, as the compiled core calls them.
+POWERS = {"0": 0.0, "1/2": 0.5, "2/3": 2 / 3, "1": 1.0, "4/3": 4 / 3, "3/2": 1.5, "2": 2.0}
+
+
+@dataclass(frozen=True)
+class LpPenalty:
+    """sum_j strength_j |u_j|^p; with p = 0 the strengths of the weights that are not 0.
+
+    Parameters
+    ----------
+    power : str
+        A key of `POWERS`.
+    strength : ndarray, shape (d,)
+    """
+
+    power: str
+    strength: Floats
+
+    @property
+    def p(self) -> float:
+        """The power as a number."""
+        return POWERS[self.power]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it sets weights to 0, so that few columns do the work."""
+        return self.p <= 1
+
+    # ------------------------------------------------------------------ values
+
+    def sizes(self, u: Floats) -> Floats:
+        """Return what each weight adds."""
+        if self.p == 0:
+            return np.where(u != 0, self.strength, 0.0)
+        return self.strength * np.abs(u) ** self.p
+
+    def value(self, u: Floats) -> float:
+        """Return the penalty."""
+        return float(self.sizes(u).sum())
+
+    def reach(self, v: Floats) -> float:
+        """Return how many times v has a conjugate that is finite."""
+        if self.p > 1:
+            return np.inf
+        ratio = np.abs(v) / self.strength
+        return 1.0 / float(ratio.max(initial=0.0)) if ratio.any() else np.inf
+
+    def conjugates(self, v: Floats) -> Floats:
+        """Return sup_u (u v - strength |u|^p) of each weight, for v in reach."""
+        if self.p == 1:
+            return np.zeros_like(v)
+        # the supremum is where v is the slope, p strength |u|^(p - 1)
+        size = (np.abs(v) / (self.p * self.strength)) ** (1.0 / (self.p - 1))
+        return self.strength * (self.p - 1) * size**self.p
+
+    def conjugate(self, v: Floats) -> float:
+        """Return the conjugate of the penalty at v, which is in reach."""
+        return float(self.conjugates(v).sum())
+
+    def gap(self, u: Floats, v: Floats) -> float:
+        """Return penalty(u) + conjugate(v) - u.v, from terms of weights that are not negative."""
+        terms = self.sizes(u) + self.conjugates(v) - u * v
+        return float(np.maximum(terms, 0.0).sum())
+
+    # ------------------------------------------------------------------ steps
+
+    def prox(self, t: Floats, step: float | Floats) -> Floats:
+        """Return the x that minimises 1/2 (x - t)^2 + step strength |x|^p, of each weight."""
+        return np.copysign(_shrunk(self.p, np.abs(t), self.strength * step), t)
+
+    def left(self, u: Floats, v: Floats, h: Floats) -> Floats:
+        """Return how much of the objective each weight alone could still take away.
+
+        Parameters
+        ----------
+        u, v, h : ndarray, shape (d,)
+            Weights, the pull of the loss (minus its slope) and its curvature along each of them.
+        """
+        safe = np.where(h > 0, h, 1.0)
+        x = np.where(h > 0, self.prox(u + v / safe, 1.0 / safe), 0.0)
+        change = x - u
+        return np.maximum(v * change - 0.5 * h * change**2 + self.sizes(u) - self.sizes(x), 0.0)
+
+    def bend(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return the slope and the second derivatives of the penalty, no weight being 0."""
+        rise = self.p * self.strength * np.abs(u) ** (self.p - 1)
+        return np.copysign(rise, u), np.diag((self.p - 1) * rise / np.abs(u))
+
+    # ------------------------------------------------------------------ descent
+
+    @property
+    def n_blocks(self) -> int:
+        """Weights are their own blocks."""
+        return len(self.strength)
+
+    def used(self, u: Floats) -> NDArray[np.bool_]:
+        """Return which blocks are not 0."""
+        return np.not_equal(u, 0.0)
+
+    def columns_of(self, blocks: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of some blocks, one block after the other."""
+        return blocks
+
+    def part(self, blocks: NDArray[np.intp]) -> LpPenalty:
+        """Return the penalty of some blocks, of their columns one after the other."""
+        return LpPenalty(self.power, self.strength[blocks])
+
+    def urge(self, u: Floats, v: Floats) -> Floats:
+        """Return of each weight that is 0 how far its pull is beyond what holds it there."""
+        del u
+        return np.abs(v) - self.strength
+
+    def descend(
+        self,
+        blocks: NDArray[np.intp],
+        h: Floats,
+        u: Floats,
+        g: Floats,
+        *,
+        enough: float,
+        most: int,
+    ) -> tuple[int, float]:
+        """Pass over some blocks; see ``native.lp_descent``."""
+        return native.lp_descent(self.power, h, self.strength[blocks], enough, most, u, g)
+
+    def follow_barrier(self, h: Floats, u: Floats, g: Floats, size: float) -> None:
+        """Bring u close to the minimum where p = 1; Newton's method does so where p > 1."""
+        if self.p == 1 and len(u) <= MOST_COLUMNS:
+            follow_barrier(h, u, g, np.arange(len(u)), self.strength, size)
+
+
+def _shrunk(p: float, t: Floats, mu: Floats) -> Floats:
+    """Return the x >= 0 that minimises 1/2 (x - t)^2 + mu x^p, for t >= 0."""
+    if p == 1:
+        return np.maximum(t - mu, 0.0)
+    if p > 1:
+        return _root(p, t, mu)
+    bound = (2 - p) / (2 * (1 - p)) * (2 * mu * (1 - p)) ** (1 / (2 - p))
+    if p == 0:
+        return np.where(t > bound, t, 0.0)
+    return np.where(t > bound, _root(p, np.maximum(t, bound), mu), 0.0)
+
+
+def _root(p: float, t: Floats, mu: Floats) -> Floats:
+    """Return the largest root of x - t + p mu x^(p - 1), with x = w^q: Newton from the right."""
+    if p == 2:
+        return t / (1 + 2 * mu)
+    if p == 1.5:
+        a = 1.5 * mu
+        w = 2 * t / np.where(t > 0, a + np.sqrt(a * a + 4 * t), 1.0)
+        return w * w
+    q = 2 if p == 0.5 else 3
+    # w^q + p mu w^(q (p - 1)) - t, times a power of w that leaves a polynomial
+    low = round(q * (p - 1))
+    shift = max(0, -low)
+    w = t ** (1 / q)
+    if p > 1:
+        w = np.minimum(w, np.divide(t, p * mu, out=w.copy(), where=mu > 0))
+    for _ in range(60):
+        value = w ** (q + shift) + p * mu * w ** (low + shift) - t * w**shift
+        slope = (q + shift) * w ** (q + shift - 1) - shift * t * w ** max(shift - 1, 0)
+        slope += (low + shift) * p * mu
+        ahead = (slope > 0) & (value > 0)
+        nearer = w - np.divide(value, slope, out=np.zeros_like(w), where=ahead)
+        if not (nearer < w).any():
+            break
+        w = nearer
+    return w**q

@@ -1,0 +1,1 @@
+"""Displays of models, data and validation."""

@@ -1,0 +1,259 @@
+"""What a picture of a boundary shows: rows as points of a plane, and the scores of that plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separable.data.rows import as_rows
+from separable.features.polynomial_encoder import PolynomialEncoder
+from separable.model.linear_model import LinearModel
+from separable.model.predict.inputs import model_rows
+from separable.model.words import label_value
+from separable.plot.displays.projection import (
+    View,
+    columns_view,
+    differences_view,
+    length,
+    normal_view,
+)
+from separable.plot.style.fitted import (
+    best_of,
+    has_weights_of_pairs,
+    is_pipeline,
+    like_given,
+    linear_model,
+    name_of,
+    names_of_columns,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Scene", "pair_of", "scene_of", "scores_of_pair"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Rows in a plane with the scores of every point of it.
+
+    Parameters
+    ----------
+    learner : str
+    classes : ndarray
+        Of the picture: all, or the two that were asked for.
+    view : View
+        How the plane lies in the space of the columns.
+    points : ndarray, shape (n, 2)
+    score : callable
+        Takes points (m, 2), returns scores (m, 1) of two classes, or (m, K).
+    weights, intercept : ndarray, shape (k, 2) and (k,), or None
+        The same where it is linear.
+    has_margins : bool
+        Whether scores are those of ``decision_function``.
+    """
+
+    learner: str
+    classes: NDArray[Any]
+    view: View
+    points: Floats
+    score: Callable[[Floats], Floats]
+    weights: Floats | None = None
+    intercept: Floats | None = None
+    has_margins: bool = True
+
+
+def scene_of(estimator: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
+    """Return the plane in which the boundary of an estimator is drawn.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like, sparse matrix or data frame, shape (n, d)
+    pair : two classes, optional
+        Their boundary alone.
+    """
+    fitted = best_of(estimator)
+    if is_pipeline(fitted):
+        flat = _count_columns(X) != 2 and not _is_curved(fitted[-1])
+        return _last_step_scene(fitted, X, pair) if flat else _curved_scene(fitted, X, pair)
+    if _is_curved(fitted):
+        return _curved_scene(fitted, X, pair)
+    model = _classifier(fitted)
+    if isinstance(model.encoder, PolynomialEncoder) and model.encoder.n_features_in_ == 2:
+        return _curved_scene(model, X, pair)
+    return _linear_scene(model, X, pair)
+
+
+def _classifier(fitted: Any) -> LinearModel:
+    model = linear_model(fitted)
+    if model.classes is None:
+        raise ValueError(
+            f"{model.learner} predicts numbers, which have no boundary between classes. Use a "
+            "classifier."
+        )
+    return model
+
+
+def _is_curved(fitted: Any) -> bool:
+    """Say whether an estimator is neither a linear model nor has one."""
+    if isinstance(fitted, LinearModel):
+        return False
+    own = getattr(fitted, "model_", None)
+    if own is not None:
+        return not isinstance(own, LinearModel)
+    linear = hasattr(fitted, "coef_") and not has_weights_of_pairs(fitted)
+    return not linear and hasattr(fitted, "classes_")
+
+
+def pair_of(classes: NDArray[Any], pair: Sequence[Any] | None) -> tuple[int, int] | None:
+    """Return the places of the two classes that are meant, or None for all."""
+    if pair is None:
+        return None
+    known: list[Any] = classes.tolist()
+    wanted = [label_value(label) for label in pair]
+    strange = [label for label in wanted if label not in known]
+    if len(wanted) != 2 or len(set(wanted)) != 2 or strange:
+        shown = ", ".join(map(repr, known[:8])) + ", ..." * (len(known) > 8)
+        raise ValueError(f"classes must be two classes of the model, out of {shown}. Got {pair!r}.")
+    return known.index(wanted[0]), known.index(wanted[1])
+
+
+# ---------------------------------------------------------------------- linear models
+
+
+def _linear_scene(model: LinearModel, X: Any, pair: Sequence[Any] | None) -> Scene:
+    assert model.classes is not None
+    matrix = model_rows(model, X).to_matrix()
+    weights, intercept, classes = scores_of_pair(model, pair)
+    if not np.any(weights if len(weights) == 1 else weights - weights[0]):
+        raise ValueError(
+            f"All weights of this {model.learner} model are 0: every row gets the same class, and "
+            "there is no boundary to draw."
+        )
+    view = _view_of(model, X, matrix, weights, intercept)
+    points = view.coordinates(matrix)
+    if model.n_features > 2 and len(weights) == 1:  # the first coordinate is the score over |w|
+        flat, level = np.array([[length(weights[0]), 0.0]]), np.zeros(1)
+    else:
+        flat = weights @ np.linalg.pinv(view.basis)
+        level = weights @ view.centre + intercept - flat @ view.coordinates(view.centre[None])[0]
+    if model.n_features == 1:
+        points[:, 1] = np.arange(len(points))
+
+    def score(z: Floats) -> Floats:
+        found: Floats = z @ flat.T + level
+        return found
+
+    return Scene(model.learner, classes, view, points, score, flat, level)
+
+
+def _last_step_scene(pipeline: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
+    """Return the scene of a pipeline's last step, in the space of the columns that it sees."""
+    scene = _linear_scene(_classifier(pipeline), pipeline[:-1].transform(X), pair)
+    distance, *rest = scene.view.labels
+    before = name_of(pipeline[:-1])
+    view = replace(scene.view, labels=(f"{distance}, after {before}", *rest))
+    return replace(scene, learner=name_of(pipeline), view=view)
+
+
+def scores_of_pair(
+    model: LinearModel, pair: Sequence[Any] | None
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return weights, intercepts and classes of the scores that are drawn."""
+    assert model.classes is not None
+    found = pair_of(model.classes, pair)
+    if len(model.classes) < 2:
+        raise ValueError(
+            f"The model knows one class, {model.classes.tolist()[0]!r}, and has no boundary. Train "
+            "it on rows of at least two."
+        )
+    if found is None or len(model.classes) == 2:
+        sign = -1.0 if found == (1, 0) else 1.0
+        classes = model.classes[::-1] if sign < 0 else model.classes
+        return sign * model.weights, sign * model.intercept, classes
+    a, b = found
+    step = model.weights[b] - model.weights[a], model.intercept[b] - model.intercept[a]
+    return step[0][None], np.array([step[1]]), model.classes[[a, b]]
+
+
+def _view_of(model: LinearModel, X: Any, matrix: Any, weights: Floats, intercept: Floats) -> View:
+    d = model.n_features
+    if d == 1:
+        label = (names_of_columns(X, model, 1)[0], "row number")
+        return View(np.array([[1.0], [0.0]]), np.zeros(2), np.zeros(1), label)
+    if d == 2:
+        return columns_view(names_of_columns(X, model, 2))
+    if len(weights) == 1:
+        return normal_view(matrix, weights[0], float(intercept[0]), model.feature_names)
+    if len(weights) == 3:
+        return differences_view(matrix, weights)
+    raise ValueError(
+        f"{len(weights)} classes of {d} features do not fit into one plane. Name two of them, for "
+        f"example classes={tuple(model.classes[:2].tolist())!r}."  # type: ignore[index]
+    )
+
+
+# ---------------------------------------------------------------------- all others
+
+
+def _curved_scene(fitted: Any, X: Any, pair: Sequence[Any] | None) -> Scene:
+    """Return the plane of two columns, in which any scores can be drawn."""
+    name = name_of(fitted)
+    if hasattr(fitted, "fit"):
+        check_is_fitted(fitted)
+    rows = as_rows(X)
+    if rows.n_features != 2:
+        raise ValueError(
+            f"The boundary of {name} is not flat, so it is drawn in the plane of two columns, and "
+            f"X has {rows.n_features}. Fit it to two columns, or use a linear model, whose "
+            "boundary is drawn with any number of them."
+        )
+    if rows.is_sparse:
+        raise ValueError("X is sparse. Two columns are drawn from a dense array or a data frame.")
+    classes: Any = fitted.classes if isinstance(fitted, LinearModel) else fitted.classes_
+    found = pair_of(classes, pair)
+    names = names_of_columns(X, fitted, 2)
+    ask, has_margins = _scores_by(fitted, name)
+
+    def score(z: Floats) -> Floats:
+        scores = np.asarray(ask(like_given(X, z, names)), dtype=np.float64)
+        scores = scores[:, None] if scores.ndim == 1 else scores
+        if found is None:
+            return scores
+        if scores.shape[1] == 1:
+            return scores if found == (0, 1) else -scores
+        step: Floats = scores[:, [found[1]]] - scores[:, [found[0]]]
+        return step
+
+    shown = classes if found is None else classes[list(found)]
+    points = np.asarray(rows.values, dtype=np.float64)
+    view = columns_view(names)
+    return Scene(name, shown, view, points, score, has_margins=has_margins)
+
+
+def _scores_by(fitted: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
+    if hasattr(fitted, "decision_function"):
+        return fitted.decision_function, True
+    if hasattr(fitted, "predict_proba"):
+        return lambda X: _log_odds(np.asarray(fitted.predict_proba(X))), False
+    raise TypeError(f"{name} has neither decision_function nor predict_proba to draw.")
+
+
+def _count_columns(X: Any) -> int | None:
+    """Return the number of columns; None for texts and other rows that are none of numbers."""
+    shape = getattr(X, "shape", None) or np.shape(X)
+    return int(shape[1]) if len(shape) == 2 else None
+
+
+def _log_odds(shares: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.clip(np.log(shares), -700.0, 0.0)
+    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs

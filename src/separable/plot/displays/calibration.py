@@ -1,0 +1,242 @@
+"""Whether probabilities are true: of the rows given 70 %, so many should be of the class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from separable.plot.displays.one_vs_rest import case_from_estimator, case_from_scores
+from separable.plot.style.display import Display
+from separable.plot.style.theme import BLUE, GREY, LIGHT, add_legend, called, describe, text_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from separable.model.metrics.metric_case import ClassCase
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["CalibrationDisplay", "wilson"]
+
+#: The normal quantile of intervals of 95 %.
+Z = 1.959963984540054
+
+
+@dataclass(eq=False)
+class CalibrationDisplay(Display):
+    """The share of a class among rows of nearly the same probability, with counts and intervals.
+
+    Parameters
+    ----------
+    label : object
+        The class that the probabilities are of.
+    probability : ndarray, shape (B,)
+        The mean of the probabilities of each bin that has rows.
+    share : ndarray, shape (B,)
+        How many of these rows are of the class.
+    low, high : ndarray, shape (B,)
+        The 95 % interval of the share, by Wilson's formula.
+    counts : ndarray of int, shape (B,)
+        The rows of each bin.
+    edges : ndarray
+        The borders of all bins.
+    brier : float
+        The mean squared distance of the probabilities from 0 and 1.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from separable.plot import CalibrationDisplay
+    >>> display = CalibrationDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], bins=2)
+    >>> display.probability.round(2), display.share
+    (array([0.15, 0.85]), array([0., 1.]))
+    """
+
+    label: Any
+    probability: Floats
+    share: Floats
+    low: Floats
+    high: Floats
+    counts: NDArray[np.int64]
+    edges: Floats
+    brier: float
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        positive: Any = None,
+        bins: int = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        ax: Axes | None = None,
+        **look: Any,
+    ) -> Self:
+        """Draw how true the probabilities of a fitted classifier are.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, search, pipeline or LinearModel
+            It has ``predict_proba``.
+        X : array-like, sparse matrix or data frame, shape (n, d)
+            Rows that it has not learned from.
+        y : array-like, shape (n,)
+        positive : object, optional
+            The class. By default the second of two; of more it has to be named.
+        bins : int, default 10
+        strategy : {"uniform", "quantile"}, default "uniform"
+            Bins of the same width, or of the same number of rows.
+        ax : Axes, optional
+        **look
+            For ``Axes.plot`` of the curve.
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
+        case = case_from_estimator(estimator, X, y, positive)
+        return cls.from_case(case, bins, strategy).plot(ax, **look)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        probabilities: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        positive: Any = None,
+        bins: int = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        ax: Axes | None = None,
+        **look: Any,
+    ) -> Self:
+        """Draw how true probabilities are.
+
+        Parameters
+        ----------
+        y : array-like, shape (n,)
+        probabilities : array-like, shape (n,) or (n, K)
+            Of the second of two classes, or one column a class.
+        classes : sequence, optional
+            The sorted labels of the columns. By default those of y.
+        positive, bins, strategy, ax, **look
+            As of ``from_estimator``.
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
+        case = case_from_scores(
+            y, probabilities, classes=classes, positive=positive, probabilities=True
+        )
+        return cls.from_case(case, bins, strategy).plot(ax, **look)
+
+    @classmethod
+    def from_case(cls, case: ClassCase, bins: int, strategy: str) -> Self:
+        """Return how true the probabilities of the positive class are, not drawn."""
+        if not isinstance(bins, int | np.integer) or bins < 1:
+            raise ValueError(f"bins must be an int >= 1. Got {bins!r}.")
+        if case.positive is None:
+            raise ValueError(
+                f"There are {case.n_known} classes, and a picture is of one: name it, for example "
+                f"positive={case.labels[0]!r}."
+            )
+        if case.probabilities is None:
+            raise ValueError(
+                "The model gives no probabilities. Use a logistic model, or LinearSVM with "
+                "probability=True."
+            )
+        chances = case.probabilities[:, case.positive]
+        truth = case.truth == case.positive
+        edges = _edges(chances, int(bins), strategy)
+        place = np.clip(np.searchsorted(edges, chances, side="right") - 1, 0, len(edges) - 2)
+        counts = np.bincount(place, minlength=len(edges) - 1)
+        there = counts > 0
+        n = counts[there]
+        share = np.bincount(place, truth, len(counts))[there] / n
+        return cls(
+            case.labels[case.positive],
+            np.bincount(place, chances, len(counts))[there] / n,
+            share,
+            *wilson(share, n),
+            n,
+            edges,
+            float(np.mean((chances - truth) ** 2)),
+        )
+
+    def plot(self, ax: Axes | None = None, **look: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **look
+            For ``Axes.plot`` of the curve.
+
+        Returns
+        -------
+        self
+        """
+        axes = self._open(ax, size=(6.8, 5.2))
+        (ideal,) = axes.plot(
+            [0, 1], [0, 1], color=GREY, linestyle=(0, (1, 2)), label="probabilities that are true"
+        )
+        bars = axes.vlines(
+            self.probability, self.low, self.high, color=BLUE, alpha=0.5, label="95 % interval"
+        )
+        style = {"color": BLUE, "marker": "o", "markersize": 4, "zorder": 3, **look}
+        (line,) = axes.plot(self.probability, self.share, label="this model", **style)
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        self._draw_counts(axes)
+        name = called(self.label)
+        describe(
+            axes,
+            f"Are probabilities of {name} true? Brier score {self.brier:.3f}",
+            f"probability of {name} (mean of each bin)",
+            f"share of {name} among these rows",
+        )
+        add_legend(axes, [line, bars, ideal])
+        return self
+
+    def _draw_counts(self, axes: Any) -> None:
+        """Draw how many rows each bin has, in a strip above."""
+        strip = axes.inset_axes((0.0, 1.03, 1.0, 0.14), sharex=axes)
+        place = np.clip(
+            np.searchsorted(self.edges, self.probability, side="right") - 1, 0, len(self.edges) - 2
+        )
+        widths = np.diff(self.edges)[place]
+        strip.bar(
+            self.edges[place], self.counts, widths, align="edge", color=LIGHT, edgecolor="white"
+        )
+        strip.tick_params(labelbottom=False, bottom=False, labelsize=text_size(axes, 8.0))
+        strip.spines[["top", "right"]].set_visible(False)
+        strip.locator_params(axis="y", nbins=2)
+        strip.set_ylabel("rows", fontsize=text_size(axes, 9.0))
+
+
+def _edges(chances: Floats, bins: int, strategy: str) -> Floats:
+    if strategy == "uniform":
+        return np.linspace(0.0, 1.0, bins + 1)
+    if strategy != "quantile":
+        raise ValueError(f"strategy must be 'uniform' or 'quantile'. Got {strategy!r}.")
+    inner = np.quantile(chances, np.linspace(0, 1, bins + 1)[1:-1])
+    return np.unique(np.concatenate([[0.0], inner, [1.0]]))
+
+
+def wilson(share: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the ends of 95 % intervals of shares of n rows."""
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

@@ -1,0 +1,270 @@
+"""The regularisation path: each weight as the penalty changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from separable.model.words import feature_name, label_value
+from separable.plot.style.curves import DASHES
+from separable.plot.style.display import Display
+from separable.plot.style.penalty_axis import strength_label, strength_places
+from separable.plot.style.theme import (
+    DARK,
+    LIGHT,
+    LINE_COLOURS,
+    add_legend,
+    describe,
+    short_names,
+    shortened,
+    text_size,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from separable.select import Path
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["PathDisplay"]
+
+#: Grey lines beside those with a name, at most.
+OTHERS = 200
+#: Counts of weights that are written above.
+COUNTS = 8
+
+
+@dataclass(eq=False)
+class PathDisplay(Display):
+    """Weights against the strength of the penalty; the largest have names, the others are grey.
+
+    Parameters
+    ----------
+    learner : str
+    strength : str
+        What varies: "C" or "alpha".
+    strengths : ndarray, shape (S,)
+        Ascending.
+    weights : ndarray, shape (S, d)
+        Of one score; of several together their length, the root of the sum of squares.
+    nonzeros : ndarray of int, shape (S,)
+        How many columns have a weight that is not 0.
+    names : list of str
+        Of the columns that are named in the legend.
+    named : ndarray of int
+        These columns, from the one with the largest weight on.
+    what : str
+        What the weights are of, in words.
+
+    Attributes
+    ----------
+    lines_ : list of Line2D
+        Of the columns that have a name.
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from separable import Lasso
+    >>> from separable.plot import PathDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> display = PathDisplay.from_estimator(Lasso(), X, y)
+    >>> display.names[:3], display.nonzeros[[0, -1]]
+    (['s5', 's1', 'bmi'], array([10,  0]))
+    """
+
+    learner: str
+    strength: str
+    strengths: Floats
+    weights: Floats
+    nonzeros: NDArray[np.int64]
+    names: list[str]
+    named: NDArray[np.intp]
+    what: str
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        top: int = 8,
+        label: Any = None,
+        ax: Axes | None = None,
+        strengths: Any = None,
+        **look: Any,
+    ) -> Self:
+        """Learn the path of an estimator and draw it.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One that ``separable.select.path`` takes.
+        X : array-like, sparse matrix or data frame, shape (n, d)
+        y : array-like, shape (n,)
+        top, label, ax, **look
+            As of ``from_path``.
+        strengths : int or sequence of float, optional
+            The ``Cs`` or ``alphas`` of ``path``.
+
+        Returns
+        -------
+        PathDisplay
+        """
+        from separable.data.rows import column_names
+        from separable.select import path
+
+        by = {"Cs" if hasattr(estimator, "C") else "alphas": strengths}
+        found = path(estimator, X, y, **by)
+        names = column_names(X)
+        return cls.from_path(found, feature_names=names, top=top, label=label, ax=ax, **look)
+
+    @classmethod
+    def from_path(
+        cls,
+        path: Path,
+        *,
+        feature_names: Sequence[str] | None = None,
+        top: int = 8,
+        label: Any = None,
+        ax: Axes | None = None,
+        **look: Any,
+    ) -> Self:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : Path
+            Of ``separable.select.path``.
+        feature_names : sequence of str, optional
+        top : int, default 8
+            How many columns have a colour and a name: those with the largest weights anywhere.
+        label : object, optional
+            Of three classes and more, the one whose weights are drawn. By default the length of
+            the weights of each column, over all classes.
+        ax : Axes, optional
+        **look
+            For ``Axes.plot`` of the named lines.
+
+        Returns
+        -------
+        PathDisplay
+        """
+        if not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be an int >= 1. Got {top!r}.")
+        d = path.coefs.shape[2]
+        if feature_names is not None and len(feature_names) != d:
+            raise ValueError(
+                f"feature_names has {len(feature_names)} names, and the path {d} columns."
+            )
+        weights, what = _weights_of(path, label)
+        largest = np.abs(weights).max(axis=0)
+        order = np.argsort(-largest, kind="stable")[:top]
+        named = order[largest[order] > 0]
+        ascending = np.argsort(path.strengths, kind="stable")
+        made = cls(
+            path.learner,
+            path.strength,
+            path.strengths[ascending],
+            weights[ascending],
+            path.nonzeros[ascending],
+            [feature_name(feature_names, int(j)) for j in named],
+            named,
+            what,
+        )
+        return made.plot(ax, **look)
+
+    def plot(self, ax: Axes | None = None, **look: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **look
+            For ``Axes.plot`` of the named lines.
+
+        Returns
+        -------
+        self
+        """
+        axes = self._open(ax, size=(7.6, 4.8))
+        places = strength_places(axes, self.strengths)
+        axes.axhline(0.0, color=DARK, linewidth=0.8)
+        handles = self._draw_named(axes, places, look) + self._draw_others(axes, places)
+        describe(
+            axes,
+            f"{self.learner}: {self.what} by strength of the penalty",
+            strength_label(self.strength, self.strengths),
+            "weight" if "length" not in self.what else "length of the weights",
+        )
+        self._write_counts(axes, places)
+        add_legend(axes, handles)
+        return self
+
+    def _draw_named(self, axes: Any, places: Floats, look: dict[str, Any]) -> list[Any]:
+        self.lines_ = []
+        names = short_names(self.names)
+        for rank, (j, name) in enumerate(zip(self.named, names, strict=True)):
+            style = {
+                "color": LINE_COLOURS[rank % len(LINE_COLOURS)],
+                "linestyle": DASHES[(rank + rank // 8) % 4],
+                "linewidth": 1.6,
+                "label": name,
+                "marker": "o" if len(places) == 1 else None,
+                **look,
+            }
+            self.lines_ += axes.plot(places, self.weights[:, j], zorder=3, **style)
+        last = self.weights[-1] if self.strength == "C" else self.weights[0]
+        order = np.argsort(-last[self.named], kind="stable")
+        return [self.lines_[k] for k in order]
+
+    def _draw_others(self, axes: Any, places: Floats) -> list[Any]:
+        """Draw the largest of the other weights in grey; all of them where they are few."""
+        largest = np.abs(self.weights).max(axis=0)
+        largest[self.named] = 0.0
+        others = np.flatnonzero(largest)
+        if not len(others):
+            return []
+        drawn = others[np.argsort(-largest[others], kind="stable")[:OTHERS]]
+        lines = axes.plot(places, self.weights[:, drawn], color=LIGHT, linewidth=0.7, zorder=1)
+        what = f"{len(others)} other columns"
+        if len(drawn) < len(others):
+            what = f"{len(drawn)} of {len(others)} other columns"
+        lines[0].set_label(what if len(others) > 1 else "1 other column")
+        return [lines[0]]
+
+    def _write_counts(self, axes: Any, places: Floats) -> None:
+        """Write how many weights are not 0 above the axes."""
+        every = np.unique(np.linspace(0, len(places) - 1, min(COUNTS, len(places))).astype(int))
+        upper = axes.secondary_xaxis("top")
+        upper.minorticks_off()
+        size = text_size(axes, 8.0)
+        upper.set_xticks(places[every], self.nonzeros[every].tolist(), fontsize=size)
+        what = "columns whose weights" if "length" in self.what else "weights that"
+        upper.set_xlabel(f"{what} are not 0", fontsize=size)
+        upper.tick_params(length=2)
+        upper.spines[:].set_visible(False)
+
+
+def _weights_of(path: Path, label: Any) -> tuple[Floats, str]:
+    k = path.coefs.shape[1]
+    if k == 1:
+        if label is not None:
+            raise ValueError("label chooses among three classes and more, and there is one score.")
+        return path.coefs[:, 0], "weights"
+    if label is None:
+        lengths: Floats = np.sqrt((path.coefs**2).sum(axis=1))
+        return lengths, f"length of the weights over {k} classes"
+    known = [] if path.classes is None else path.classes.tolist()
+    if label_value(label) not in known:
+        raise ValueError(f"label={label!r} is not a class of the path. There are: {known[:8]}.")
+    return path.coefs[:, known.index(label_value(label))], f"weights of {shortened(label)}"

@@ -1,0 +1,237 @@
+"""The strongest weights as signed bars with names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from separable.model.words import feature_name, label_value
+from separable.plot.style.display import Display
+from separable.plot.style.fitted import linear_model
+from separable.plot.style.theme import BLUE, DARK, ORANGE, called, describe, short_names, text_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from separable.model.linear_model import LinearModel
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["WeightsDisplay"]
+
+#: Bars of one score, of several together, and scores that are drawn at most, by default.
+BARS, BARS_TOGETHER, SCORES = 20, 36, 8
+
+
+@dataclass(eq=False)
+class WeightsDisplay(Display):
+    """The weights furthest from 0, as bars to either side.
+
+    Parameters
+    ----------
+    learner : str
+    classes : ndarray or None
+        Of the model; None in regression.
+    scores : list of int
+        The scores of the model that are drawn; there is one of two classes, else one a class.
+    features : list of ndarray of int
+        For each, the columns drawn, from the largest weight to the smallest.
+    names : list of list of str
+        Their names.
+    weights : list of ndarray
+        Their weights.
+    n_nonzero, n_features : int
+        How many columns have a weight that is not 0 in any score, and how many there are.
+
+    Attributes
+    ----------
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from separable import LinearModel
+    >>> from separable.plot import WeightsDisplay
+    >>> spam = LinearModel([[4, -2]], [-3], ["ham", "spam"], "score", ["free", "meeting"])
+    >>> display = WeightsDisplay.from_estimator(spam)
+    >>> display.names, display.weights
+    ([['free', 'meeting']], [array([ 4., -2.])])
+    """
+
+    learner: str
+    classes: NDArray[Any] | None
+    scores: list[int]
+    features: list[NDArray[np.intp]]
+    names: list[list[str]]
+    weights: list[Floats]
+    n_nonzero: int
+    n_features: int
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        top: int | None = None,
+        classes: Sequence[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **look: Any,
+    ) -> Self:
+        """Draw the strongest weights of a fitted linear learner.
+
+        Parameters
+        ----------
+        estimator : fitted linear learner, search, pipeline or LinearModel
+        top : int, optional
+            How many a score. By default 20, fewer of several scores.
+        classes : sequence, optional
+            Of three classes and more, those to draw. By default the first eight.
+        feature_names : sequence of str, optional
+            Other names to show than the model's own.
+        ax : Axes, optional
+        **look
+            For ``Axes.barh``.
+
+        Returns
+        -------
+        WeightsDisplay
+        """
+        model = linear_model(estimator)
+        names = model.feature_names if feature_names is None else feature_names
+        if names is not None and len(names) != model.n_features:
+            raise ValueError(
+                f"feature_names has {len(names)} names, and the model {model.n_features} features."
+            )
+        scores = _scores_to_draw(model, classes)
+        if top is None:
+            top = BARS if len(scores) == 1 else max(3, BARS_TOGETHER // len(scores))
+        if not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be an int >= 1. Got {top!r}.")
+        features = [_strongest(model.weights[k], int(top)) for k in scores]
+        made = cls(
+            model.learner,
+            model.classes,
+            scores,
+            features,
+            [[feature_name(names, int(j)) for j in some] for some in features],
+            [model.weights[k][some] for k, some in zip(scores, features, strict=True)],
+            int(np.count_nonzero(model.weights.any(axis=0))),
+            model.n_features,
+        )
+        return made.plot(ax, **look)
+
+    def plot(self, ax: Axes | None = None, **look: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure, as high as its bars need.
+        **look
+            For ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
+        count = sum(max(len(some), 1) for some in self.weights) + len(self.weights) - 1
+        axes = self._open(ax, size=(7.2, float(np.clip(1.4 + 0.23 * count, 2.6, 12.0))))
+        places, names, middles, at = [], [], [], 0.0
+        for some, words in zip(self.weights, self.names, strict=True):
+            rows = at + np.arange(len(some))
+            self._draw_bars(axes, rows, some, look)
+            places += rows.tolist()
+            names += short_names(words)
+            middles.append(at + (len(some) - 1) / 2)
+            at += max(len(some), 1) + 1
+        axes.axvline(0.0, color=DARK, linewidth=0.8)
+        axes.set_ylim(at - 1.3, -0.7)
+        height = axes.get_window_extent().height / axes.figure.figure.dpi * 72
+        size = float(np.clip(0.65 * height / max(count, 1), 3.0, text_size(axes, 9.0)))
+        axes.set_yticks(places, names, fontsize=size)
+        to = "prediction" if self.classes is None else "score"
+        what = f"weight: what one unit more of the feature adds to the {to}"
+        describe(axes, self._title(), f"{self._signs()}\n{what}", "")
+        axes.tick_params(axis="y", length=0, labelsize=size)
+        if len(self.scores) > 1:
+            self._name_scores(axes, middles)
+        return self
+
+    def _draw_bars(self, axes: Any, rows: Any, some: Floats, look: dict[str, Any]) -> None:
+        colours = [ORANGE if w > 0 else BLUE for w in some]
+        bars = axes.barh(rows, some, **{"color": colours, "height": 0.75, **look})
+        for bar, w in zip(bars, some, strict=True):
+            bar.set_hatch("" if w > 0 else "////")
+            bar.set_edgecolor("white")
+            bar.set_linewidth(0.0)
+
+    def _title(self) -> str:
+        drawn = sum(map(len, self.weights))
+        few = self.n_nonzero < self.n_features
+        columns = f"{self.n_nonzero} columns" + f" not 0, of {self.n_features}" * few
+        if not drawn:
+            return f"{self.learner}: all {self.n_features} weights are 0"
+        if self.classes is not None and len(self.classes) > 2:
+            k, n = len(self.scores), len(self.classes)
+            some = f"{n} classes" if k == n else f"{k} of {n} classes"
+            return f"{self.learner}: strongest weights of {some} ({columns})"
+        what = f" that {'are' if self.n_nonzero > 1 else 'is'} not 0 (of {self.n_features})" * few
+        some = f"the {drawn} strongest of {self.n_nonzero}"
+        if drawn == self.n_nonzero:
+            some = f"all {drawn}" if drawn > 1 else "the one"
+        return f"{self.learner}: {some} weight{'s' * (self.n_nonzero > 1)}{what}"
+
+    def _name_scores(self, axes: Any, middles: list[float]) -> None:
+        """Write the class of each group of bars beside it."""
+        names = [f"target {k}" for k in self.scores]
+        if self.classes is not None:
+            names = short_names(self.classes.tolist(), 16)
+            names = [names[k] for k in self.scores]
+        for name, middle in zip(names, middles, strict=True):
+            axes.annotate(
+                name,
+                (1.01, middle),
+                xycoords=("axes fraction", "data"),
+                va="center",
+                fontsize=text_size(axes, 9.0),
+                fontweight="bold",
+            )
+
+    def _signs(self) -> str:
+        """Say what bars to the left and to the right speak for."""
+        if self.classes is None:
+            left, right = "lowers the prediction", "raises it"
+        elif len(self.classes) > 2:
+            left, right = "against the class", "for the class"
+        else:
+            names = short_names(map(called, self.classes[[0, -1]].tolist()), 20)
+            left, right = (f"for {name}" for name in names)
+        return f"◀ {left}      {right} ▶"
+
+
+def _scores_to_draw(model: LinearModel, classes: Sequence[Any] | None) -> list[int]:
+    if classes is None:
+        return list(range(min(model.n_scores, SCORES)))
+    if model.classes is None or model.n_scores == 1:
+        raise ValueError("classes chooses among the scores of three classes and more.")
+    known = model.classes.tolist()
+    wanted = [label_value(label) for label in classes]
+    strange = [label for label in wanted if label not in known]
+    if strange or not wanted:
+        what = f"{strange[0]!r} is not a class of the model" if strange else "classes is empty"
+        raise ValueError(f"{what}. There are: {', '.join(map(repr, known[:8]))}.")
+    return [known.index(label) for label in wanted]
+
+
+def _strongest(w: Floats, top: int) -> NDArray[np.intp]:
+    """Return the columns of the weights furthest from 0, the largest weight first."""
+    far = np.flatnonzero(w)
+    if len(far) > top:
+        far = far[np.argsort(-np.abs(w[far]), kind="stable")[:top]]
+    return far[np.argsort(-w[far], kind="stable")]

@@ -1,0 +1,234 @@
+"""The boundary of an online learner after each update: panels, an animated GIF, a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from separable.data.rows import as_rows
+from separable.model.parameters import COUNT, POSITIVE, ParameterError
+from separable.plot.lectures.animation import gif_bytes, page_text, png_bytes
+from separable.plot.lectures.replay import TrainingFrames, replay
+from separable.plot.style.clipping import box_around, regions
+from separable.plot.style.display import Display
+from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
+from separable.plot.style.points import (
+    draw_boundary,
+    draw_classes,
+    names_of,
+    plane_points,
+    two_classes,
+)
+from separable.plot.style.theme import CLASS_COLOURS, DARK, GREY, pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["TrainingFramesDisplay"]
+
+
+@dataclass(eq=False, repr=False)
+class TrainingFramesDisplay(Display):
+    """An online learner at work: weights and boundary after each update.
+
+    The frames are the real learner's: rows are shown to it one at a time, as often as its ``fit``
+    takes, and the last frame has the weights of ``fit``, to the bit.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, 2)
+    y : ndarray of shape (n,)
+    classes : ndarray of shape (2,)
+    frames : TrainingFrames
+        Weights, intercept, row and epoch of every update.
+    learner : str
+        What learned, for the title.
+    names : tuple of str
+
+    Attributes
+    ----------
+    axes_ : ndarray of Axes
+        One a panel.
+    ax_ : Axes
+        The first.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from separable import Perceptron
+    >>> from separable.plot import TrainingFramesDisplay
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> learner = Perceptron(shuffle=False)
+    >>> display = TrainingFramesDisplay.from_estimator(learner, X, y)
+    >>> display.frames.coef[-1], learner.fit(X, y).coef_[0]
+    (array([3., 2.]), array([3., 2.]))
+    """
+
+    X: Floats
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    frames: TrainingFrames
+    learner: str
+    names: tuple[str, ...] = ("x1", "x2")
+    axes_: Any = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, panels: int = 9, ax: Axes | None = None
+    ) -> Self:
+        """Let a copy of the learner learn, and draw its steps.
+
+        Parameters
+        ----------
+        estimator : online classifier, with ``shuffle=False``
+            For example ``Perceptron`` or ``SGDClassifier("sigmoid_mse")``.
+        X : array-like, sparse matrix or numeric data frame of shape (n, 2)
+        y : array-like of shape (n,)
+            Two classes.
+        panels : int, default 9
+            The most panels; of more updates some are shown, the first and the last always.
+        ax : Axes, optional
+
+        Returns
+        -------
+        TrainingFramesDisplay
+        """
+        points = plane_points(X, cls.__name__)
+        labels, classes = two_classes(y, len(points), cls.__name__)
+        frames = replay(estimator, as_rows(X), labels, classes)
+        words = _words(estimator)
+        return cls(points, labels, classes, frames, words, names_of(X)).plot(ax, panels=panels)
+
+    def plot(self, ax: Axes | None = None, *, panels: int = 9) -> Self:
+        """Draw panels, in the place of ``ax`` or in a new figure; return self."""
+        if not COUNT.holds(panels):
+            raise ParameterError(f"panels must be {COUNT.words}. Got {panels!r} instead.")
+        chosen = self.frames.chosen(panels)
+        self.figure_, self.axes_ = panels_for(ax, len(chosen), size=(3.1, 3.2), share=True)
+        self.ax_ = self.axes_[0]
+        for axes, frame in zip(self.axes_, chosen, strict=True):
+            self.draw_frame(axes, frame)
+        legend_of_panels(self.axes_, self.ax_.get_legend_handles_labels()[0], whole=ax is None)
+        if ax is None:
+            self.figure_.suptitle(f"{self.learner}: {len(self.frames) - 1} updates")
+        return self
+
+    def wrong(self, frame: int) -> int:
+        """Return how many rows are on the wrong side in a frame."""
+        scores = self.X @ self.frames.coef[frame] + self.frames.intercept[frame]
+        return int(np.sum((scores > 0) != (self.y == self.classes[1])))
+
+    def draw_frame(self, ax: Axes, frame: int) -> None:
+        """Draw the rows, the boundary before and after an update, and the row it learned from."""
+        box = box_around(self.X)
+        self._shade(ax, frame, box)
+        for handle in draw_classes(ax, self.X, self.y, self.classes, zorder=3):
+            handle.set_label(f"class {handle.get_label()}")
+        for which, line, words in (
+            (max(frame - 1, 0), {"color": GREY, "linestyle": "--"}, "before the update"),
+            (frame, {"color": DARK, "linestyle": "-", "linewidth": 2}, "boundary"),
+        ):
+            w, b = self.frames.coef[which], float(self.frames.intercept[which])
+            draw_boundary(ax, w, b, box, label=words, **line)
+        row = self.frames.row[frame]
+        ring = self.X[row] if row >= 0 else [np.nan, np.nan]
+        ax.plot(
+            *ring, "o", markersize=13, markerfacecolor="none", markeredgecolor=DARK,
+            markeredgewidth=1.6, linestyle="", label="row learned from",
+        )  # fmt: skip
+        describe_panel(ax, self.title(frame), *self.names)
+
+    def title(self, frame: int) -> str:
+        """Return what a frame is, in words."""
+        (w1, w2), b = self.frames.coef[frame], self.frames.intercept[frame]
+        what = f"update {frame} (epoch {self.frames.epoch[frame]})" if frame else "start"
+        wrong = f"{self.wrong(frame)} of {len(self.X)} wrong"
+        return f"{what}: {wrong}\nw = ({w1:.3g}, {w2:.3g}), b = {b:.3g}"
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path, *, frames: int = 60, seconds: float = 0.5) -> Path:
+        """Write an animation: ``.gif``, or ``.html`` with a slider.
+
+        Parameters
+        ----------
+        path : str or Path
+            The end of its name says what is written. Neither needs another program, and the page
+            asks for no other file.
+        frames : int, default 60
+            The most frames.
+        seconds : float, default 0.5
+            How long each is seen.
+
+        Returns
+        -------
+        Path
+        """
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind not in (".gif", ".html"):
+            raise ValueError(
+                f"An animation is saved as .gif or .html. Got {path.name!r}. For one picture use "
+                "display.figure_.savefig."
+            )
+        _check(frames, seconds)
+        if kind == ".html":
+            path.write_text(self.to_html(frames=frames, seconds=seconds), encoding="utf-8")
+        else:
+            path.write_bytes(gif_bytes(self._images(frames), seconds))
+        return path
+
+    def to_html(self, *, frames: int = 60, seconds: float = 0.5) -> str:
+        """Return a page that plays the frames, with everything it needs inside."""
+        _check(frames, seconds)
+        return page_text(self._images(frames), seconds, self.learner)
+
+    def _images(self, most: int) -> list[bytes]:
+        """Return frames as PNG, with the axes at the same place in all."""
+        plt = pyplot()
+        figure, ax = plt.subplots(figsize=(5.6, 5))
+        figure.subplots_adjust(left=0.1, right=0.97, top=0.86, bottom=0.2)
+        images = []
+        for frame in self.frames.chosen(most):
+            ax.clear()
+            self.draw_frame(ax, frame)
+            ax.set_title(f"{self.learner}\n{self.title(frame)}", fontsize=10, loc="left")
+            if not figure.legends:
+                handles, words = ax.get_legend_handles_labels()
+                figure.legend(
+                    handles, words, loc="lower center", ncols=3, frameon=False, fontsize=9
+                )
+            images.append(png_bytes(figure))
+        plt.close(figure)
+        return images
+
+    # ------------------------------------------------------------------ parts of a frame
+
+    def _shade(self, ax: Axes, frame: int, box: Floats) -> None:
+        """Tint each side in the colour of its class."""
+        w, b = self.frames.coef[frame], float(self.frames.intercept[frame])
+        if w.any():
+            for k, part in enumerate(regions(np.array([-w, w]), np.array([-b, b]), box)):
+                if len(part):
+                    ax.fill(*part.T, color=CLASS_COLOURS[k], alpha=0.1, linewidth=0, zorder=0)
+
+
+def _words(estimator: Any) -> str:
+    """Return the learner in words: its class, and its loss if it has one."""
+    loss = {"sigmoid_mse": "(y - sigma)²", "log_loss": "logistic loss"}
+    name = type(estimator).__name__
+    if not hasattr(estimator, "loss"):
+        return name
+    return f"{name} on {loss.get(estimator.loss, estimator.loss)}"
+
+
+def _check(frames: int, seconds: float) -> None:
+    for name, value, wanted in (("frames", frames, COUNT), ("seconds", seconds, POSITIVE)):
+        if not wanted.holds(value):
+            raise ParameterError(f"{name} must be {wanted.words}. Got {value!r} instead.")

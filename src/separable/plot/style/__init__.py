@@ -1,0 +1,1 @@
+"""Colors, axes, panels and shapes that the displays share."""

@@ -1,0 +1,202 @@
+"""Exact pieces of lines, planes and regions of classes that lie within a box.
+
+Where, on a line, one class stops being the best one and another begins.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "borders",
+    "borders_on_line",
+    "box_around",
+    "class_scores",
+    "line_in_box",
+    "plane_in_box",
+    "regions",
+]
+
+
+class _Part(NamedTuple):
+    """A convex part of a plane.
+
+    Parameters
+    ----------
+    corners : ndarray, shape (m, 2)
+        In order.
+    beyond : ndarray of int, shape (m,)
+        The class behind the side from each corner to the next, -1 where the box ends.
+    """
+
+    corners: Floats
+    beyond: NDArray[np.intp]
+
+
+#: Room around the data, as a share of its range.
+ROOM = 0.06
+
+
+def box_around(points: Floats) -> Floats:
+    """Return the corners (low, high) of a box around points, with room on all sides."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    wide = high - low
+    least = 1e-9 * np.maximum(np.abs(low), np.abs(high))
+    room = np.where(wide > least, ROOM * wide, np.maximum(np.abs(high) * 0.1, 1.0))
+    return np.array([low - room, high + room])
+
+
+def line_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
+    """Return the two ends of w.z + b = 0 within a box of two sides, or None."""
+    corners = np.array([[box[i, 0], box[j, 1]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    scores = corners @ w + b
+    found = [
+        _crossing(corners[k], corners[k - 3], scores[k], scores[k - 3])
+        for k in range(4)
+        if (scores[k] > 0) != (scores[k - 3] > 0)
+    ]
+    return np.array(found) if len(found) == 2 else None
+
+
+def borders(
+    weights: Floats, intercept: Floats, box: Floats
+) -> Iterator[tuple[tuple[int, int], Floats]]:
+    """Give each pair of classes that meet in a box, with the two ends of their border.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (K, 2)
+        The class of a point is the one with the largest weights.z + intercept.
+    intercept : ndarray, shape (K,)
+    box : ndarray, shape (2, 2)
+    """
+    for i, part in enumerate(_parts(weights, intercept, box)):
+        for k in np.flatnonzero(part.beyond > i):
+            ends = part.corners[[k, (k + 1) % len(part.corners)]]
+            yield (i, int(part.beyond[k])), ends
+
+
+def regions(weights: Floats, intercept: Floats, box: Floats) -> list[Floats]:
+    """Return the polygon of each class within a box, empty for a class that has no point there."""
+    return [part.corners for part in _parts(weights, intercept, box)]
+
+
+def _parts(weights: Floats, intercept: Floats, box: Floats) -> list[_Part]:
+    """Return where each class has the largest weights.z + intercept."""
+    (left, bottom), (right, top) = box
+    corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    found = []
+    for i in range(len(weights)):
+        part = _Part(corners, np.full(4, -1))
+        for j in range(len(weights)):
+            if i != j and len(part.corners):
+                w, b = weights[i] - weights[j], float(intercept[i] - intercept[j])
+                part = _half(part, w, b, j)
+        found.append(part)
+    return found
+
+
+def plane_in_box(w: Floats, b: float, box: Floats) -> Floats | None:
+    """Return the corners of w.z + b = 0 within a box of three sides, in order, or None."""
+    corners = np.array([[box[(k >> a) & 1, a] for a in range(3)] for k in range(8)])
+    edges = [(k, k | 1 << a) for k in range(8) for a in range(3) if not k >> a & 1]
+    scores = corners @ w + b
+    found = [
+        _crossing(corners[i], corners[j], scores[i], scores[j])
+        for i, j in edges
+        if (scores[i] > 0) != (scores[j] > 0)
+    ]
+    if len(found) < 3:
+        return None
+    points = np.array(found)
+    return points[_around(points, w, box[1] - box[0])]
+
+
+def _around(points: Floats, w: Floats, sides: Floats) -> NDArray[np.intp]:
+    """Return the order of points of a plane around their middle."""
+    flat = (points - points.mean(axis=0)) / sides
+    normal = w * sides
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    second = np.cross(normal, first)
+    lengths = np.linalg.norm(first), np.linalg.norm(second)
+    order: NDArray[np.intp] = np.argsort(
+        np.arctan2(flat @ second / lengths[1], flat @ first / lengths[0])
+    )
+    return order
+
+
+def _crossing(here: Floats, there: Floats, score: float, other: float) -> Floats:
+    """Return the point between two, of scores on both sides of 0, where it is 0."""
+    found: Floats = here + score / (score - other) * (there - here)
+    return found
+
+
+def _half(part: _Part, w: Floats, b: float, rival: int) -> _Part:
+    """Return what is left of a region where w.z + b >= 0; beyond the cut is the rival."""
+    corners, n = part.corners, len(part.corners)
+    scores = corners @ w + b
+    if scores.min() >= 0:
+        return part
+    kept: list[Floats] = []
+    beyond: list[int] = []
+    for k in range(n):
+        here, there = scores[k], scores[(k + 1) % n]
+        if here >= 0:
+            kept.append(corners[k])
+            beyond.append(int(part.beyond[k]))
+        if (here >= 0) != (there >= 0):
+            kept.append(_crossing(corners[k], corners[(k + 1) % n], here, there))
+            beyond.append(rival if here >= 0 else int(part.beyond[k]))
+    return _Part(np.array(kept).reshape(-1, 2), np.array(beyond, dtype=np.intp))
+
+
+#: Scores that differ by less than this share of their size are the same.
+SAME = 1e-9
+
+
+def class_scores(model: Any) -> tuple[Floats, Floats]:
+    """Return weights (K, d) and intercepts (K,) with one score a class, also for two classes.
+
+    Examples
+    --------
+    >>> from separable import LDA
+    >>> class_scores(LDA().fit([[1.0], [3.0], [6.0], [8.0]], [0, 0, 1, 1]))[0]
+    array([[0. ],
+           [2.5]])
+    """
+    weights = np.asarray(model.coef_, dtype=np.float64)
+    intercept = np.asarray(model.intercept_, dtype=np.float64)
+    if len(weights) > 1:
+        return weights, intercept
+    return np.vstack([np.zeros_like(weights), weights]), np.array([0.0, intercept[0]])
+
+
+def borders_on_line(weights: Floats, intercept: Floats) -> Floats:
+    """Return the places of one column where the best class changes, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> borders_on_line(np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 2.0, 0.0])).tolist()
+    [-2.0, 2.0]
+    """
+    w = weights[:, 0]
+    places = []
+    for k, other in combinations(range(len(w)), 2):
+        if w[k] == w[other]:
+            continue
+        x = (intercept[other] - intercept[k]) / (w[k] - w[other])
+        scores = w * x + intercept
+        if scores[k] >= scores.max() - SAME * max(1.0, np.abs(scores).max()):
+            places.append(x)
+    return np.unique(np.array(places, dtype=np.float64)) + 0.0  # no -0

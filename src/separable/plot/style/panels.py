@@ -1,0 +1,157 @@
+"""Several panels in one figure, or in the place of one axes."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.plot.style.theme import pyplot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["describe_panel", "legend_below", "legend_of_panels", "panels_for", "place_of"]
+
+#: Width of a panel, in inches, from which on text has its full size; and the least share of it.
+FULL_WIDTH, LEAST = 1.9, 0.6
+#: Of a narrow panel, what is left for its title beside legends; width of a character, in sizes.
+ROOM, CHARACTER = 0.8, 0.52
+#: What the sign of a line in a legend takes, in characters.
+SIGN = 9
+#: Width of a panel from which on its own legend has letters of full size, in inches.
+LEGEND_WIDTH = 2.4
+#: Where that legend begins, in heights of the panel; how much wider a layout makes panels.
+BELOW, GAIN = -0.16, 1.3
+
+
+def place_of(ax: Axes) -> Any:
+    """Return where axes are, to be divided into panels; the axes themselves are hidden."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError(
+            "Axes that were placed by hand cannot be divided into panels. Use axes of "
+            "plt.subplots or add_subplot."
+        )
+    ax.set_axis_off()
+    return place
+
+
+def panels_for(
+    ax: Axes | None,
+    count: int,
+    *,
+    columns: int = 3,
+    size: tuple[float, float] = (3.2, 3.0),
+    room: float = 0.0,
+    share: bool = False,
+) -> tuple[Figure | SubFigure, Any]:
+    """Return the figure and ``count`` axes in rows of at most ``columns``.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Whose place to divide; None: a new figure.
+    count, columns : int
+    size : (float, float)
+        Of one panel, in inches, for a new figure.
+    room : float
+        Inches of width beside the panels, for a legend or colour bar.
+    share : bool
+        Whether all panels have the same scales.
+
+    Returns
+    -------
+    figure
+    axes : ndarray of Axes, shape (count,)
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if ax is None:
+        width = columns * size[0] + room
+        figure: Any = pyplot().figure(figsize=(width, rows * size[1]), layout="constrained")
+        grid = figure.add_gridspec(rows, columns)
+    else:
+        figure = ax.figure
+        grid = place_of(ax).subgridspec(rows, columns)
+    made: list[Any] = []
+    for place in range(count):
+        same = made[0] if share and made else None
+        made.append(figure.add_subplot(grid[divmod(place, columns)], sharex=same, sharey=same))
+    return figure, np.array(made, dtype=object)
+
+
+def describe_panel(ax: Any, title: str, x: str, y: str) -> None:
+    """Write what a panel shows above it and along its axes; once for those of one scale."""
+    inches = ax.figure.figure.get_size_inches()[0] * ax.get_position().width
+    share = min(1.0, max(LEAST, inches / FULL_WIDTH))
+    gain = ROOM if share < 1 else GAIN
+    room = max(12, int(gain * inches * 72 / (CHARACTER * 10 * share)))
+    lines = [textwrap.fill(line, room) for line in title.split("\n")]
+    ax.set_title("\n".join(lines), fontsize=10 * share, loc="left")
+    ax.set_xlabel(x, fontsize=9.5 * share)
+    ax.set_ylabel(y, fontsize=9.5 * share)
+    ax.tick_params(labelsize=8.5 * share)
+    ax.spines[["top", "right"]].set_visible(False)
+    siblings = ax.get_shared_x_axes().get_siblings(ax)
+    if len(siblings) > 1:
+        ax.label_outer()
+        if not any(_is_below(other, ax) for other in siblings):  # the last row may be short
+            ax.tick_params(labelbottom=True)
+            ax.set_xlabel(x, fontsize=9.5 * share)
+
+
+def _is_below(ax: Any, other: Any) -> bool:
+    here, there = ax.get_subplotspec(), other.get_subplotspec()
+    return bool(here.colspan == there.colspan and here.rowspan.start > there.rowspan.start)
+
+
+def legend_below(ax: Any, handles: Sequence[Any], *, columns: int = 1) -> None:
+    """Explain the lines of one panel below it, in letters and lines that fit its width."""
+    figure = ax.figure.figure
+    inches = figure.get_size_inches()[0] * ax.get_position().width
+    if figure.get_layout_engine() is not None:
+        inches *= GAIN
+    size = 9.0 * min(1.0, max(LEAST, inches / LEGEND_WIDTH))
+    letters = inches * 72 / (CHARACTER * size)
+    widest = max(len(handle.get_label()) for handle in handles) + SIGN
+    if columns * widest > letters:
+        columns = 1
+    for handle in handles:
+        handle.set_label(textwrap.fill(handle.get_label(), max(12, int(letters) - SIGN)))
+    ax.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, BELOW), ncols=columns,
+        frameon=False, fontsize=size, handlelength=2.6, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def legend_of_panels(axes: Any, handles: Any, *, whole: bool) -> None:
+    """Explain lines and markers once for all panels: below them, or beside the first row.
+
+    Parameters
+    ----------
+    axes : ndarray of Axes
+    handles : sequence of artists with labels
+    whole : bool
+        Whether the panels have the figure for themselves.
+    """
+    if whole:
+        letters = sum(len(handle.get_label()) + SIGN for handle in handles)
+        wide = axes[0].figure.get_size_inches()[0] * 72 / (CHARACTER * 10)
+        rows = int(np.ceil(letters / wide))
+        axes[0].figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=int(np.ceil(len(handles) / rows)),
+            frameon=False,
+        )
+        return
+    row = axes[0].get_subplotspec().rowspan
+    last = [ax for ax in axes if ax.get_subplotspec().rowspan == row][-1]
+    last.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8
+    )

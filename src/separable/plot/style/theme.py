@@ -1,0 +1,342 @@
+"""How every picture looks: colours that everyone can tell apart, axes, words, legends.
+
+The colours are those of Okabe and Ito (2008), "Color universal design", which stay apart for
+people with colour-blindness; classes differ by marker, too, so that nothing hangs on colour alone.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from separable.errors import require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+
+__all__ = [
+    "CLASS_COLOURS",
+    "DARK",
+    "GREY",
+    "LIGHT",
+    "LINE_COLOURS",
+    "MARKERS",
+    "add_legend",
+    "axes_for",
+    "called",
+    "class_style",
+    "describe",
+    "is_narrow",
+    "pyplot",
+    "room_of",
+    "short_names",
+    "shortened",
+    "text_size",
+]
+
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+AMBER, SKY, YELLOW, BLACK = "#E69F00", "#56B4E9", "#F0E442", "#000000"
+
+#: One a class, in this order; they begin again after eight, with other markers.
+CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, BLACK, YELLOW)
+#: Of thin lines: yellow would be lost on white.
+LINE_COLOURS = CLASS_COLOURS[:7]
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+#: Lines and text that belong to no class.
+DARK, GREY, LIGHT = "#333333", "#767676", "#D0D0D0"
+
+#: Longest name that is written out, in characters.
+NAME_WIDTH = 24
+#: Width of axes, in inches, from which on text has its full size; and the least share of it.
+FULL_WIDTH, LEAST = 4.6, 0.7
+#: Width of a character, in sizes of its font, on average.
+CHARACTER = 0.58
+#: What axes that are alone take of a figure, in width and height, roughly.
+ROOM = 0.85, 0.75
+#: Axes narrower than this, in inches, have their legend below.
+NARROW = 3.4
+#: What that leaves of their height.
+LOW = 0.6
+
+
+def pyplot() -> Any:
+    """Return ``matplotlib.pyplot``, or say how to install it."""
+    require_packages("A picture", matplotlib="matplotlib")
+    from matplotlib import pyplot as plt
+
+    return plt
+
+
+def axes_for(
+    ax: Axes | None, *, size: tuple[float, float] = (6.4, 4.8), projection: str | None = None
+) -> tuple[Figure | SubFigure, Axes]:
+    """Return the figure and axes to draw on: those given, or new ones."""
+    plt = pyplot()
+    if ax is not None:
+        return ax.figure, ax
+    figure = plt.figure(figsize=size, layout="constrained")
+    return figure, figure.add_subplot(projection=projection)
+
+
+def class_style(k: int) -> dict[str, Any]:
+    """Return the colour and marker of class number k, as matplotlib's words; 64 differ."""
+    n = len(CLASS_COLOURS)
+    return {"color": CLASS_COLOURS[k % n], "marker": MARKERS[(k + k // n) % len(MARKERS)]}
+
+
+def shortened(name: object, width: int = NAME_WIDTH) -> str:
+    """Return a name on one line, without its middle where it is longer than ``width``.
+
+    Examples
+    --------
+    >>> from separable.plot.style.theme import shortened
+    >>> shortened("the number of messages that were sent at night")
+    'the number o…nt at night'
+    """
+    return _drawn(_cut(_one_line(name), width))
+
+
+def short_names(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
+    """Return names, shortened so that those that differ look different, too.
+
+    Names that would look alike without their middle lose instead what they begin and end with in
+    common; where that is not enough, they are numbered.
+
+    Examples
+    --------
+    >>> from separable.plot.style.theme import short_names
+    >>> short_names(["sent at night, first week of May", "sent at night, third week of May"], 16)
+    ['…t night, first…', '…t night, third…']
+    """
+    texts = [_one_line(name) for name in names]
+    long = [text for text in dict.fromkeys(texts) if len(text) > width]
+    shown = {text: _cut(text, width) for text in long}
+    if len(set(shown.values())) < len(long):
+        shown = _told_apart(long, width)
+    return [_drawn(shown.get(text, text)) for text in texts]
+
+
+def called(label: object, width: int = NAME_WIDTH) -> str:
+    """Return a class in a sentence: its name, or "class 1" where that is a number.
+
+    Examples
+    --------
+    >>> from separable.plot.style.theme import called
+    >>> called("spam"), called(1)
+    ('spam', 'class 1')
+    """
+    return shortened(label, width) if isinstance(label, str) else f"class {shortened(label, width)}"
+
+
+def _one_line(name: object) -> str:
+    return " ".join(str(name).split())
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text without its middle where it is longer than ``width``."""
+    if len(text) <= width:
+        return text
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+
+
+def _drawn(text: str) -> str:
+    return text.replace("$", r"\$")  # matplotlib reads $...$ as formulas
+
+
+def _common(texts: Sequence[str]) -> int:
+    """Return how many characters texts have in common from the start."""
+    together = zip(*texts, strict=False)
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, together))
+
+
+def _told_apart(group: Sequence[str], width: int) -> dict[str, str]:
+    """Return what differs between texts of a common beginning and end."""
+    start = _common(group)
+    end = _common([text[start:][::-1] for text in group])
+    longest = max(len(text) for text in group) - start - end
+    start -= min(start, max(0, width - 2 - longest))  # as much of the beginning as there is room
+    shown = {}
+    for text in group:
+        middle = text[start : len(text) - end]
+        shown[text] = f"{'…' * (start > 0)}{_cut(middle, width - 2)}{'…' * (end > 0)}"
+    if len(set(shown.values())) == len(group):
+        return shown
+    room = width - 3 - len(str(len(group)))
+    return {text: f"{_cut(text, room)} ({k})" for k, text in enumerate(group, 1)}
+
+
+def text_size(ax: Axes, size: float = 10.0) -> float:
+    """Return a font size for these axes: smaller in small ones."""
+    width, _ = _inches(ax)
+    return size * min(1.0, max(LEAST, width / FULL_WIDTH))
+
+
+def is_narrow(ax: Axes) -> bool:
+    """Say whether axes are so narrow that their legend stands below them."""
+    return _inches(ax)[0] < NARROW
+
+
+def describe(ax: Axes, title: str, x: str | None = None, y: str | None = None) -> None:
+    """Write what a picture shows above it and along its axes, in lines that fit.
+
+    Parameters
+    ----------
+    ax : Axes
+    title : str
+        What is shown.
+    x, y : str, optional
+        What the axes measure, with the unit. None leaves them as they are.
+    """
+    width, height = _inches(ax)
+    large, small = text_size(ax, 11.0), text_size(ax, 10.0)
+    ax.tick_params(labelsize=text_size(ax, 9.0))
+    if y is not None:
+        room = LOW * height if is_narrow(ax) else height
+        ax.set_ylabel(_lines(y, room, small), fontsize=small)
+    if len(ax.figure.figure.axes) == 1:
+        width = min(width, float(ax.figure.figure.get_size_inches()[0]) - _beside(ax) - 0.15)
+    if x is not None:
+        ax.set_xlabel(_lines(x, width, small), fontsize=small)
+    ax.set_title(_lines(title, width, large), fontsize=large, loc="left")
+    if ax.name == "rectilinear":
+        ax.spines[["top", "right"]].set_visible(False)
+    if ax.figure.get_layout_engine() is None:
+        _fit(ax)
+
+
+def add_legend(
+    ax: Axes,
+    handles: Sequence[Any] | None = None,
+    *,
+    title: str | None = None,
+    loc: str | None = None,
+) -> Legend | None:
+    """Say what colours, markers and lines mean, beside the axes, where no data is.
+
+    Parameters
+    ----------
+    ax : Axes
+    handles : sequence of artists, optional
+        What to explain. By default everything with a label.
+    title : str, optional
+    loc : str, optional
+        A corner inside the axes, for pictures in which that is known to be empty.
+
+    Returns
+    -------
+    Legend or None
+        None where nothing has a label.
+    """
+    shown = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
+    if not shown:
+        return None
+    small = text_size(ax, 9.0)
+    look: dict[str, Any] = {"fontsize": small, "title_fontsize": small, "frameon": False}
+    if loc is not None:
+        look |= {"loc": loc}
+    elif is_narrow(ax):
+        below = _translation(ax, 0.0, -_below(ax))
+        look |= {"loc": "upper right", "bbox_to_anchor": (1.0, 0.0), "bbox_transform": below}
+        look |= {"columnspacing": 1.0, "handlelength": 1.5, "borderaxespad": 0.2}
+    else:
+        look |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    legend: Legend = ax.legend(handles=shown, title=title, **look)
+    if "bbox_transform" in look and _has_room(ax, 2.1 * legend.get_window_extent().width):
+        legend = ax.legend(handles=shown, title=title, ncols=2, **look)
+    drawn: list[Any] = list(legend.legend_handles)
+    for handle in drawn:
+        if hasattr(handle, "get_sizes"):  # as large as can be seen, however small the points are
+            handle.set_sizes([max(float(handle.get_sizes()[0]), 2.4 * small)])
+            handle.set_alpha(1.0)
+    if ax.figure.get_layout_engine() is None:  # nothing else makes room for it
+        _fit(ax)
+        _fit(ax)  # smaller axes may have other, longer tick labels
+    return legend
+
+
+def _beside(ax: Axes) -> float:
+    """Return how far ticks and label reach to the left of the axes, in inches."""
+    found = ax.yaxis.get_tightbbox(None)
+    return 0.0 if found is None else float(found.width / ax.figure.figure.dpi)
+
+
+def _below(ax: Axes) -> float:
+    """Return how far ticks and labels reach below the axes, in inches."""
+    found = ax.get_tightbbox()
+    if found is None:
+        return 0.0
+    return float(max(0.0, ax.bbox.y0 - found.y0) / ax.figure.figure.dpi)
+
+
+def _has_room(ax: Axes, pixels: float) -> bool:
+    """Say whether so many pixels fit below axes and what is to the left of them."""
+    return pixels / ax.figure.figure.dpi < _inches(ax)[0]
+
+
+def _translation(ax: Axes, right: float, up: float) -> Any:
+    """Return the transform of shares of the axes, moved by so many inches."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ax.transAxes + ScaledTranslation(right, up, ax.figure.figure.dpi_scale_trans)
+
+
+def _fit(ax: Axes) -> None:
+    """Make axes smaller, so that what is around them stays where they were, or in their room."""
+    around = ax.get_tightbbox()
+    if around is None:
+        return
+    place, whole = ax.get_position(), ax.figure.figure.bbox
+    x0, y0, x1, y1 = room_of(ax)
+    right_end = max(ax.bbox.x1, min(x1, ax.bbox.x1 + 0.03 * whole.width))
+    left = max(0.0, x0 - around.x0) / whole.width
+    right = max(0.0, around.x1 - right_end) / whole.width
+    down = max(0.0, y0 - around.y0) / whole.height
+    up = max(0.0, around.y1 - y1) / whole.height
+    width = max(place.width - left - right, 0.3 * place.width)
+    height = max(place.height - down - up, 0.3 * place.height)
+    ax.set_position((place.x0 + left, place.y0 + down, width, height))
+
+
+def room_of(ax: Axes) -> tuple[float, float, float, float]:
+    """Return what axes may fill with all that is around them: left, low, right, high, in pixels.
+
+    That is the figure, and towards axes beside them in a grid half of the gap.
+    """
+    figure, spec = ax.figure.figure, ax.get_subplotspec()
+    whole = figure.bbox
+    x0, y0, x1, y1 = whole.x0 + 3, whole.y0 + 3, whole.x1 - 3, whole.y1 - 3
+    if spec is None:
+        return x0, y0, x1, y1
+    lows, highs, lefts, rights = spec.get_gridspec().get_grid_positions(figure)
+    row, column = spec.rowspan, spec.colspan
+    if column.start > 0:
+        x0 = whole.width * float(lefts[column.start] + rights[column.start - 1]) / 2
+    if row.stop < len(lows):
+        y0 = whole.height * float(lows[row.stop - 1] + highs[row.stop]) / 2
+    if column.stop < len(lefts):
+        x1 = whole.width * float(rights[column.stop - 1] + lefts[column.stop]) / 2
+    if row.start > 0:
+        y1 = whole.height * float(highs[row.start] + lows[row.start - 1]) / 2
+    return x0, y0, x1, y1
+
+
+def _inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes; of those alone in their figure, almost all of it."""
+    figure = ax.figure.figure
+    whole, place = figure.get_size_inches(), ax.get_position()
+    if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        return float(ROOM[0] * whole[0]), float(ROOM[1] * whole[1])
+    return float(whole[0] * place.width), float(whole[1] * place.height)
+
+
+def _lines(text: str, inches: float, size: float) -> str:
+    """Break a text into lines of so many inches."""
+    width = max(12, int(inches * 72 / (CHARACTER * size)))
+    parts = (textwrap.fill(part, width, break_long_words=False) for part in text.split("\n"))
+    return "\n".join(parts)

@@ -1,0 +1,121 @@
+"""Whether the probabilities of a classifier are true, and how sure it is, as charts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from separable.model.metrics.metric_case import ClassCase
+from separable.plot.displays.calibration import CalibrationDisplay
+from separable.report.charts.chart import (
+    Figure,
+    Key,
+    Table,
+    altair,
+    data_of,
+    rounded,
+    share_axis,
+    specification,
+)
+from separable.report.page.formatting import LEVEL, as_percent, count, shortened
+
+__all__ = ["calibration", "sureness"]
+
+
+def calibration(case: ClassCase) -> Figure:
+    """Return whether probabilities are true: of the second class, or of the answer where more."""
+    alt = altair()
+    one = case.positive is not None
+    found, what = _calibrated(case)
+    columns = (found.probability, found.share, found.low, found.high)
+    rows = zip(*(rounded(each) for each in columns), found.counts.tolist(), strict=True)
+    values = [dict(zip("xylhn", row, strict=True)) for row in rows]
+    base = alt.Chart(data_of(values)).encode(
+        x=share_axis(alt.X, f"probability of {what}"),
+        tooltip=[
+            alt.Tooltip("x:Q", title="probability", format=".1%"),
+            alt.Tooltip("y:Q", title="truly so", format=".1%"),
+            alt.Tooltip("l:Q", title="interval from", format=".1%"),
+            alt.Tooltip("h:Q", title="to", format=".1%"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+        ],
+    )
+    sure = as_percent(0.8, 0)
+    title = f"share that is {what}" if one else "share that is right"
+    axis = share_axis(alt.Y, title)
+    ideal = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
+        color="var(--grey)", strokeDash=[2, 3], strokeWidth=1
+    )
+    whiskers = base.mark_rule(color="var(--c1)", strokeWidth=1.5, opacity=0.55)
+    chart = alt.layer(
+        ideal.encode(x="x:Q", y="y:Q"),
+        whiskers.encode(y=alt.Y("l:Q"), y2="h:Q"),
+        base.mark_line(color="var(--c1)", strokeWidth=1.5).encode(y=axis),
+        base.mark_circle(color="var(--c1)", size=55, opacity=1).encode(y=axis),
+    )
+    told = zip(found.probability, found.share, found.low, found.high, found.counts, strict=True)
+    table = [
+        (as_percent(p), as_percent(s), f"{as_percent(low)} to {as_percent(high)}", count(n))
+        for p, s, low, high, n in told
+    ]
+    return Figure(
+        "calibration",
+        "Are the probabilities true?",
+        f"Of the rows for which the model says {sure} for {what}, about {sure} should be "
+        f"{'so' if one else 'right'}. On the dotted line it does what it says; bars are {LEVEL} "
+        f"intervals. Brier score {found.brier:.3f}; 0 is perfect.",
+        specification(chart),
+        Table(("probability", "share", f"{LEVEL} interval", "rows"), tuple(table), 0),
+        (
+            Key(f"this model, with {LEVEL} interval", "var(--c1)", "point"),
+            Key("probabilities that are true", "var(--grey)", dash="2 3"),
+        ),
+    )
+
+
+def sureness(case: ClassCase) -> Figure:
+    """Return how many rows get which probability."""
+    alt = altair()
+    found, what = _calibrated(case)
+    place = np.searchsorted(found.edges, found.probability, side="right") - 1
+    place = np.clip(place, 0, len(found.edges) - 2)
+    low, high = found.edges[place], found.edges[place + 1]
+    rows = list(zip(rounded(low), rounded(high), found.counts.tolist(), strict=True))
+    values = [{"a": a, "b": b, "n": n} for a, b, n in rows]
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", binSpacing=1)
+    chart = bars.encode(
+        x=share_axis(alt.X, f"probability of {what}", "a:Q", bin="binned"),
+        x2="b:Q",
+        y=alt.Y("n:Q", title="rows"),
+        tooltip=[
+            alt.Tooltip("a:Q", title="from", format=".0%"),
+            alt.Tooltip("b:Q", title="to", format=".0%"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+        ],
+    )
+    sure = float(found.counts[(low >= 0.9) | (high <= 0.1)].sum() / found.counts.sum())
+    told = [(f"{as_percent(a, 0)} to {as_percent(b, 0)}", count(n)) for a, b, n in rows]
+    return Figure(
+        "sureness",
+        "How sure is it?",
+        f"Rows by the probability that the model gives {what}. It is at least "
+        f"{as_percent(0.9, 0)} sure of {as_percent(sure)} of them.",
+        specification(chart),
+        Table(("probability", "rows"), tuple(told)),
+    )
+
+
+def _calibrated(case: ClassCase) -> tuple[CalibrationDisplay, str]:
+    """Return how true probabilities are, and of what they are."""
+    one = case.positive is not None
+    found = CalibrationDisplay.from_case(case if one else _answers_right(case), 10, "uniform")
+    return found, shortened(found.label, 30) if one else "its answer"
+
+
+def _answers_right(case: ClassCase) -> ClassCase:
+    """Return whether each answer is right, beside the probability that the model gives it."""
+    assert case.probabilities is not None
+    sure = case.probabilities[np.arange(len(case.predicted)), case.predicted]
+    right = (case.truth == case.predicted).astype(np.int64)
+    chances = np.column_stack([1 - sure, sure])
+    ones = np.ones_like(right)
+    return ClassCase(["wrong", "right"], 2, right, ones, case.weight, 1, None, chances)

@@ -1,0 +1,265 @@
+"""What charts are made of: figures with their tables, thinned data, specifications by altair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.report.page.formatting import sealed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "Figure",
+    "Key",
+    "Table",
+    "altair",
+    "colour",
+    "colour_scale",
+    "dash",
+    "data_of",
+    "histogram",
+    "named",
+    "number_format",
+    "rounded",
+    "share_axis",
+    "specification",
+    "thinned",
+]
+
+#: Colours are variables of the style sheet, which has others for the dark and for paper.
+COLOURS = 7
+DASHES = ((1, 0), (7, 3), (7, 3, 2, 3), (2, 3))
+#: Columns of a thinned curve, each with its first, last, lowest and highest point.
+BINS = 120
+#: Height of charts in pixels; they are as wide as their place.
+HEIGHT = 300
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells to show.
+
+    Parameters
+    ----------
+    head : tuple of str
+    rows : tuple of tuple of str
+    words : int
+        So many first columns are words, to the left; others are numbers, to the right.
+    more : str
+        What is left out, in words.
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend.
+
+    Parameters
+    ----------
+    name : str
+    colour : str
+        Of CSS.
+    shape : {"line", "point", "band", "bar"}
+    dash : str
+        Of SVG's stroke-dasharray.
+    """
+
+    name: str
+    colour: str
+    shape: str = "line"
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with what it needs to be read without eyes, too.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the page, of letters and hyphens.
+    title : str
+    aid : str
+        How to read it, in a sentence.
+    spec : dict
+        Of Vega-Lite.
+    table : Table or None
+        The numbers. None where the page has them beside it.
+    legend : tuple of Key
+    """
+
+    key: str
+    title: str
+    aid: str
+    spec: dict[str, Any]
+    table: Table | None
+    legend: tuple[Key, ...] = ()
+
+
+def altair() -> Any:
+    """Return altair, imported when a chart is made."""
+    import altair as alt
+
+    return alt
+
+
+class _Rows(str):
+    """The name of data that have their rows with them."""
+
+    __slots__ = ("rows",)
+    rows: list[dict[str, Any]]
+
+
+def data_of(rows: list[dict[str, Any]]) -> Any:
+    """Return data for a chart.
+
+    Altair gets a name for them: it would copy the rows with each step of a chart, and compare each
+    with a schema.
+    """
+    name = _Rows("rows")
+    name.rows = rows
+    return altair().Data(name=name)
+
+
+def specification(chart: Any, height: int = HEIGHT) -> dict[str, Any]:
+    """Return a chart as plain values, as wide as its place.
+
+    They are not compared with the schema, which takes long where there is much data: only data
+    differ from report to report, and tests compare the rest.
+    """
+    fit = altair().AutoSizeParams(type="fit-x", contains="padding")
+    sized = chart.properties(width="container", height=height, autosize=fit)
+    made: dict[str, Any] = sized.to_dict(validate=False)
+    # the page has one configuration for all charts, and the library that reads this schema
+    kept = {name: value for name, value in made.items() if name not in ("$schema", "config")}
+    tables: dict[str, list[Any]] = {}
+    named = _with_names(kept, tables)
+    return {**named, "datasets": tables}
+
+
+def _with_names(part: Any, tables: dict[str, list[Any]]) -> Any:
+    """Return a part of a chart whose data have names, and collect them, equal ones once."""
+    if isinstance(part, list):
+        return [_with_names(each, tables) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if isinstance(part.get("data"), dict) and isinstance(part["data"].get("name"), _Rows):
+        rows = part["data"]["name"].rows
+        known = (name for name, others in tables.items() if others == rows)
+        name = next(known, f"d{len(tables)}")
+        tables[name] = rows
+        part = {**part, "data": {"name": name}}
+    return {name: _with_names(value, tables) for name, value in part.items()}
+
+
+def colour(k: int) -> str:
+    """Return the colour of line or class number k."""
+    return f"var(--c{k % COLOURS + 1})"
+
+
+def dash(k: int) -> list[int]:
+    """Return the dashes of line number k."""
+    return list(DASHES[k % len(DASHES)])
+
+
+def colour_scale(n: int) -> Any:
+    """Return the scale that gives numbers 0, 1, ... their colours."""
+    return altair().Scale(domain=list(range(n)), range=[colour(k) for k in range(n)])
+
+
+def number_format(values: Any) -> Any:
+    """Return how an axis writes numbers: the usual way, or short where they are tiny or huge."""
+    largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.0))
+    return altair().Undefined if 1e-3 <= largest < 1e7 else ".3~g"
+
+
+def rounded(values: Any, digits: int = 5) -> list[float | None]:
+    """Return numbers in so many digits; None where they are none, which JSON has no word for."""
+    array = np.asarray(values, dtype=np.float64)
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in array.tolist()]
+
+
+def histogram(edges: Any, counts: Any, title: str) -> Any:
+    """Return bars that count rows.
+
+    Parameters
+    ----------
+    edges : sequence of (low, high)
+        Of each bar.
+    counts : sequence of int
+    title : str
+        What is counted along the axis.
+    """
+    alt = altair()
+    values = [
+        {"a": low, "b": high, "n": int(n)}
+        for (low, high), n in zip(map(rounded, edges), counts, strict=True)
+    ]
+    bars = alt.Chart(data_of(values)).mark_bar(color="var(--c1)", binSpacing=1)
+    axis = alt.Axis(grid=False, format=number_format([end for pair in edges for end in pair]))
+    return bars.encode(
+        x=alt.X("a:Q", bin="binned", title=title, axis=axis),
+        x2="b:Q",
+        y=alt.Y("n:Q", title="rows"),
+        tooltip=[
+            alt.Tooltip("a:Q", title="from"),
+            alt.Tooltip("b:Q", title="to"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+        ],
+    )
+
+
+def thinned(x: Floats, y: Floats, bins: int = BINS) -> NDArray[np.intp]:
+    """Return places of a long curve, x ascending, that look the same when drawn.
+
+    Of each of ``bins`` columns of equal width these are the first, the last, the lowest and the
+    highest point.
+    """
+    if len(x) <= 4 * bins:
+        return np.arange(len(x))
+    span = float(x[-1] - x[0]) or 1.0
+    column = np.minimum((bins * ((x - x[0]) / span)).astype(np.intp), bins - 1)
+    starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+    ends = np.append(starts[1:], len(x)) - 1
+    by_height = np.lexsort((y, column))  # columns keep their places
+    return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))
+
+
+def named(chart: Any, fields: dict[str, str], names: list[str]) -> Any:
+    """Return a chart whose rows have names in place of numbers, which take less room.
+
+    Parameters
+    ----------
+    chart : Chart
+    fields : dict of str to str
+        A field of numbers, and the one that is to have the names.
+    names : list of str
+    """
+    alt = altair()
+    for number_field, field in fields.items():
+        rows = [{number_field: k, field: sealed(name)} for k, name in enumerate(names)]
+        found = alt.LookupData(data_of(rows), number_field, [field])
+        chart = chart.transform_lookup(number_field, found)
+    return chart
+
+
+def share_axis(channel: Any, title: str, field: str | None = None, **more: Any) -> Any:
+    """Return an axis from 0 to 100 %, by default of the field x or y."""
+    alt = altair()
+    which = field or ("x:Q" if channel is alt.X else "y:Q")
+    axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    return channel(which, title=title, scale=scale, axis=axis, **more)

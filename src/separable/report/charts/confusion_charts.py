@@ -1,0 +1,105 @@
+"""Which classes are taken for which, as a chart or a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable.report.charts.chart import (
+    Figure,
+    Table,
+    altair,
+    data_of,
+    named,
+    rounded,
+    specification,
+)
+from separable.report.page.formatting import as_percent, count, distinct, plural, sealed, shortened
+
+if TYPE_CHECKING:
+    from separable.model.metrics.evaluation import Evaluation
+
+__all__ = ["confused_pairs", "confusion"]
+
+#: Up to so many classes there is a matrix, up to so many its cells hold numbers.
+MATRIX_CLASSES, NUMBERED = 30, 12
+#: Pairs of classes that are told.
+PAIRS = 15
+
+
+def confusion(found: Evaluation) -> Figure | None:
+    """Return which classes are taken for which, or None where there are too many to see."""
+    matrix = found.confusion
+    if matrix is None or len(matrix) > MATRIX_CLASSES:
+        return None
+    alt = altair()
+    known = [place for place, each in enumerate(found.classes) if each.known]
+    k = len(matrix)
+    names = distinct((each.label for each in found.classes), 20 if k <= NUMBERED else 14)
+    values_of = [sealed(name) for name in names]
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    values = [
+        {"i": i, "j": j, "n": int(matrix[i, j]), "s": share}
+        for i in range(k)
+        for j, share in zip(known, rounded(shares[i, known], 4), strict=True)
+    ]
+    base = named(alt.Chart(data_of(values)), {"i": "t", "j": "p"}, names).encode(
+        x=alt.X(
+            "p:N",
+            sort=[values_of[j] for j in known],
+            title="predicted",
+            axis=alt.Axis(orient="top", labelAngle=0 if _short(names) else -90, grid=False),
+        ),
+        y=alt.Y("t:N", sort=values_of, title="true class", axis=alt.Axis(grid=False)),
+        tooltip=[
+            alt.Tooltip("t:N", title="true class"),
+            alt.Tooltip("p:N", title="predicted"),
+            alt.Tooltip("n:Q", title="rows", format=","),
+            alt.Tooltip("s:Q", title="of this class", format=".1%"),
+        ],
+    )
+    # where no numbers are written, few rows are to be seen, too
+    shade = alt.Scale(type="linear" if k <= NUMBERED else "sqrt", domain=[0, 1], range=[0, 1])
+    cells = base.mark_rect(color="var(--cell)", stroke="var(--line)", strokeWidth=0.5).encode(
+        opacity=alt.Opacity("s:Q", scale=shade, legend=None)
+    )
+    layers = [cells]
+    if k <= NUMBERED:
+        faint = alt.condition("datum.n == 0", alt.value(0.35), alt.value(1.0))
+        text = base.mark_text(fontSize=13 if k <= 6 else 11, color="var(--ink)")
+        layers.append(text.encode(text=alt.Text("n:Q", format=","), opacity=faint))
+    side = {2: 64, 3: 60, 4: 52}.get(k, 44 if k <= 8 else 30 if k <= NUMBERED else 18)
+    head = ("true class \\ predicted", *(names[j] for j in known))
+    rows = [(names[i], *(count(matrix[i, j]) for j in known)) for i in range(k)]
+    return Figure(
+        "confusion",
+        "Which class is taken for which",
+        "A line is a true class, a column what the model says. What is right lies on the diagonal; "
+        "the darker a cell, the larger its share of the class.",
+        specification(alt.layer(*layers), side * k),
+        Table(head, tuple(rows)),
+    )
+
+
+def _short(names: list[str]) -> bool:
+    return max(map(len, names)) * len(names) <= 36
+
+
+def confused_pairs(found: Evaluation) -> Table | None:
+    """Return the mistakes that are made most often, or None where there are few classes or none."""
+    matrix = found.confusion
+    if matrix is None or len(matrix) < 5:
+        return None
+    wrong = matrix - np.diag(np.diag(matrix))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
+    names = [shortened(each.label, 40) for each in found.classes]
+    rows = [
+        (names[i], names[j], count(wrong[i, j]), as_percent(wrong[i, j] / matrix[i].sum()))
+        for i, j in zip(*np.unravel_index(order, wrong.shape), strict=True)
+        if wrong[i, j]
+    ]
+    left = int(np.count_nonzero(wrong)) - len(rows)
+    more = f"{plural(left, 'other pair')} of classes with mistakes." if left else ""
+    head = ("true class", "taken for", "rows", "share of the class")
+    return Table(head, tuple(rows), 2, more) if rows else None

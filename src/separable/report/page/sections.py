@@ -1,0 +1,346 @@
+"""What stands in each section of the page: values for the template, and the charts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.metrics.metric_case import case_of
+from separable.model.voted.voted_model import VotedModel
+from separable.plot.displays.one_vs_rest import checked
+from separable.report.charts import (
+    calibration_charts,
+    confusion_charts,
+    curve_charts,
+    regression_charts,
+    training_charts,
+)
+from separable.report.charts.chart import Figure
+from separable.report.charts.data_charts import target as target_figure
+from separable.report.charts.weight_charts import weights
+from separable.report.contents import Absent
+from separable.report.page import report_tables
+from separable.report.page.formatting import MINUS, clean, count, number, plural, setting, shortened
+from separable.report.page.hardest_rows_table import OPEN, cards
+from separable.report.page.summary import certificate_text, headline, separability_text
+
+if TYPE_CHECKING:
+    from separable.model.kinds import Model
+    from separable.report.contents import Contents, Measured
+
+__all__ = ["gather"]
+
+#: Notes and warnings that are shown, and commands; their characters.
+NOTES, COMMANDS, LONGEST = 40, 20, 600
+#: Parameters of the model that are told.
+PARAMETERS = 40
+#: Why there are no curves where figures are remembered.
+NO_ROWS = "Curves need rows with their truth, and only the figures are known here."
+
+
+def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[Figure]]:
+    """Return the values of the template, and the charts among them."""
+    values = {
+        **_heading(contents, title),
+        **_good(contents),
+        **_mistakes(contents),
+        **_features(contents),
+        **_hard(contents),
+        **_choice(contents),
+        **_more_rows(contents),
+        **_proofs(contents),
+        **_data(contents),
+        **_again(contents),
+    }
+    values["toc"] = _table_of_contents(values)
+    found = [each for value in values.values() for each in _figures(value)]
+    return values, found
+
+
+def _figures(value: Any) -> list[Figure]:
+    if isinstance(value, Figure):
+        return [value]
+    return [each for each in value if isinstance(each, Figure)] if isinstance(value, list) else []
+
+
+def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
+    mistakes = "Its mistakes" if values["classified"] else "Its errors"
+    return [
+        ("good", "How good it is"),
+        *([("mistakes", mistakes)] if values["figures"] else []),
+        ("features", "What it looks at"),
+        ("try", "Try it"),
+        ("hard", "The hardest rows"),
+        ("choice", "Why this model"),
+        ("more-rows", "More rows"),
+        ("proofs", "What is proved"),
+        ("data", "The data"),
+        ("again", "Do it again"),
+    ]
+
+
+def _heading(contents: Contents, title: str | None) -> dict[str, Any]:
+    data = contents.data
+    return {
+        "title": _title(contents, title),
+        "learner": shortened(contents.model.learner),
+        "lead": _lead(contents),
+        "classified": data.task == "classification",
+        **_short(contents),
+        "warnings": _lines(contents.warnings),
+        "warning_count": plural(len(contents.warnings), "warning"),
+    }
+
+
+def _title(contents: Contents, title: str | None) -> str:
+    given = title or contents.title
+    return shortened(given, 200) if given else f"Predicting {shortened(contents.data.target, 100)}"
+
+
+def _lead(contents: Contents) -> str:
+    """Say what learned from what, as far as that is known."""
+    data = contents.data
+    used = sum(each.role in USED for each in data.columns)
+    rows = [] if data.rows is None else [plural(data.rows, "row")]
+    what = " and ".join(rows + ([plural(used, "column")] if used else []))
+    name = shortened(data.name, 120) if data.name else ""
+    of = f" of {name}" if what and name else name
+    learned = f", learned from {what}{of}" if what or name else ""
+    return f"{shortened(contents.model.learner)}{learned}."
+
+
+def _short(contents: Contents) -> dict[str, Any]:
+    """Return the headline: of the rows held out in training if the other rows were learned from."""
+    measured, target = contents.measured, contents.data.target
+    if isinstance(measured, Absent):
+        return {"measured": measured, "headline": None, "caution": ""}
+    caution, leading = measured.caution or "", measured
+    if measured.is_new is False and contents.held_out is not None:
+        leading = contents.held_out
+        seen = headline(measured, target)
+        caution = (
+            f"The figure above is of rows held out in training. {seen.figure} {seen.means}. "
+            f"{caution} All that follows is measured on those rows."
+        )
+    return {"measured": None, "headline": headline(leading, target), "caution": _line(caution)}
+
+
+#: Roles of columns that the model learns from.
+USED = {"number", "category", "boolean", "date", "text"}
+
+
+def _good(contents: Contents) -> dict[str, Any]:
+    measured = contents.measured
+    if isinstance(measured, Absent):
+        return {"figures": None, "by_class": None, "how": "", "figure_notes": []}
+    found = measured.figures
+    return {
+        "how": _sentence(measured.how),
+        "figures": report_tables.figures(found),
+        "figure_notes": _lines(found.notes),
+        "by_class": report_tables.by_class(found) if found.task == "classification" else None,
+    }
+
+
+def _mistakes(contents: Contents) -> dict[str, Any]:
+    measured = contents.measured
+    values: dict[str, Any] = {"confusion": None, "pairs": None, "curves": [], "no_curves": []}
+    if isinstance(measured, Absent):
+        return values
+    if measured.figures.task == "classification":
+        values["confusion"] = confusion_charts.confusion(measured.figures)
+        values["pairs"] = confusion_charts.confused_pairs(measured.figures)
+    if not len(measured.truth):
+        values["no_curves"] = [NO_ROWS]
+    elif measured.figures.task == "classification":
+        values["curves"], values["no_curves"] = _class_curves(measured)
+    else:
+        values["curves"] = _number_curves(contents, measured)
+    return values
+
+
+def _class_curves(measured: Measured) -> tuple[list[Figure], list[str]]:
+    """Return the curves that there are, and why others are not."""
+    case: Any = case_of(
+        measured.truth, measured.answers, measured.weight, measured.figures.positive
+    )
+    found: list[Figure] = []
+    reasons: list[str] = []
+    draw = [curve_charts.roc, curve_charts.precision_recall]
+    if case.probabilities is None:
+        reasons.append("The model gives no probabilities, so none can be compared with the truth.")
+    else:
+        draw += [calibration_charts.calibration, calibration_charts.sureness]
+    for each in draw:
+        try:
+            found.append(each(checked(case)))
+        except ValueError as reason:  # rows of one class, or no scores
+            reasons.append(_line(str(reason)))
+    return found, list(dict.fromkeys(reasons))
+
+
+def _number_curves(contents: Contents, measured: Measured) -> list[Figure]:
+    truth = np.asarray(measured.truth, dtype=np.float64)
+    predicted = np.asarray(measured.answers.predicted, dtype=np.float64)
+    truth, predicted = (each.reshape(len(each), -1)[:, 0] for each in (truth, predicted))
+    drawn = regression_charts.predicted_and_true(truth, predicted, contents.data.target)
+    return [drawn, regression_charts.residuals(truth, predicted)]
+
+
+def _features(contents: Contents) -> dict[str, Any]:
+    model = contents.model
+    drawn, table = weights(model, [label for label, _ in contents.data.target_counts])
+    text = _about_weights(model)
+    if not drawn:
+        text = f"All weights of {plural(model.n_features, 'feature')} are 0."
+    return {"weights": drawn, "weights_text": text, "weights_table": table}
+
+
+def _about_weights(model: Model) -> str:
+    features = plural(model.n_features, "feature")
+    meaning = (
+        "A weight is what one unit more of the feature adds, for values as the model takes them, "
+        "after scaling and encoding. The strongest are drawn."
+    )
+    if isinstance(model, VotedModel):
+        return f"Many sets of weights of {features} vote, and this is their mean. {meaning}"
+    if model.classes is None:
+        what = "the prediction"
+    else:
+        what = "one score, whose sign decides" if model.n_scores == 1 else "a score of each class"
+    return f"The model adds up {features}, each times its weight, to {what}. {meaning}"
+
+
+def _hard(contents: Contents) -> dict[str, Any]:
+    rows = contents.hard_rows
+    if isinstance(rows, Absent):
+        return {"cards": None, "cards_text": "", "cards_open": 0, "hard_rows": rows}
+    classified = contents.data.task == "classification"
+    which = "that the model gets wrong and is most sure of"
+    if not classified:
+        which = "whose prediction is furthest from the truth"
+    text = f"Rows {which}: mistakes in the data show here first."
+    marked = any(row.texts for row in rows)
+    marks = (
+        f" Words on a solid line (+) speak for the prediction, words on a dashed line ({MINUS}) "
+        "against it; the darker, the more."
+    )
+    about = f" {_sentence(contents.hard_rows_about)}" if contents.hard_rows_about else ""
+    return {
+        "cards": cards(rows, classified),
+        "cards_open": OPEN,
+        "cards_text": text + about + (marks if marked else ""),
+        "hard_rows": None,
+    }
+
+
+def _choice(contents: Contents) -> dict[str, Any]:
+    tried, curve = contents.tried, contents.strengths
+    values: dict[str, Any] = {
+        "tried": not isinstance(tried, Absent),
+        "no_tried": tried,
+        "no_strengths": curve,
+        "strengths": None,
+        "learners": None,
+        "parameters": [
+            (shortened(name, 40), setting(value))
+            for name, value in sorted(contents.model.parameters.items())[:PARAMETERS]
+        ],
+    }
+    if not isinstance(tried, Absent):
+        values |= {
+            "learners": training_charts.learners(tried),
+            "standings": report_tables.standings(tried),
+            "tried_why": _line(tried.why),
+            "tried_how": f"Compared by cross-validation in {tried.folds} folds, on "
+            f"{count(tried.rows)} of {plural(tried.of_rows, 'row')}.",
+        }
+    if not isinstance(curve, Absent):
+        values["strengths"] = training_charts.strengths(curve)
+    return values
+
+
+def _more_rows(contents: Contents) -> dict[str, Any]:
+    curve = contents.learning_curve
+    if isinstance(curve, Absent):
+        return {"learning": None, "no_learning": curve, "learning_how": ""}
+    about = f" {_sentence(contents.learning_curve_rows)}" if contents.learning_curve_rows else ""
+    how = (
+        f"{curve.learner}, in {plural(curve.repeats, 'repetition')} with "
+        f"{plural(curve.n_test, 'row')} held out each time.{about}"
+    )
+    return {"learning": training_charts.learning(curve), "no_learning": None, "learning_how": how}
+
+
+def _proofs(contents: Contents) -> dict[str, Any]:
+    verdict, certificate = contents.separability, contents.certificate
+    values: dict[str, Any] = {
+        "verdict": None,
+        "no_verdict": verdict,
+        "verdict_reason": "",
+        "separability_rows": _line(contents.separability_rows),
+        "certificate": None,
+        "no_certificate": certificate,
+        "certificate_values": "",
+    }
+    if not isinstance(verdict, Absent):
+        values["verdict"] = separability_text(verdict)
+        values["verdict_reason"] = _sentence(verdict.reason)
+    if not isinstance(certificate, Absent):
+        values["certificate"] = certificate_text(certificate)
+        if certificate.primal is not None and certificate.dual is not None:
+            values["certificate_values"] = (
+                f"Objective {number(certificate.primal, 8)}; none is below "
+                f"{number(certificate.dual, 8)}."
+            )
+    return values
+
+
+def _data(contents: Contents) -> dict[str, Any]:
+    data = contents.data
+    return {
+        "about_data": _about_data(contents),
+        "columns": report_tables.columns(data),
+        "target_chart": target_figure(data),
+        "notes": _lines(contents.notes),
+    }
+
+
+def _about_data(contents: Contents) -> str:
+    data = contents.data
+    name = shortened(data.name, 120) if data.name else "The data"
+    target = shortened(data.target)
+    if data.rows is None:
+        return f"How many rows the model has learned from is not known. It predicts {target}."
+    rows = plural(data.rows, "row")
+    columns = f", and {plural(len(data.columns), 'column')} in all" if data.columns else ""
+    return f"{name} has {rows} with a value of {target}, which is predicted{columns}."
+
+
+def _again(contents: Contents) -> dict[str, Any]:
+    again = contents.reproduction
+    facts = [(shortened(n, 40), shortened(v, 60)) for n, v in again.versions[:COMMANDS]]
+    if again.seed is not None:
+        facts.append(("seed", str(again.seed)))
+    if again.model_file is not None:
+        facts.append(("model file", shortened(again.model_file, 120)))
+    if contents.data.sha256 is not None:
+        facts.append(("SHA-256 of the data", shortened(contents.data.sha256, 80)))
+    commands = "\n".join(clean(each)[: 4 * LONGEST] for each in again.commands[:COMMANDS])
+    return {"commands": commands, "facts": facts}
+
+
+def _lines(texts: tuple[str, ...]) -> list[str]:
+    lines = [_line(text) for text in texts[:NOTES]]
+    left = len(texts) - len(lines)
+    return [*lines, f"{count(left)} more."] if left else lines
+
+
+def _line(text: str) -> str:
+    return shortened(text, LONGEST) if text else ""
+
+
+def _sentence(text: str) -> str:
+    line = _line(text)
+    return line[:1].upper() + line[1:] + ("" if not line or line.endswith(".") else ".")

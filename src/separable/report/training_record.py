@@ -1,0 +1,236 @@
+"""What a model file remembers for a report: written by training, read again without the data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.model.metrics.evaluation import Evaluation
+from separable.model.metrics.registry import METRICS, Answers
+from separable.model.words import number
+from separable.report.column_summary import columns_of
+from separable.report.contents import (
+    Absent,
+    Contents,
+    Data,
+    Measured,
+    Reproduction,
+    Standing,
+    StrengthCurve,
+    Tried,
+)
+from separable.report.facts import certificate_of, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from separable.model.kinds import Model
+
+__all__ = ["memory_of", "recalled", "told_of"]
+
+NO_ROWS = "Give rows with their truth to see this: separable report MODEL DATA."
+NOT_COMPARED = "The model file does not say that learners were compared."
+NOT_READABLE = "The model file tells this in a way that is not understood here."
+NOT_TESTED = "Nothing was held out, so the error on new rows is not known."
+
+#: What reading goes wrong with where a file tells something else than `memory_of` gave it.
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+
+
+def memory_of(
+    data: Data,
+    tried: Tried | Absent,
+    strengths: StrengthCurve | Absent,
+    reproduction: Reproduction,
+    how: str | None,
+    notes: tuple[str, ...],
+    warnings: tuple[str, ...],
+    *,
+    is_new: bool | None = None,
+) -> dict[str, Any]:
+    """Return what a model file is to remember besides its leaderboard and figures.
+
+    Parameters
+    ----------
+    data : Data
+    tried : Tried or Absent
+    strengths : StrengthCurve or Absent
+    reproduction : Reproduction
+    how : str or None
+        How rows were held out, in words.
+    notes, warnings : tuple of str
+    is_new : bool or None
+        Whether no row held out is identical to one that was learned from.
+
+    Returns
+    -------
+    dict
+        JSON values, the same for the same run: without times.
+    """
+    missing = {each.name: each.missing for each in data.columns if each.missing}
+    chosen = None
+    if isinstance(tried, Tried):
+        chosen = {
+            name: getattr(tried, name)
+            for name in ("greater_is_better", "folds", "rows", "of_rows", "taken", "why")
+        }
+    return {
+        "missing": missing,
+        "classes": [list(pair) for pair in data.target_counts],
+        "bins": [list(each) for each in data.target_bins],
+        "tried": chosen if isinstance(tried, Tried) else tried.reason,
+        "strengths": strengths.reason if isinstance(strengths, Absent) else asdict(strengths),
+        "commands": list(reproduction.commands),
+        "seed": reproduction.seed,
+        "how": how,
+        "is_new": is_new,
+        "notes": list(notes),
+        "warnings": list(warnings),
+    }
+
+
+def told_of(model: Model) -> dict[str, Any]:
+    """Return what a model remembers of its training; nothing where it says nothing."""
+    told = model.evidence.get("train")
+    return dict(told) if isinstance(told, dict) else {}
+
+
+def recalled(model: Model, *, model_file: str | None = None, title: str | None = None) -> Contents:
+    """Return what a report can say without any rows.
+
+    Parameters
+    ----------
+    model : LinearModel or VotedModel
+    model_file : str, optional
+        Its name.
+    title : str, optional
+
+    Returns
+    -------
+    Contents
+    """
+    told = told_of(model)
+    memory: dict[str, Any] = told["report"] if isinstance(told.get("report"), dict) else {}
+    absent = Absent(NO_ROWS)
+    try:
+        data = _data(model, told, memory)
+    except UNREADABLE:
+        told, memory = {}, {}
+        data = _data(model, told, memory)
+    measured = _readable(_measured, model, told, memory)
+    return Contents(
+        model=model,
+        data=data,
+        tried=_readable(_tried, told, memory),
+        measured=measured,
+        held_out=measured if isinstance(measured, Measured) else None,
+        learning_curve=absent,
+        strengths=_readable(_strengths, memory),
+        separability=absent,
+        separability_rows="",
+        hard_rows=absent,
+        certificate=certificate_of(model),
+        reproduction=Reproduction(
+            _texts(memory, "commands"), versions(), _count(memory.get("seed")), model_file
+        ),
+        notes=(*_texts(memory, "notes"), *_updates(told)),
+        warnings=_texts(memory, "warnings"),
+        title=title,
+    )
+
+
+def _readable(read: Callable[..., Any], *told: Any) -> Any:
+    """Return what a file tells; one that was made by others may tell anything."""
+    try:
+        return read(*told)
+    except UNREADABLE:
+        return Absent(NOT_READABLE)
+
+
+def _texts(memory: dict[str, Any], name: str) -> tuple[str, ...]:
+    kept = memory.get(name)
+    return tuple(map(str, kept)) if isinstance(kept, list) else ()
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _data(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Data:
+    target = str(told.get("target") or "target")
+    roles = {target: "target"}
+    roles |= {str(told[role]): role for role in ("group", "time", "weight") if told.get(role)}
+    return Data(
+        name=str(told.get("data") or ""),
+        rows=_count(told.get("rows")),
+        columns=columns_of(model, roles, memory.get("missing")),
+        target=target,
+        task="regression" if model.classes is None else "classification",
+        target_counts=tuple((label, int(count)) for label, count in memory.get("classes", ())),
+        target_bins=tuple(
+            (float(low), float(high), int(count)) for low, high, count in memory.get("bins", ())
+        ),
+    )
+
+
+def _tried(told: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:
+    board, chosen = told.get("leaderboard"), memory.get("tried")
+    if not board or not isinstance(chosen, dict):
+        return Absent(chosen if isinstance(chosen, str) else NOT_COMPARED)
+    names = ("learner", "params", "mean", "standard_error", "difference", "difference_error")
+    standings = tuple(
+        Standing(
+            **{name: each.get(name) for name in (*names, "differs", "failed")},
+            seconds=None,
+        )
+        for each in board
+    )
+    return Tried(metric=told["metric"], standings=standings, **chosen)
+
+
+def _strengths(memory: dict[str, Any]) -> StrengthCurve | Absent:
+    kept = memory.get("strengths")
+    if not isinstance(kept, dict):
+        return Absent(kept if isinstance(kept, str) else NOT_COMPARED)
+    series = ("values", "means", "errors")
+    return StrengthCurve(**{**kept, **{name: tuple(kept[name]) for name in series}})
+
+
+def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Measured | Absent:
+    kept = told.get("held_out")
+    if not kept:
+        return Absent(_of_stream(told) or NOT_TESTED)
+    answers = Answers(np.empty(0), None, None, model.classes)
+    how = memory.get("how") or "Rows held out in training"
+    caution = "The model has learned from more rows since." if told.get("updates") else None
+    figures = Evaluation.from_dict(kept)
+    is_new = True if memory.get("is_new") is True else None
+    return Measured(how, figures, np.empty(0), answers, caution=caution, is_new=is_new)
+
+
+def _of_stream(told: dict[str, Any]) -> str:
+    """Return how good a model was on its stream, each row predicted before it was learned from."""
+    stream = told.get("stream")
+    tail = stream.get("tail") if isinstance(stream, dict) else None
+    if not tail:
+        return ""
+    metric = "rmse" if "rmse" in tail else "accuracy"
+    if tail.get(metric) is None:
+        return ""
+    beside = tail.get(f"constant_{metric}")
+    constant = "" if beside is None else f", and {number(beside)} of the best constant answer"
+    return (
+        f"Nothing was held out: the model learned from a stream. Rows {tail['first']} to "
+        f"{tail['last']}, each predicted before it was learned from, have a "
+        f"{METRICS[metric].text} of {number(tail[metric])}{constant}."
+    )
+
+
+def _updates(told: dict[str, Any]) -> tuple[str, ...]:
+    updates = told.get("updates")
+    if not isinstance(updates, list) or not updates:
+        return ()
+    times = f"{len(updates)} time{'s' * (len(updates) != 1)}"
+    return (f"The model was updated {times} after its first training.",)

@@ -1,0 +1,194 @@
+"""What a learning curve found: scores by size, their mean, and where it goes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.best_candidate import standard_errors
+from separable.model.words import lined_up
+from separable.select.curves.forecast import forecast_of, law_at
+from separable.select.curves.power_law import Measured
+from separable.select.results import shown_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.select.curves.forecast import Forecast
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["LearningCurve"]
+
+#: The forecast is of so many times the rows of the largest size.
+AHEAD = (2, 4)
+#: Larger numbers of rows are none.
+MOST = 2.0**62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve:
+    """Performance on held-out rows by the number of rows learned from.
+
+    Parameters
+    ----------
+    learner : str
+        The class of the estimator.
+    metric : str
+        What is measured: "1 - error rate", "MSE0 - MSE" or the name of a score.
+    sizes : ndarray of int, shape (S,)
+        Rows learned from, ascending.
+    scores : ndarray, shape (S, repeats)
+    how : tuple of str
+        For each size "sums", "warm" or "stream" where the fit went on from that of the size before,
+        "refit" where the estimator was fitted to the rows, "mixed" where repetitions differ.
+    n_test : int
+        Rows held out, in the mean of the repetitions.
+    greater_is_better : bool
+    baseline : float or None
+        What the best constant answer reaches in these units: 1 - error rate of the most frequent
+        class; 0 for MSE0 - MSE; None with another ``scoring``.
+    constant_errors : ndarray, shape (repeats,), or None
+        The error of that answer by repetition: its error rate, or MSE0.
+    ceiling : float
+        What no model exceeds; infinite where that is not known.
+    """
+
+    learner: str
+    metric: str
+    sizes: NDArray[np.intp]
+    scores: Floats
+    how: tuple[str, ...]
+    n_test: int
+    greater_is_better: bool
+    baseline: float | None
+    constant_errors: Floats | None
+    ceiling: float
+
+    @property
+    def repeats(self) -> int:
+        """The number of repetitions."""
+        return int(self.scores.shape[1])
+
+    @property
+    def mean(self) -> Floats:
+        """The mean score of each size, (S,)."""
+        mean: Floats = self.scores.mean(axis=1)
+        return mean
+
+    @property
+    def standard_error(self) -> Floats:
+        """Of these, s / sqrt(repeats) with s the deviation over repetitions; NaN for one.
+
+        Repetitions share rows, so the true error is larger; the forecast allows for that.
+        """
+        return standard_errors(self.scores.T)
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """What to expect of twice and four times the rows of the largest size."""
+        return self.forecast_at([times * int(self.sizes[-1]) for times in AHEAD])
+
+    def forecast_at(self, sizes: Any, *, level: float = 0.9) -> Forecast:
+        """Return what to expect of other sizes.
+
+        Parameters
+        ----------
+        sizes : int or sequence of int
+            Numbers of rows to learn from, at least the largest that was measured.
+        level : float, default 0.9
+            The share of such intervals that is to hold the truth.
+
+        Returns
+        -------
+        Forecast
+        """
+        asked = np.sort(_numbers(sizes))
+        if not len(asked) or asked[0] < self.sizes[-1]:
+            raise ValueError(
+                f"A forecast is of {self.sizes[-1]} rows or more, the most that were learned from. "
+                f"Got {sizes!r}; mean has what was measured, and curve_at what lies between."
+            )
+        if not 0 < level < 1:
+            raise ValueError(f"level must be a share above 0 and below 1. Got {level!r}.")
+        return forecast_of(
+            self._measured, np.rint(asked).astype(np.intp), level, self.metric, self._sign
+        )
+
+    def curve_at(self, sizes: Any) -> Floats:
+        """Return the power law through the curve, a - b n^-c, at any sizes.
+
+        Parameters
+        ----------
+        sizes : int or sequence of int
+
+        Returns
+        -------
+        ndarray
+            One number a size; NaN where the sizes measured tell no law.
+        """
+        asked = _numbers(sizes)
+        if not (asked > 0).all():
+            raise ValueError(f"sizes must be numbers of rows above 0. Got {sizes!r}.")
+        return self._sign * law_at(self._measured, asked)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.greater_is_better else -1.0
+
+    @property
+    def _measured(self) -> Measured:
+        return Measured(
+            self.sizes.astype(np.float64),
+            self._sign * self.scores,
+            self._sign * self.ceiling if math.isfinite(self.ceiling) else math.inf,
+            self.n_test / float(self.sizes[-1]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text."""
+        errors = self.constant_errors
+        return {
+            "learner": self.learner,
+            "metric": self.metric,
+            "greater_is_better": self.greater_is_better,
+            "sizes": self.sizes.tolist(),
+            "scores": self.scores.tolist(),
+            "mean": self.mean.tolist(),
+            "standard_error": self.standard_error.tolist(),
+            "how": list(self.how),
+            "n_test": self.n_test,
+            "baseline": self.baseline,
+            "constant_errors": None if errors is None else errors.tolist(),
+            "ceiling": self.ceiling,
+            "forecast": self.forecast.to_dict(),
+        }
+
+    def to_text(self) -> str:
+        """Return the curve as a table, with the forecast below it."""
+        table = [["rows", "by", self.metric, "std. error"]]
+        for size, how, *figures in zip(
+            self.sizes, self.how, self.mean, self.standard_error, strict=True
+        ):
+            table.append([str(size), how, *map(shown_number, figures)])
+        times = f"{self.repeats} repetition{'s' * (self.repeats > 1)}"
+        held = f"{self.n_test} row{'s' * (self.n_test > 1)}"
+        told = [f"{self.learner}, {times}, {held} held out", lined_up(table)]
+        if self.baseline is not None:
+            told.append(f"The best constant answer reaches {shown_number(self.baseline)}.")
+        return "\n".join([*told, self.forecast.to_text()])
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def _numbers(sizes: Any) -> Floats:
+    """Return numbers of rows as an array, checked."""
+    given = np.atleast_1d(np.asarray(sizes))
+    if given.ndim != 1 or given.dtype.kind not in "iuf" or not (np.abs(given) < MOST).all():
+        raise ValueError(f"sizes must be numbers of rows, one or a list of them. Got {sizes!r}.")
+    return given.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Estimators that choose their own regularization by cross-validation."""

@@ -1,0 +1,332 @@
+"""What learners share that choose their own C by cross-validation: folds x strengths as lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from separable.certified.estimators.base_classifier import CertifiedClassifier
+from separable.certified.fold_lanes import FoldLanes
+from separable.certified.solvers.policy import solver_of
+from separable.data.rows import column_names
+from separable.fitting.best_candidate import warn_of_edge
+from separable.fitting.folds import FOLDS, GIVE_SPLITTER, default_folds, read_folds
+from separable.fitting.predictions import answers_of, spread
+from separable.fitting.scorers import SCORING, read_scoring, score_rows
+from separable.fitting.separation_error import naming_columns
+from separable.fitting.splits import CV, take
+from separable.model.parameters import BOOL, Requirement, one_of
+from separable.select.estimators.base_search import (
+    Searched,
+    are_paths_kept,
+    evidence_of_search,
+    is_grid,
+    kept_paths,
+    one_score,
+    warn_of_short_fits,
+)
+from separable.select.estimators.search_table import SearchTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.certified.estimators.base import CertifiedEstimator, Lesson, Material
+    from separable.certified.fold_lanes import Learned
+    from separable.fitting.scorers import Scorer
+    from separable.fitting.splits import Split
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
+
+#: The relative gap asked for in the search, without ``tol``.
+TOL = 1e-4
+
+
+def _is_finite(value: Any) -> bool:
+    return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+
+
+STRENGTHS = Requirement("an int >= 1 or a sequence of floats > 0", is_grid)
+FINITE_STRENGTHS = Requirement(
+    "an int >= 1 or a sequence of finite floats > 0", lambda v: is_grid(v) and _is_finite(v)
+)
+
+
+def strengths_of(Cs: Any) -> Floats:
+    """Return the strengths that ``Cs`` means: an int is so many from 1e-4 to 1e4."""
+    if isinstance(Cs, Integral):
+        return np.logspace(-4, 4, int(Cs))
+    return np.array(Cs, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Table(SearchTable):
+    """What a search found: F folds, S strengths, k columns of weights each.
+
+    Of certificates there are (F, S, k), or (F, S, 1) of classes learned together, and paths are (F,
+    S, k, d) or (F, S, k, d + 1); NaN for a class that a fold has not learned.
+
+    Parameters
+    ----------
+    l1_ratio : float, default 0.0
+        The share of l1 that all of this was found with.
+    """
+
+    l1_ratio: float = 0.0
+
+    @property
+    def penalty(self) -> Floats:
+        """1 / C."""
+        return 1.0 / self.strengths
+
+
+class StrengthSearch(Searched[Table], CertifiedClassifier):
+    """A classifier that learns all folds and strengths as lanes, then all rows with the best C."""
+
+    Cs: Any
+    cv: Any
+    scoring: Any
+    select: str
+    refit: bool
+    warm_start = False
+
+    _requirements: ClassVar[dict[str, Requirement]] = {
+        "Cs": STRENGTHS,
+        "cv": CV,
+        "scoring": SCORING,
+        "select": one_of("min", "1se"),
+        "refit": BOOL,
+        **{
+            name: each
+            for name, each in CertifiedClassifier._requirements.items()
+            if name != "warm_start"
+        },
+    }
+
+    # ------------------------------------------------------------------ what a learner says
+
+    def _plain(self) -> CertifiedEstimator:
+        """Return the learner of one C with these parameters."""
+        raise NotImplementedError
+
+    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+        """Return the score of a fold without ``scoring``; the larger the better."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of rows by ``scoring``, as scikit-learn's; None: the accuracy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is None:
+            return float(super().score(X, y, sample_weight))
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(check_scoring(self, scoring=self.scoring)(self, X, y, **weighed))
+
+    # ------------------------------------------------------------------ searching
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from folds with every C, then from all rows with the best.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+        y : array-like of shape (n,)
+            The class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight k is the row k times, in learning and in scores; 0 is no row. Folds are of the
+            rows as given: rows that are repeated instead are shared out to other folds.
+        groups : array-like of shape (n,), optional
+            For ``cv``: a splitter that takes groups, or a number of folds, which then keeps the
+            rows of a group together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        material = self._material(X, y, sample_weight)
+        lesson = self._lesson(material)  # what cannot be learned is told before the search
+        labels = material.labels
+        cv = self.cv
+        if cv is None:
+            cv = self._folds(material) if groups is None else FOLDS
+        matrix, n = material.rows.to_matrix(), len(labels)
+        splits = read_folds(cv, self, matrix, labels, groups, n, remedy=GIVE_SPLITTER)
+        with naming_columns(column_names(X)):
+            table = self._search(material, splits, X)
+        self._remember_columns(X)
+        self._warn_of_table(table, lesson)
+        self._table, self._model = table, None
+        if self.refit:
+            request, C = self._request(), table.strength
+            with naming_columns(column_names(X)):
+                fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
+            self._keep(fitted, lesson, self._found(table))
+        return self
+
+    def _folds(self, material: Material) -> Any:
+        """Return the folds without ``cv``; refuse to hold out the only row of a class."""
+        there = slice(None) if material.weight is None else material.weight > 0
+        counts = np.unique(material.target[there], return_counts=True)[1]
+        if len(counts) == 2 and counts.min() < 2:
+            raise ValueError(
+                f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
+                f"a single row. Use {type(self._plain()).__name__} with a C, or add rows."
+            )
+        return default_folds(material.target, self._request().seed, int(counts.min()))
+
+    def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
+        """Learn and score all folds and strengths."""
+        strengths, classes = strengths_of(self.Cs), material.classes
+        assert classes is not None
+        scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
+        request = self._request()
+        if self.tol is None:
+            request = replace(request, tol=TOL)
+        F, S = len(splits), len(strengths)
+        k = 1 if len(classes) == 2 else len(classes)
+        models = 1 if self._is_joint() else k
+        d = material.rows.n_features + bool(self.fit_intercept)
+        table = Table(
+            strengths,
+            np.empty((F, S)),
+            np.zeros((F, S), np.int64),
+            np.full((F, S, models), None, np.object_),
+            np.full((F, S, k, d), np.nan) if are_paths_kept(F * S * k * d) else None,
+            self.select,
+        )
+        lanes = FoldLanes(
+            self, material, splits, strengths, request, keep_weights=table.paths is not None
+        )
+        for learned in lanes.learn():
+            fold, place = learned.fold, learned.place
+            split = splits[fold]
+            try:
+                score = self._score(scorers, learned, material, split, X)
+            except Exception as error:
+                error.add_note(f"This was fold {fold} of {F}, counted from 0.")
+                raise
+            table.scores[fold, place] = score
+            _keep_models(table, learned, self.fit_intercept)
+        return table
+
+    def _score(
+        self,
+        scorers: list[Scorer] | None,
+        learned: Learned,
+        material: Material,
+        split: Split,
+        X: Any,
+    ) -> float:
+        """Return the score of the rows that a fold held out."""
+        weight = None if material.weight is None else material.weight[split.test]
+        if weight is not None and not weight.any():
+            raise ValueError("All held-out rows of the fold have weight 0.")
+        if scorers is None:
+            return self._default_score(learned, material, split)
+        answers = answers_of(self, learned.scores, learned.classes(material))
+        answers = spread(answers, material.classes)
+        plain, X_test = self._plain(), None
+        if scorers[0].metric is None:  # it may ask for anything
+            strength = float(strengths_of(self.Cs)[learned.place])
+            plain = learned.give(plain.set_params(C=strength), material, X)
+            X_test = take(X, split.test)
+        found = score_rows(scorers, plain, answers, X_test, material.labels[split.test], weight)
+        return one_score(found)
+
+    def _warn_of_table(self, table: Table, lesson: Lesson) -> None:
+        bad = np.flatnonzero(~np.isfinite(table.mean))
+        if len(bad):
+            raise ValueError(
+                f"The score with C={table.strengths[bad[0]]:g} is {table.mean[bad[0]]}. A scorer "
+                "may not be defined for so few rows: use larger folds."
+            )
+        place = table.edge_place
+        if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
+            warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
+        warn_of_short_fits(self, table.known_certificates(), "smaller Cs", lesson)
+
+    def _found(self, table: Table) -> dict[str, Any]:
+        """Return what a model keeps of the search."""
+        return {"C": table.strength, **evidence_of_search(table, self._scoring_name())}
+
+    # ------------------------------------------------------------------ what was found
+
+    def _weights_only(self) -> Any:
+        if not self.refit and getattr(self, "_table", None) is not None and self._model is None:
+            raise AttributeError(
+                f"{type(self).__name__}(refit=False) only searches: there is no model. Use "
+                f"refit=True, or fit with C={self.C_:g}."
+            )
+        return super()._weights_only()
+
+    @property
+    def C_(self) -> float:  # noqa: N802 - scikit-learn's word
+        """The C that was chosen."""
+        return self._tabled().strength
+
+    @property
+    def Cs_(self) -> Floats:  # noqa: N802
+        """The strengths that were tried, (S,)."""
+        return self._tabled().strengths
+
+    @property
+    def scores_(self) -> Floats:
+        """The score of each fold and C, (F, S); the larger the better."""
+        return self._tabled().scores
+
+    @property
+    def cv_results_(self) -> dict[str, Floats]:
+        """The score of each C, with its standard error."""
+        table = self._tabled()
+        return {
+            "C": table.strengths,
+            "mean_score": table.mean,
+            "standard_error": table.standard_error,
+            "fold_scores": table.scores.T,
+        }
+
+    @property
+    def n_iter_(self) -> NDArray[np.int64]:
+        """Passes over the rows, of each fold and C, (F, S): the most of any class."""
+        return self._tabled().passes
+
+    @property
+    def certificates_path_(self) -> NDArray[np.object_]:
+        """The certificate of each fold, C and model, (F, S, k); one of classes learned together."""
+        return self._tabled().certificates
+
+    @property
+    def coefs_paths_(self) -> Floats:
+        """The weights of each fold, C and class, and its intercept, (F, S, k, d + 1)."""
+        return kept_paths(self._tabled().paths, "C")
+
+
+def _keep_models(table: Table, learned: Learned, fit_intercept: bool) -> None:
+    """Write weights, certificates and passes of a fold and a C into the table."""
+    fold, place, fitted = learned.fold, learned.place, learned.fitted
+    k = table.certificates.shape[2]
+    table.passes[fold, place] = fitted.passes.max()
+    models = [0] if k == 1 else learned.columns
+    for model, certificate in zip(models, fitted.certificates, strict=True):
+        table.certificates[fold, place, model] = certificate
+    if table.paths is not None:
+        rows = [0] if table.paths.shape[2] == 1 else learned.columns
+        d = len(fitted.published.weights)
+        table.paths[fold, place, rows, :d] = fitted.published.weights.T
+        if fit_intercept:
+            table.paths[fold, place, rows, d] = fitted.published.intercept

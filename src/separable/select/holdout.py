@@ -1,0 +1,111 @@
+"""Hold-out: a part of the rows that learning does not see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from separable.data.split import group_split, random_split, stratified_split
+from separable.fitting.splits import paired, take
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["HoldOut", "hold_out"]
+
+
+class HoldOut(NamedTuple):
+    """Rows to learn from and rows that are held out."""
+
+    X_train: Any
+    X_test: Any
+    y_train: Any
+    y_test: Any
+
+
+def hold_out(
+    X: Any,
+    y: Any,
+    test_size: float = 0.3,
+    *,
+    stratify: bool = False,
+    groups: Any = None,
+    random_state: int = 0,
+) -> HoldOut:
+    """Hold out a random part of the rows.
+
+    The parts are disjoint: a row that was learned from says nothing about rows that were not.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,) or (n, t)
+    test_size : float, default 0.3
+        The share to hold out, 0 < test_size < 1.
+    stratify : bool, default False
+        Hold out the same share of each class. One row of each class stays in training.
+    groups : array-like of shape (n,), optional
+        Rows of one group, such as those of one patient, are held out together or not at all; the
+        share is met as closely as a random order of the groups allows.
+    random_state : int, default 0
+
+    Returns
+    -------
+    X_train, X_test, y_train, y_test
+        Every row is in one of the two parts, in the order it had.
+
+    Examples
+    --------
+    >>> from separable.select import hold_out
+    >>> X_train, X_test, y_train, y_test = hold_out([[1], [2], [3], [4], [5]], [1, 2, 3, 4, 5])
+    >>> y_train, y_test
+    ([1, 2, 4], [3, 5])
+    """
+    if hasattr(X, "fit"):
+        raise TypeError(
+            f"hold_out splits rows and takes no learner, but X is a {type(X).__name__}. Call "
+            "hold_out(X, y), or cross_validate(learner, X, y) for a score."
+        )
+    if not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
+        raise ValueError(f"test_size must be a share above 0 and below 1. Got {_short(test_size)}.")
+    X, y, n = paired(X, y)
+    if groups is not None:
+        train, test = group_split(_numbered(groups, n, stratify=stratify), test_size, random_state)
+    elif stratify:
+        train, test = stratified_split(np.asarray(y), test_size, random_state)
+    else:
+        train, test = random_split(n, test_size, random_state)
+    if not len(test):
+        raise ValueError(
+            f"No row is held out: X has {n} rows, and of {'each class' if stratify else 'them'} "
+            f"{'one' if stratify else 'two'} or more stay in training. Hold out more, or use "
+            "leave_one_out."
+        )
+    return HoldOut(take(X, train), take(X, test), take(y, train), take(y, test))
+
+
+def _numbered(groups: Any, n_rows: int, *, stratify: bool) -> NDArray[np.int64]:
+    """Return the number of each row's group."""
+    if stratify:
+        raise ValueError(
+            "Classes and groups cannot both be kept: give groups, or stratify=True, not both."
+        )
+    given = np.asarray(groups)
+    if given.ndim != 1:
+        raise ValueError(f"groups must name one group a row, shape ({n_rows},). Got {given.shape}.")
+    if len(given) != n_rows:
+        raise ValueError(f"groups has {len(given)} entries, X has {n_rows} rows.")
+    names, numbers = np.unique(given.astype(str), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(
+            f"All rows are of one group, {str(names[0])!r}, so none can be held out without those "
+            "that train. Leave groups out."
+        )
+    return numbers.astype(np.int64)
+
+
+def _short(value: Any) -> str:
+    """Return a value in a few characters: of an array its type and shape."""
+    shape = getattr(value, "shape", ())
+    return f"{type(value).__name__} of shape {shape}" if shape else f"{value!r:.60}"

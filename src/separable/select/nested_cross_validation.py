@@ -1,0 +1,317 @@
+"""Nested cross-validation: the error of the model that a search would choose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.fitting.best_candidate import standard_errors
+from separable.fitting.folds import read_folds
+from separable.fitting.metric_scorer import MetricScorer, metric_scorer
+from separable.fitting.predictions import ask
+from separable.fitting.scorers import read_scoring, score_rows
+from separable.fitting.splits import take
+from separable.model.words import lined_up
+from separable.select.comparison import check_one_score, metric_of
+from separable.select.cross_validation import noting, read_problem
+from separable.select.fit_warnings import Notices
+from separable.select.fits import refit
+from separable.select.grid_search import search
+from separable.select.results import shown_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from separable.fitting.splits import Split
+    from separable.select.fits import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["NestedValidation", "nested_cross_validate"]
+
+#: Where estimators that choose for themselves tell what they chose.
+CHOSEN = ("C_", "alpha_", "l1_ratio_")
+#: What to do about rows in the order of y.
+NESTED_REMEDY = "Give splitters with shuffle=True, such as KFold, as cv and inner_cv"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NestedValidation:
+    """Scores of chosen models on rows that had no part in choosing them.
+
+    Parameters
+    ----------
+    learner : str
+        The class of the estimator.
+    metric : str
+        What is measured.
+    greater_is_better : bool
+    scores : ndarray, shape (k,)
+        Of the model chosen in each outer fold, on the rows that this fold held out.
+    inner_scores : ndarray, shape (k,)
+        The best mean of the inner folds, by which that model was chosen; NaN where the estimator
+        chooses for itself and does not tell.
+    chosen : tuple of dict
+        The parameters chosen in each outer fold.
+    n_candidates : int
+        Those tried in each; 0: the estimator chooses for itself.
+    """
+
+    learner: str
+    metric: str
+    greater_is_better: bool
+    scores: Floats
+    inner_scores: Floats
+    chosen: tuple[dict[str, Any], ...]
+    n_candidates: int
+
+    @property
+    def mean(self) -> float:
+        """The mean of the outer scores: what to expect of a model chosen like this."""
+        return float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        """Of that, s / sqrt(k); NaN for one fold."""
+        return float(standard_errors(self.scores[:, None])[0])
+
+    @property
+    def inner_mean(self) -> float:
+        """The mean of the scores by which models were chosen: too good, the more were tried."""
+        return float(np.mean(self.inner_scores))
+
+    @property
+    def optimism(self) -> float:
+        """By how much the inner mean is better than the outer one; below 0, it is worse."""
+        sign = 1.0 if self.greater_is_better else -1.0
+        return sign * (self.inner_mean - self.mean)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and text; parameters as they were given."""
+        return {
+            "learner": self.learner,
+            "metric": self.metric,
+            "greater_is_better": self.greater_is_better,
+            "scores": self.scores.tolist(),
+            "inner_scores": self.inner_scores.tolist(),
+            "chosen": [dict(each) for each in self.chosen],
+            "n_candidates": self.n_candidates,
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "inner_mean": self.inner_mean,
+            "optimism": self.optimism,
+        }
+
+    def to_text(self) -> str:
+        """Return what each outer fold chose and scored."""
+        table = [["fold", "chosen", self.metric, "when chosen"]]
+        for k, params in enumerate(self.chosen):
+            told = ", ".join(f"{name}={value}" for name, value in params.items())
+            figures = [float(self.scores[k]), float(self.inner_scores[k])]
+            table.append([str(k), told, *map(shown_number, figures)])
+        table.append(["mean", "", shown_number(self.mean), shown_number(self.inner_mean)])
+        table.append(["std. error", "", shown_number(self.standard_error), ""])
+        n, k = self.n_candidates, len(self.chosen)
+        itself = "choosing for itself" if any(self.chosen) else "which tells no choice"
+        by = f"best of {n} candidate{'s' * (n > 1)}" if n else itself
+        lines = [f"{self.learner}, {by}, {k} outer fold{'s' * (k > 1)}", lined_up(table, left=2)]
+        if not math.isnan(self.optimism):
+            than = "better" if self.optimism >= 0 else "worse"
+            lines.append(
+                f"When chosen, models looked {than} by {shown_number(abs(self.optimism))} than on "
+                "rows that had no part in it."
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def nested_cross_validate(
+    estimator: Any,
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    inner_cv: Any = 5,
+    scoring: Any = None,
+    select: str = "min",
+    sample_weight: Any = None,
+    groups: Any = None,
+    score_weight: Any = None,
+    n_jobs: int | None = None,
+) -> NestedValidation:
+    """Estimate how good the model is that a search chooses.
+
+    The best score of a search is too good: it is the largest of many, some of which were lucky.
+    Here every outer fold is held out from a whole `search` on the other rows, with folds of its
+    own, and only then scores the model that this search chose and fitted. What is estimated is
+    the search as a whole; the model to use is that of ``search(estimator, grid, X, y)``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any with ``fit`` and ``predict``. It stays as it is.
+    grid : dict of str to sequence, a list of such dicts, or None
+        As in `search`. None: the estimator chooses for itself, as `LassoCV`, `LogisticRegressionCV`
+        or scikit-learn's searches do. Plain `cross_validate` of such an estimator is nested already
+        and gives the same scores; here stands beside them what each fold chose.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,) or (n, t)
+    cv : int, splitter or iterable of (train, test), default 5
+        The outer folds, as in `cross_validate`; with ``groups`` a number of folds that keep each
+        group together.
+    inner_cv : int or splitter, default 5
+        The folds of each search, in the rows that the outer fold learns from. Not for
+        ``grid=None``.
+    scoring : str, callable or None, default None
+        A name of ``separable.model.metrics.METRICS``, in its own direction, or one of
+        scikit-learn's scorers. It chooses, and it scores the outer folds. None: accuracy, R2, or
+        the estimator's own score.
+    select : {"min", "1se"}, default "min"
+        As in `search`. Not for ``grid=None``.
+    sample_weight : array-like of shape (n,), optional
+        For learning only.
+    groups : array-like of shape (n,), optional
+        Rows of one group are held out together, in outer and in inner folds.
+    score_weight : array-like of shape (n,), optional
+        Weights of the rows in scores.
+    n_jobs : int or None, default None
+        Threads for lanes; None: as the estimator says. Not for ``grid=None``.
+
+    Returns
+    -------
+    NestedValidation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separable import LogisticRegression
+    >>> from separable.select import nested_cross_validate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> grid = {"C": [0.01, 0.1, 1, 10]}
+    >>> nested_cross_validate(LogisticRegression(standardize=True), grid, X, y, cv=3)
+    LogisticRegression, best of 4 candidates, 3 outer folds
+    ...
+    """
+    problem, weight = read_problem(estimator, X, y, sample_weight, score_weight)
+    check_one_score(scoring)
+    if grid is None:
+        _refuse_given(type(estimator).__name__, inner_cv=inner_cv, select=select, n_jobs=n_jobs)
+    scorer = metric_scorer(scoring, problem.y)
+    if isinstance(scorer, MetricScorer):
+        scorer.check(estimator)
+    splits = read_folds(
+        cv, estimator, problem.X, problem.y, groups, problem.n_rows, remedy=NESTED_REMEDY
+    )
+    work = _Work(problem, scorer, weight, grid, inner_cv, select, groups, n_jobs)
+    notices, found = Notices("outer fold"), []
+    for k, split in enumerate(splits):
+        with notices.of_fold(k), noting(k, len(splits)):
+            found.append(work.fold(split))
+    notices.tell(len(splits))
+    metric, better = metric_of(scorer, estimator)
+    sign = scorer.sign if isinstance(scorer, MetricScorer) else 1.0
+    return NestedValidation(
+        learner=type(estimator).__name__,
+        metric=metric,
+        greater_is_better=better,
+        scores=sign * np.array([each.score for each in found]),
+        inner_scores=sign * np.array([each.inner for each in found]),
+        chosen=tuple(each.chosen for each in found),
+        n_candidates=found[0].n_candidates,
+    )
+
+
+def _told_by(fitted: Any) -> dict[str, Any]:
+    """Return what an estimator that chooses for itself says it chose."""
+    best = getattr(fitted, "best_params_", None)  # of scikit-learn's searches
+    if best is not None:
+        return dict(best)
+    return {name[:-1]: getattr(fitted, name) for name in CHOSEN if hasattr(fitted, name)}
+
+
+def _refuse_given(owner: str, *, inner_cv: Any, select: str, n_jobs: int | None) -> None:
+    """Refuse what only a search takes, where the estimator chooses for itself."""
+    given = {"inner_cv": inner_cv != 5, "select": select != "min", "n_jobs": n_jobs is not None}
+    for name, there in given.items():
+        if there:
+            raise ValueError(
+                f"Without a grid {owner} chooses for itself, and {name} says nothing to it. Set "
+                "its own parameters, or give a grid."
+            )
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What an outer fold chose, by which score, and what the choice scored."""
+
+    score: float
+    inner: float
+    chosen: dict[str, Any]
+    n_candidates: int
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Chooses on the rows that an outer fold learns from, and scores those it holds out."""
+
+    problem: Problem
+    scorer: Any
+    weight: Floats | None
+    grid: Any
+    inner_cv: Any
+    select: str
+    groups: Any
+    n_jobs: int | None
+
+    def fold(self, split: Split) -> _Chosen:
+        """Return what one outer fold found."""
+        if self.grid is None:
+            fitted = refit(self.problem, split.train)
+            return _Chosen(self._score(fitted, split), math.nan, _told_by(fitted), 0)
+        found = self._search(split.train)
+        score = self._score(found.best_estimator_, split)
+        n_candidates = len(found.cv_results_["params"])
+        return _Chosen(score, found.best_score_, dict(found.best_params_), n_candidates)
+
+    def _search(self, train: NDArray[np.intp]) -> Any:
+        some = [
+            None if each is None else np.asarray(each)[train]
+            for each in (self.problem.weight, self.groups, self.weight)
+        ]
+        X, y = take(self.problem.X, train), take(self.problem.y, train)
+        folds = read_folds(
+            self.inner_cv,
+            self.problem.estimator,
+            X,
+            y,
+            some[1],
+            len(train),
+            remedy=NESTED_REMEDY,
+        )
+        return search(
+            self.problem.estimator,
+            self.grid,
+            X,
+            y,
+            [(split.train, split.test) for split in folds],
+            self.scorer,
+            select=self.select,
+            sample_weight=some[0],
+            groups=some[1],
+            score_weight=some[2],
+            n_jobs=self.n_jobs,
+        )
+
+    def _score(self, fitted: Any, split: Split) -> float:
+        X, y = take(self.problem.X, split.test), take(self.problem.y, split.test)
+        weight = None if self.weight is None else self.weight[split.test]
+        scorers = read_scoring(self.scorer, fitted)
+        return next(iter(score_rows(scorers, fitted, ask(fitted, X), X, y, weight).values()))

@@ -1,0 +1,84 @@
+"""Adding blocks of dense rows to sums in one pass over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from separable._core import native
+from separable.data.core_rows import core_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+    from separable.statistics.sums import Sums
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["add_dense_blocks"]
+
+#: With more columns the products take most of the time, and BLAS is as fast.
+MOST_COLUMNS = 320
+
+
+def add_dense_blocks(
+    sums: Sums,
+    rows: Rows,
+    targets: Floats | None,
+    weight: Floats | None,
+    chosen: NDArray[np.intp] | None,
+    first: int,
+    n_rows: int,
+    step: int,
+) -> int:
+    """Add blocks to sums of one group in place; only the upper triangle of the scatter is kept up.
+
+    The products are about the mean of the rows before, so the first block has to be there.
+
+    Parameters
+    ----------
+    sums : Sums
+    rows : Rows
+    targets : ndarray of float64, shape (n, t), or None
+    weight : ndarray of float64, shape (n,), or None
+    chosen : ndarray of int, or None
+        Row numbers; None: all.
+    first, n_rows : int
+        Which of the chosen.
+    step : int
+        The rows of a block.
+
+    Returns
+    -------
+    int
+        The rows added: up to the first block that needs another scale, a closer look at its
+        digits, or refusal. None where there is another way that is as fast.
+    """
+    if (
+        n_rows <= 0
+        or rows.is_sparse
+        or sums.is_diagonal
+        or sums.n_columns > MOST_COLUMNS
+        or not sums.weight[0] > 0
+        or not native.fuses_products()
+    ):
+        return 0
+    added, total = native.add_dense_blocks(
+        core_rows(rows),
+        None if targets is None else np.ascontiguousarray(targets),
+        weight,
+        chosen,
+        first,
+        n_rows,
+        step,
+        sums.origin,
+        sums.scale,
+        float(sums.weight[0]),
+        sums.offset,
+        sums.scatter,
+    )
+    sums.rows += added
+    sums.weight = np.array([total])
+    return int(added)

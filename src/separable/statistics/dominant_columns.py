@@ -1,0 +1,127 @@
+"""Columns of rows in which up to three values dwarf all others, found by a look at few rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.data.checks.dominant_values import (
+    FEW,
+    SQUARES,
+    DominantValue,
+    DominantValueWarning,
+    dominant_in,
+    message,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.data.rows import Rows
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SQUARES", "DominantValue", "DominantValueWarning", "dominant_values", "message"]
+
+#: Rows that are looked at first.
+SAMPLE = 64
+
+
+def dominant_values(
+    rows: Rows,
+    limit: float,
+    length: Floats | None = None,
+    mean: Floats | None = None,
+    weight: float | None = None,
+) -> list[DominantValue]:
+    """Return the columns that up to three values dominate.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of finite values.
+    limit : float
+        All other values differ from the middle of the column by less than this fraction of the
+        largest, and not all by 0.
+    length, mean : ndarray, shape (d,), optional
+        The root of the sum of squares about the mean, and the mean, by which most columns need no
+        closer look. None: all are looked at.
+    weight : float, optional
+        The number of rows. None: rows have weights, and the mean says nothing.
+    """
+    if rows.n_rows < 3:
+        return []
+    if rows.is_sparse:
+        return _of_sparse(rows, limit, length, mean, weight)
+    values = rows.values
+    step = max(1, rows.n_rows // SAMPLE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if length is None:
+            columns, middle = np.arange(rows.n_features), np.median(values, axis=0)
+        else:
+            sample = np.asarray(values[::step], np.float64)
+            middle = np.median(sample, axis=0)
+            nearest = np.sort(np.abs(sample - middle), axis=0)[: max(1, len(sample) - FEW)]
+            columns = _candidates(nearest[-1] <= 4 * limit * length, middle, length, mean, weight)
+    if not len(columns):
+        return []
+    return dominant_in(values[:, columns], middle[columns], limit, columns)
+
+
+def _candidates(
+    close: NDArray[np.bool_],
+    middle: Any,
+    length: Floats,
+    mean: Floats | None,
+    weight: float | None,
+) -> NDArray[np.intp]:
+    """Return the columns that may be dominated: their mean is that of a few large values."""
+    if mean is not None and weight is not None:
+        with np.errstate(over="ignore"):
+            close = close & (np.abs(mean - middle) * (weight / 2.0) <= length)
+    return np.flatnonzero(close & (length > 0))
+
+
+def _of_sparse(
+    rows: Rows,
+    limit: float,
+    length: Floats | None,
+    mean: Floats | None,
+    weight: float | None,
+) -> list[DominantValue]:
+    """Look at sparse rows, whose middle is 0."""
+    assert rows.indices is not None
+    assert rows.indptr is not None
+    chosen = np.ones(rows.n_features, np.bool_)
+    if length is not None:
+        columns = _candidates(chosen, 0.0, length, mean, weight)
+        chosen[:] = False
+        chosen[columns] = True
+    away = np.abs(rows.values)
+    if not chosen.any() or not _spans(away, limit):
+        return []
+    column = rows.indices
+    top = np.zeros(rows.n_features)
+    np.maximum.at(top, column, away)
+    large = away > limit * top[column]
+    small = (away > 0) & ~large
+    count = np.bincount(column[large], minlength=rows.n_features)
+    other = np.bincount(column[small], minlength=rows.n_features)
+    dominated = chosen & (count <= FEW) & (other > 0)
+    places = np.flatnonzero(dominated[column])
+    places = places[np.argsort(column[places], kind="stable")]
+    found = []
+    for part in np.split(places, np.flatnonzero(np.diff(column[places])) + 1):
+        if len(part):
+            at, j = int(part[away[part].argmax()]), int(column[part[0]])
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            rest = float(np.max(away[part], where=small[part], initial=0.0))
+            found.append(DominantValue(j, row, float(rows.values[at]), int(count[j]), rest))
+    return found
+
+
+def _spans(away: NDArray[Any], limit: float) -> bool:
+    """Whether the largest value is far enough from the smallest to dominate anything."""
+    least = np.min(away, where=away > 0, initial=np.inf)
+    return bool(least < limit * away.max(initial=0.0))

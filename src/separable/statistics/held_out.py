@@ -1,0 +1,70 @@
+"""Errors of rows held out, from their sums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.sums import Sums
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["gap_of_means", "squared_errors"]
+
+
+def gap_of_means(learned: Sums, held_out: Sums, *, fit_intercept: bool) -> tuple[Sums, Floats]:
+    """Return the rows held out in a scale that suits both, and how far their mean is from 0.
+
+    Parameters
+    ----------
+    learned, held_out : Sums
+        Of one group each.
+    fit_intercept : bool
+        Whether 0 is the mean of what was learned from.
+    """
+    held_out = held_out.rescaled(np.minimum(learned.scale, held_out.scale))
+    if not fit_intercept:
+        return held_out, held_out.scaled_means[0]
+    origin = learned.rescaled(held_out.scale)
+    return held_out, (held_out.seen_from(origin) - origin.offset)[0]
+
+
+def squared_errors(
+    held_out: Sums, gap: Floats, kept: NDArray[np.intp], weights: Floats
+) -> tuple[Floats, Floats]:
+    """Return the errors of rows from their sums, squared and summed.
+
+    sum c (y - w.x - b)^2 = T - 2 w'c + w'Sw + W e^2 with T, c, S their centred sums and e the error
+    at their mean.
+
+    Parameters
+    ----------
+    held_out : Sums
+        Of one group; the targets are the last columns.
+    gap : ndarray, shape (p,)
+        Their mean, as the models see it: 0 is where they predict 0.
+    kept : ndarray of int, shape (k,)
+        The columns that have weights.
+    weights : ndarray, shape (A, t, k)
+        Of A models, in units of z.
+
+    Returns
+    -------
+    squares : ndarray, shape (A, t)
+        In units of the targets as z, squared.
+    share : ndarray, shape (A,)
+        How much that is of the largest term of the sum: digits are lost where it is small.
+    """
+    y = np.arange(held_out.n_columns - weights.shape[1], held_out.n_columns)
+    own = held_out.scatter[y, y] + held_out.weight[0] * gap[y] ** 2
+    spread = np.einsum("atk,atk->at", weights @ held_out.scatter[np.ix_(kept, kept)], weights)
+    cross = np.einsum("atk,kt->at", weights, held_out.scatter[np.ix_(kept, y)])
+    middle = gap[y] - weights @ gap[kept]
+    squares = held_out.scatter[y, y] - 2 * cross + spread + held_out.weight[0] * middle**2
+    largest = np.maximum(own, spread)
+    share = np.divide(squares, largest, out=np.zeros_like(squares), where=largest > 0)
+    return squares, share.min(axis=1)

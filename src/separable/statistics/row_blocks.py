@@ -1,0 +1,355 @@
+"""Adding a block of rows to sums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable._core import native, portable
+from separable.data.core_rows import core_rows, places_of
+from separable.data.rows import Rows
+from separable.data.stacking import stack_rows
+from separable.linalg.blas import add_rows_to_scatter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from separable.statistics.sums import Sums
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "FULL",
+    "Block",
+    "ScaleNeeded",
+    "add_block",
+    "block_rows",
+    "fitting_scale",
+    "middle",
+    "stack_blocks",
+]
+
+#: Rows held at once in double: a megabyte, which stays in the cache while it is multiplied.
+BLOCK_VALUES = 1 << 17
+#: Squares of what lies between are far from overflow and underflow, sums of them too.
+SMALLEST, LARGEST = 2.0**-400, 2.0**400
+#: Columns of sparse rows with more than this share of non-zeros are multiplied as dense ones.
+FULL = 0.25
+#: What is left of the squares about 0 when the mean is taken out; below it, digits go.
+DIGITS_LEFT = 1e-3
+
+
+class ScaleNeeded(Exception):  # noqa: N818  # no error: the caller chooses another scale
+    """A block has columns whose squares overflow or vanish."""
+
+
+class Block:
+    """Rows that are added together.
+
+    Parameters
+    ----------
+    rows : Rows
+        X.
+    targets : ndarray of float64, shape (n, t), or None
+        More columns, kept after those of X.
+    group : ndarray of int32, shape (n,), or None
+        The group of each row; None: group 0.
+    weight : ndarray of float64, shape (n,), or None
+        None: 1.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        targets: Floats | None,
+        group: NDArray[np.int32] | None,
+        weight: Floats | None,
+    ) -> None:
+        self.rows, self.targets, self.group, self.weight = rows, targets, group, weight
+
+    def weight_of_groups(self, n_groups: int) -> tuple[NDArray[np.int64], Floats]:
+        """Return the rows and the weight of each group."""
+        if self.group is None:
+            n = self.rows.n_rows
+            total = float(n) if self.weight is None else float(self.weight.sum())
+            return np.array([n], np.int64), np.array([total])
+        counts = np.bincount(self.group, minlength=n_groups).astype(np.int64)
+        weights = counts if self.weight is None else np.bincount(self.group, self.weight, n_groups)
+        return counts, weights.astype(np.float64)
+
+    def refuse_not_finite(self) -> None:
+        """Refuse values that no scale makes finite."""
+        if not np.isfinite(self.rows.values).all():
+            raise ScaleNeeded
+
+    def copy(self) -> Block:
+        """Return a block that does not change with the caller's arrays."""
+        rows = self.rows
+        indices = None if rows.indices is None else rows.indices.copy()
+        indptr = None if rows.indptr is None else rows.indptr.copy()
+        return Block(
+            Rows(rows.values.copy(), rows.n_features, indices, indptr),
+            None if self.targets is None else self.targets.copy(),
+            None if self.group is None else self.group.copy(),
+            None if self.weight is None else self.weight.copy(),
+        )
+
+    def regrouped(self, place: NDArray[np.int32]) -> Block:
+        """Return a block whose groups have moved."""
+        group = None if self.group is None else place[self.group]
+        return Block(self.rows, self.targets, group, self.weight)
+
+
+def stack_blocks(blocks: list[Block], n_features: int) -> Block:
+    """Return blocks of the same kind as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    weights = None
+    if any(block.weight is not None for block in blocks):
+        weights = np.concatenate(
+            [np.ones(b.rows.n_rows) if b.weight is None else b.weight for b in blocks]
+        )
+    first = blocks[0]
+    return Block(
+        stack_rows([block.rows for block in blocks], n_features),
+        None if first.targets is None else np.concatenate([b.targets for b in blocks]),
+        None if first.group is None else np.concatenate([b.group for b in blocks]),
+        weights,
+    )
+
+
+def block_rows(n_features: int, *, sparse: bool) -> int:
+    """Return the rows of a block: a function of the shape alone, so that chunks change no bit."""
+    if sparse:  # each block costs d^2 besides its rows
+        return max(4096, 2 * n_features)
+    rows = max(512, min(4096, BLOCK_VALUES // n_features))
+    return int(1 << (rows.bit_length() - 1))
+
+
+def add_block(sums: Sums, block: Block) -> None:
+    """Add a block to sums in place; only the upper triangle of their scatter is kept up.
+
+    Raises
+    ------
+    ScaleNeeded
+        Before anything is changed.
+    """
+    counts, weight = block.weight_of_groups(sums.n_groups)
+    if block.rows.is_sparse:
+        mean, fill = _sparse(sums, block, weight)
+    else:
+        mean, fill = _dense(sums, block, weight)
+    total = sums.weight + weight
+    share = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+    gap = mean - sums.offset
+    between = np.sqrt(sums.weight * share)[:, None] * gap
+    fill(sums.scatter, between[between.any(axis=1)])
+    sums.offset += np.where(sums.weight[:, None] > 0, share[:, None], weight[:, None] > 0) * gap
+    sums.rows += counts
+    sums.weight = total
+
+
+# A step of `add_block`: the means of the groups as z, and what adds the products to a scatter,
+# together with those of some more rows.
+
+
+def _dense(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
+    n, d = block.rows.shape
+    room = np.empty((n + sums.n_groups, sums.n_columns))
+    mean, largest = np.empty((sums.n_groups, sums.n_columns)), np.empty(sums.n_columns)
+    _centre(sums, block, block.rows, weight, room, mean, largest, 0)
+    if block.targets is not None:
+        targets = Rows(np.ascontiguousarray(block.targets), block.targets.shape[1])
+        _centre(sums, block, targets, weight, room, mean, largest, d)
+    _check_scale(sums, largest, mean, slice(None))
+
+    def fill(scatter: Floats, more: Floats) -> None:
+        room[n : n + len(more)] = more
+        add_rows_to_scatter(scatter, room[: n + len(more)])
+
+    return mean, fill
+
+
+def _centre(
+    sums: Sums,
+    block: Block,
+    rows: Rows,
+    weight: Floats,
+    room: Floats,
+    mean: Floats,
+    largest: Floats,
+    column: int,
+) -> None:
+    part = slice(column, column + rows.n_features)
+    means, sizes = np.empty((sums.n_groups, rows.n_features)), np.empty(rows.n_features)
+    native.centre_rows(
+        core_rows(rows),
+        0,
+        rows.n_rows,
+        block.group,
+        block.weight,
+        weight,
+        sums.origin[part],
+        sums.scale[part],
+        means,
+        sizes,
+        room,
+        column,
+    )
+    mean[:, part], largest[part] = means, sizes
+
+
+def _check_scale(sums: Sums, largest: Floats, mean: Floats, columns: Any) -> None:
+    """Refuse columns whose squares overflow, or vanish although nothing larger was met before."""
+    large = ~(largest < LARGEST) | ~np.isfinite(mean).all(axis=0)
+    small = (largest > 0) & (largest < SMALLEST)
+    if not large.any() and not small.any():
+        return
+    small &= (sums.diagonal[columns] == 0) & (sums.scale[columns] == 1)
+    if large.any() or small.any():
+        raise ScaleNeeded
+
+
+def fitting_scale(sums: Sums, block: Block) -> Floats:
+    """Return the scale of each column with which squares of a block neither overflow nor vanish."""
+    largest = np.abs(sums.origin)
+    rows, d = block.rows, block.rows.n_features
+    if rows.indices is None:
+        np.maximum(largest[:d], np.abs(rows.values).max(axis=0), out=largest[:d])
+    else:
+        np.maximum.at(largest, rows.indices, np.abs(rows.values))
+    if block.targets is not None:
+        np.maximum(largest[d:], np.abs(block.targets).max(axis=0), out=largest[d:])
+    _, exponent = np.frexp(largest)
+    odd = (largest > LARGEST / 4) | ((largest > 0) & (largest < SMALLEST * 4))
+    wanted = np.where(odd, np.ldexp(1.0, np.clip(-exponent - 1, -1022, 1022)), 1.0)
+    return np.where(sums.diagonal > 0, np.minimum(wanted, sums.scale), wanted)
+
+
+def middle(block: Block) -> Floats:
+    """Return a point among the rows, 0 for columns that are mostly 0: the origin of sums."""
+    rows, n = block.rows, block.rows.n_rows
+    with np.errstate(over="ignore", invalid="ignore"):
+        if rows.indices is None:
+            centre = rows.values.mean(axis=0, dtype=np.float64)
+        else:
+            centre = np.bincount(rows.indices, rows.values, minlength=rows.n_features) / n
+            centre[np.bincount(rows.indices, minlength=rows.n_features) < FULL * n] = 0.0
+        if block.targets is not None:
+            centre = np.concatenate([centre, block.targets.mean(axis=0)])
+    return np.where(np.isfinite(centre), centre, 0.0)
+
+
+def _sparse(sums: Sums, block: Block, weight: Floats) -> tuple[Floats, Any]:
+    """Sum sparse rows: full columns as dense ones, the others over pairs of non-zeros."""
+    if (sums.scale != 1).any():
+        block = _scaled(sums, block)
+    rows = block.rows
+    n, d = rows.shape
+    core = core_rows(rows)
+    totals = np.zeros((sums.n_groups, d))
+    native.group_sums(core, 0, n, block.group, block.weight, None, totals)
+    squares, filled, largest = np.zeros(d), np.zeros(d), np.zeros(d)
+    native.column_squares(core, 0, n, block.weight, squares, filled, largest)
+    _check_scale(sums, largest, totals, slice(0, d))
+    mean = np.divide(totals, weight[:, None], out=np.zeros_like(totals), where=weight[:, None] > 0)
+    if sums.is_diagonal:
+        return _sparse_squares(sums, block, core, weight, mean)
+    left = squares - (weight[:, None] * mean**2).sum(axis=0)  # in order: no group changes a bit
+    full = (filled > FULL * weight.sum()) | (left < DIGITS_LEFT * squares)
+    return _sparse_products(sums, block, core, weight, mean, np.flatnonzero(full))
+
+
+def _scaled(sums: Sums, block: Block) -> Block:
+    """Return the block in the units of z, but for the origin."""
+    rows, d = block.rows, block.rows.n_features
+    assert rows.indices is not None
+    values = rows.values * sums.scale[rows.indices]
+    return Block(
+        Rows(values, d, rows.indices, rows.indptr),
+        None if block.targets is None else block.targets * sums.scale[d:],
+        block.group,
+        block.weight,
+    )
+
+
+def _as_z(sums: Sums, mean: Floats) -> Floats:
+    """Return means of scaled x as means of z."""
+    return mean - sums.origin[: mean.shape[1]] * sums.scale[: mean.shape[1]]
+
+
+def _sparse_squares(
+    sums: Sums, block: Block, core: portable.Rows, weight: Floats, mean: Floats
+) -> tuple[Floats, Any]:
+    n, d = block.rows.shape
+    assert block.targets is None
+    squares, gaps = np.zeros(d), np.empty_like(mean)
+    native.squares_about(core, 0, n, block.group, block.weight, weight, mean, squares, gaps)
+    # the mean was rounded where the column is far from 0: what it misses by is known to all digits
+    missed = np.divide(gaps, weight[:, None], out=np.zeros_like(mean), where=weight[:, None] > 0)
+    squares = np.maximum(squares - (gaps * missed).sum(axis=0), 0.0)
+
+    def fill(scatter: Floats, more: Floats) -> None:
+        scatter += squares
+        add_rows_to_scatter(scatter, more)
+
+    offset = _as_z(sums, mean) + missed
+    offset[weight == 0] = 0.0
+    return offset, fill
+
+
+def _sparse_products(
+    sums: Sums,
+    block: Block,
+    core: portable.Rows,
+    weight: Floats,
+    mean: Floats,
+    full: NDArray[np.intp],
+) -> tuple[Floats, Any]:
+    n, d = block.rows.shape
+    p = sums.n_columns
+    dense = np.concatenate([full, np.arange(d, p)])
+    origin = (sums.origin * sums.scale)[dense]  # the block is scaled already
+    z = np.zeros((n, len(dense)))
+    native.spread_columns(core, 0, n, places_of(full, d), z)
+    if block.targets is not None:
+        z[:, len(full) :] = block.targets
+    offset = np.zeros((sums.n_groups, p))
+    offset[:, :d] = _as_z(sums, mean)
+    if len(dense):
+        means, largest = np.empty((sums.n_groups, len(dense))), np.empty(len(dense))
+        native.centre_rows(
+            core_rows(Rows(z, len(dense))), 0, n, block.group, block.weight, weight,
+            origin, np.ones(len(dense)), means, largest, z, 0,
+        )  # fmt: skip
+        _check_scale(sums, largest, means, dense)
+        offset[:, dense] = means
+    offset[weight == 0] = 0.0
+
+    def fill(scatter: Floats, more: Floats) -> None:
+        thin = np.arange(d, dtype=np.int64)
+        thin[full] = -1
+        cross = np.zeros((p, len(dense)))
+        native.add_products(core, 0, n, block.weight, thin, scatter, z, cross)
+        centre = np.zeros((sums.n_groups, p))
+        centre[:, :d] = np.sqrt(weight)[:, None] * mean
+        centre[:, full] = 0.0
+        add_rows_to_scatter(scatter, centre[centre.any(axis=1)], -1.0)
+        _add_to_upper(scatter, thin[thin >= 0], dense, cross[thin[thin >= 0]])
+        if len(dense) == p:
+            add_rows_to_scatter(scatter, z)
+        else:
+            scatter[np.ix_(dense, dense)] += np.triu(z.T @ z)
+        add_rows_to_scatter(scatter, more)
+
+    return offset, fill
+
+
+def _add_to_upper(
+    scatter: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], values: Floats
+) -> None:
+    """Add values to the places (row, column) or (column, row), whichever is in the upper half."""
+    if len(rows) and len(columns):
+        low, high = np.minimum(rows[:, None], columns), np.maximum(rows[:, None], columns)
+        scatter[low, high] += values  # rows and columns share none, so each place is there once

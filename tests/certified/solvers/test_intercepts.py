@@ -1,0 +1,30 @@
+"""The best intercept of logistic losses: a root of the slope, found in few steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from separable.losses.binary import Logistic
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e6])
+def test_the_slope_is_zero_there_after_few_steps(size, monkeypatch):
+    tanh, steps = np.tanh, []
+    monkeypatch.setattr(np, "tanh", lambda x: steps.append(1) or tanh(x))
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        s, c = size * rng.normal(size=40), rng.random(40) + 0.1
+        y = np.where(rng.random(40) < 0.3, 1.0, -1.0)
+        y[:2] = 1.0, -1.0
+        steps.clear()
+        b = Logistic().best_intercept(y, s, c)
+        assert len(steps) <= (15 if size <= 30 else 40)  # bisecting takes 60
+
+        def slope(b, y=y, s=s, c=c):
+            return c @ (expit(s + b) - (y > 0))
+
+        expected = brentq(slope, -50 - 5 * size, 50 + 5 * size, xtol=1e-15, rtol=1e-15)
+        assert b == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -1,0 +1,58 @@
+"""Newton by conjugate gradients: many columns, dense and sparse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from separable.certified.solvers.newton_cg import newton_cg
+from separable.certified.solvers.second_order import FewColumns
+from tests.certified.engine_problems import check, data, lane, problem
+from tests.long_cases import first
+
+SMOOTH = pytest.mark.parametrize("name", ["log_loss", "squared_hinge"])
+
+
+@SMOOTH
+@pytest.mark.parametrize("C", first(2, [1e-4, 1e2, 1e-2, 1.0]))
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("shape", [(60, 20), (40, 90)])
+def test_certified(name, C, sparse, intercept, shape):
+    X, y = data(0, n=shape[0], d=shape[1])
+    made = problem(name, X, y, sparse=sparse, intercept=intercept)
+    judgement, products = newton_cg(made, lane(C), tol=1e-6, max_iter=2000)
+    check(name, X, y, made, lane(C), judgement, tol=1e-6)
+    exact, _ = FewColumns(made).solve(lane(C), tol=1e-10, max_iter=100)
+    assert judgement.certificates[0].primal >= exact.certificates[0].dual * (1 - 1e-12)
+    assert 1 <= products <= 2000
+
+
+@SMOOTH
+def test_centred_and_scaled_columns(name):
+    X, y = data(1, n=80, d=10, scale=np.logspace(-2, 2, 10), shift=50.0)
+    made = problem(name, X, y, centred=True)
+    judgement, _ = newton_cg(made, lane(0.1), tol=1e-5, max_iter=5000)
+    check(name, X, y, made, lane(0.1), judgement, tol=1e-5)
+
+
+@SMOOTH
+def test_start_and_stop(name):
+    X, y = data(2, n=50, d=80)
+    made = problem(name, X, y, sparse=True)
+    best, products = newton_cg(made, lane(1.0), tol=1e-8, max_iter=2000)
+    again, fewer = newton_cg(made, lane(1.0), tol=1e-6, max_iter=2000, start=best.weights[:, 0])
+    assert again.certificates[0].converged
+    assert fewer < products
+    told = []
+    stopped, count = newton_cg(
+        made, lane(1.0), tol=1e-8, max_iter=2000,
+        on_step=lambda k, gap: told.append((k, gap)) or k == 3,
+    )  # fmt: skip
+    assert [k for k, _ in told] == [1, 2, 3]
+    assert count == 3
+    assert not stopped.certificates[0].converged
+    assert stopped.certificates[0].dual <= best.certificates[0].primal
+    few, count = newton_cg(made, lane(1.0), tol=1e-8, max_iter=2)
+    assert count == 2
+    assert np.isfinite(few.certificates[0].gap)
