@@ -1,15 +1,22 @@
-"""The sums of all parts but one, for every part."""
+"""Sums of the training rows of each fold, from the sums of the rows that folds hold out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.moments.base import AnySums
+    from numpy.typing import NDArray
 
-__all__ = ["each_complement"]
+    from separable.moments.base import AnySums
+    from separable.statistics.moments import Moments
+
+    Integers = NDArray[np.intp]
+
+__all__ = ["each_complement", "holds_out_each_once", "merged_folds"]
 
 
 def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
@@ -32,3 +39,19 @@ def each_complement(parts: Sequence[AnySums]) -> Iterator[AnySums]:
         else:
             yield before + after.pop() if after else before
             before = before + part
+
+
+def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
+    """Return what each fold learns from and the sums of all rows, from what folds hold out."""
+    learned = list(each_complement(held_out))
+    return learned, learned[0] + held_out[0]
+
+
+def holds_out_each_once(tests: Sequence[Integers], n_rows: int) -> bool:
+    """Say whether every row is in one of the parts, and in no other."""
+    if sum(len(test) for test in tests) != n_rows:
+        return False
+    seen = np.zeros(n_rows, bool)
+    for test in tests:
+        seen[test] = True
+    return bool(seen.all())

@@ -15,7 +15,7 @@ import numpy as np
 from separable.certified.gram.gram_problem import GramProblem
 from separable.data.memory import available_bytes
 from separable.fitting.targets import RowWeights
-from separable.moments.regression.ridge_folds import holds_out_each_once, merged_folds
+from separable.statistics.complements import holds_out_each_once, merged_folds
 from separable.statistics.held_out import gap_of_means, squared_errors
 from separable.statistics.moments import Moments
 from separable.statistics.sums import products_about

@@ -16,7 +16,7 @@ from separable.fitting.targets import RowWeights
 from separable.model.predict.scores import linear_scores
 from separable.moments.regression.column_side import ColumnSide, column_side
 from separable.moments.regression.row_side import RowSide
-from separable.statistics.complements import each_complement
+from separable.statistics.complements import holds_out_each_once, merged_folds
 from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ __all__ = [
     "Scores",
     "check_splits",
     "folds_of",
-    "holds_out_each_once",
-    "merged_folds",
     "score_folds",
     "score_folds_wide",
     "score_predictions",
@@ -156,12 +154,6 @@ def folds_of(
     return Folds(list(splits), held_out, learned, new_sums().add_data(data))
 
 
-def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
-    """Return what each fold learns from and the sums of all rows, from what folds hold out."""
-    learned = list(each_complement(held_out))
-    return learned, learned[0] + held_out[0]
-
-
 def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> None:
     """Refuse folds without rows."""
     weight = data.counted.weight
@@ -174,16 +166,6 @@ def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> Non
                     f"Fold {number} of {len(splits)} has no rows {what}, or all of weight 0. Use "
                     "fewer folds, or drop rows of weight 0."
                 )
-
-
-def holds_out_each_once(tests: Sequence[Integers], n_rows: int) -> bool:
-    """Say whether every row is in one of the parts, and in no other."""
-    if sum(len(test) for test in tests) != n_rows:
-        return False
-    seen = np.zeros(n_rows, bool)
-    for test in tests:
-        seen[test] = True
-    return bool(seen.all())
 
 
 def _is_partition(splits: Sequence[tuple[Integers, Integers]], n_rows: int) -> bool:
