@@ -76,6 +76,7 @@ bench: $(VENV)/extra-bench ## measure against other libraries
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
 	@$(PY) docs/pictures/report.py
+	@$(PY) docs/pictures/architecture.py
 
 sanitize: $(VENV)/extra-test ## native tests under the sanitizers, kernels under every CPU level and on an emulated old CPU
 	@$(build_sanitized)

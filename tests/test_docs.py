@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 from pathlib import Path
 
@@ -50,6 +51,32 @@ def test_named_files_exist(page):
         for path in re.findall(r"`((?:tests|src|docs|cpp|benchmarks|examples|\.ci)/[\w./]+)`", text)
     }
     assert [path for path in paths if not path.exists()] == []
+
+
+def module_files(name: str) -> list[Path]:
+    """Return the files that a dotted name below the package may mean, one name behind them."""
+    whole, _, _ = name.rpartition(".")
+    paths = [ROOT / "src/separable" / each.replace(".", "/") for each in (name, whole) if each]
+    return [path for each in paths for path in (each, each.with_suffix(".py")) if path.exists()]
+
+
+@pytest.mark.parametrize("page", ["architecture", "glossary"])
+def test_named_modules_exist(page):
+    folders = {path.name for path in (ROOT / "src/separable").iterdir() if path.is_dir()}
+    names = re.findall(r"`([a-z_]\w*(?:\.\w+)*)`", (ROOT / f"docs/{page}.md").read_text())
+    modules = [name for name in names if name.partition(".")[0] in folders]
+    assert len(modules) > 20
+    assert [name for name in modules if not module_files(name)] == []
+
+
+def test_the_picture_of_the_architecture_is_current():
+    where = ROOT / "docs/pictures/architecture.py"
+    spec = importlib.util.spec_from_file_location("architecture", where)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.PICTURE.read_text() == script.draw(), "run `make pictures`"
 
 
 def test_contributing_is_short():
