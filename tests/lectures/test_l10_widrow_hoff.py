@@ -41,4 +41,4 @@ def test_it_ends_near_least_squares():
     X = rng.normal(size=(100, 2))
     y = X @ [2.0, -1.0] + 0.1 * rng.normal(size=100)
     learned = WidrowHoff(eta0=0.001, fit_intercept=False).fit(X, y)
-    np.testing.assert_allclose(learned.coef_, np.linalg.lstsq(X, y)[0], atol=0.01)
+    np.testing.assert_allclose(learned.coef_, np.linalg.lstsq(X, y, rcond=None)[0], atol=0.01)

@@ -85,12 +85,12 @@ def test_more_features_than_rows_give_the_smallest_solution():
     X, y = make_problem(0, n=8, d=30)
     fitted = WidrowHoff(eta0=0.03, tol=0).fit(X, y)
     Z = np.hstack([X, np.ones((8, 1))])
-    np.testing.assert_allclose(params(fitted), np.linalg.lstsq(Z, y)[0], atol=1e-9)
+    np.testing.assert_allclose(params(fitted), np.linalg.lstsq(Z, y, rcond=None)[0], atol=1e-9)
 
 
 def test_small_steps_approach_least_squares():
     X, y = make_problem(1, n=200, noise=1.0)
-    least = np.linalg.lstsq(np.hstack([X, np.ones((200, 1))]), y)[0]
+    least = np.linalg.lstsq(np.hstack([X, np.ones((200, 1))]), y, rcond=None)[0]
     distance = [
         np.linalg.norm(params(WidrowHoff(eta0=eta, tol=None, max_iter=4000).fit(X, y)) - least)
         for eta in (1e-2, 1e-3, 1e-4)

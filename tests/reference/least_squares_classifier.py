@@ -12,5 +12,6 @@ def least_squares_classifier(X, y, weights=None):
     if len(classes) > 2:
         T = (y[:, None] == classes).astype(float)
     root = np.sqrt(np.ones(len(y)) if weights is None else weights)[:, None]
-    solution = np.linalg.lstsq(root * np.column_stack([np.ones(len(X)), X]), root * T)[0]
+    Z = root * np.column_stack([np.ones(len(X)), X])
+    solution = np.linalg.lstsq(Z, root * T, rcond=None)[0]
     return solution[1:].T, solution[0]

@@ -38,6 +38,7 @@ from separable.certified.solvers import l2
 from separable.fitting.best_candidate import one_error_place
 from separable.select import cross_validate, search
 from tests.select.estimators.searches import classes, text
+from tests.versions import NEWER_SKLEARN
 
 pytestmark = pytest.mark.native
 
@@ -125,11 +126,11 @@ REPEATED = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
     ("cv", "weighted"),
     [
         (FOLDS, False),
-        (HALVES, True),
+        pytest.param(HALVES, True, marks=NEWER_SKLEARN),
         (REPEATED, False),
-        pytest.param(FOLDS, True, marks=pytest.mark.long),
+        pytest.param(FOLDS, True, marks=[pytest.mark.long, NEWER_SKLEARN]),
         pytest.param(HALVES, False, marks=pytest.mark.long),
-        pytest.param(REPEATED, True, marks=pytest.mark.long),
+        pytest.param(REPEATED, True, marks=[pytest.mark.long, NEWER_SKLEARN]),
     ],
 )
 def test_splitters_and_weights(cv, weighted):

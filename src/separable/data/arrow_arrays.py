@@ -49,7 +49,12 @@ def as_arrow(values: Any) -> Any:
 
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
-    return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    if not hasattr(values, "__arrow_c_stream__"):
+        return pa.array(values)
+    try:
+        return pa.chunked_array(values)
+    except OSError:  # of polars at least to 1.30: categories and times come as plain integers
+        return values.to_arrow()
 
 
 def one_chunk(values: Any) -> Any:

@@ -106,7 +106,7 @@ def _objects(values: Any) -> NDArray[Any]:
         array: NDArray[Any] = values.to_numpy()
         return array
     if getattr(values, "ndim", 1) == 1:
-        for name in ("to_pylist", "to_list", "tolist"):
+        for name in ("to_pylist", "tolist", "to_list"):
             if hasattr(values, name):
                 values = getattr(values, name)()
                 break

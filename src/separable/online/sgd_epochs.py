@@ -139,7 +139,9 @@ class Epochs:
         )
         present = self._present_weight()
         total = self.lesson.n_counted if present is None else float(present.sum())
-        self.losses += (sums.sum(axis=1) / (total * sums.shape[1])).tolist()
+        count_all = total * sums.shape[1]
+        # one by one: NumPy 1.26 warns of an overflow that is not there where these are near 1e-320
+        self.losses += [loss / count_all for loss in sums.sum(axis=1).tolist()]
 
     def _present_weight(self) -> NDArray[np.float64] | None:
         """Return the weights of the rows that count, None if all are 1."""

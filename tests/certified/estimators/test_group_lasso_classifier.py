@@ -17,6 +17,7 @@ from tests.certified.block_oracles import (
     group_logistic_objective,
 )
 from tests.long_cases import first
+from tests.versions import NEWER_SKLEARN
 
 pytestmark = pytest.mark.native
 
@@ -156,6 +157,7 @@ def test_more_columns_than_rows_and_a_weak_penalty(shape):
         check_converged(model, X, y, group)
 
 
+@NEWER_SKLEARN
 def test_groups_of_one_are_the_l1_penalty_of_scikit_learn():
     X, y = cancer()
     X, y = X[::4, :12], y[::4]

@@ -103,7 +103,7 @@ def test_the_warning_is_true(name):
 
 def test_rows_without_weight_and_names():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=["age", "year", "height", "weight"])
+    frame = pd.DataFrame(X.copy(), columns=["age", "year", "height", "weight"])
     frame.loc[17, "height"] = 1e20
     weight = np.ones(N)
     weight[3:9] = 0.0

@@ -22,6 +22,7 @@ from separable.data.rows import as_rows
 from separable.losses.binary import Logistic, SquaredError, SquaredHinge
 from tests.long_cases import first
 from tests.reference.optimality import loss_and_slope
+from tests.versions import NEWER_SKLEARN
 
 LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
 KINDS = ("plain", "wide", "sparse", "single", "scaled", "shifted", "twice", "constant")
@@ -227,6 +228,7 @@ def test_squared_error_is_elastic_net(l1_ratio, positive):
     assert b[0] == pytest.approx(theirs.intercept_, abs=1e-7)
 
 
+@NEWER_SKLEARN
 def test_log_loss_is_saga():
     case = make(12, "log_loss", l1_ratio=0.5)
     theirs = LogisticRegression(

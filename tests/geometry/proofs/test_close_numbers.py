@@ -43,7 +43,7 @@ def test_whole_numbers_settle_as_a_linear_program_does():
             ]
             assert min(float(score) for score in scores) > -1e-12
             assert all(score > 0 for score, clear in zip(scores, strict, strict=True) if clear)
-        assert np.allclose(found.a @ Z, 0, atol=1e-12)
+        assert np.allclose((found.a @ Z).astype(float), 0, atol=1e-12)
         assert np.array_equal(found.a > 0, (found.a > 0) & found.boundary)
         kinds.append(kind)
     assert {"separable", "quasi-separable", "overlap"} == set(kinds)

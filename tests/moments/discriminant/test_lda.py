@@ -20,6 +20,7 @@ from separable import LDA
 from separable.moments.regression.rank_warning import RankWarning
 from tests.moments.leaving_out import refits, short_cut
 from tests.reference import lda as reference
+from tests.versions import NEWER_SKLEARN
 
 pytestmark = pytest.mark.native
 
@@ -72,6 +73,7 @@ def test_scores_of_many_classes_are_discriminants_about_the_mean_of_the_means():
     np.testing.assert_allclose(fitted.decision_function(X), delta, atol=1e-10)
 
 
+@NEWER_SKLEARN
 @pytest.mark.parametrize("classes", [2, 3, 6])
 @pytest.mark.parametrize("given_priors", [False, True])
 def test_equals_scikit_learn(classes, given_priors):
@@ -371,6 +373,7 @@ def test_products_of_rows_give_what_products_of_columns_give(form, shrinkage, we
     np.testing.assert_allclose(wide.means_, sums.means_, atol=1e-12)
 
 
+@NEWER_SKLEARN
 def test_wide_data_equals_scikit_learns_svd():
     X, y, test = make_wide(1)
     with pytest.warns(RankWarning, match=r"singular: 50 columns and 20 rows\..*more rows"):

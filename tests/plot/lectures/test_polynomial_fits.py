@@ -71,7 +71,7 @@ def test_panels_with_none_below_them_have_numbers_on_their_axis():
     x, y = data()
     display = PolynomialFitsDisplay.from_data(x, y, degrees=(1, 2, 3, 4))
     display.figure_.draw_without_rendering()
-    shown = [ax.xaxis.get_tick_params()["labelbottom"] for ax in display.axes_]
+    shown = [bool(ax.get_xticklabels()) for ax in display.axes_]  # which are seen
     assert shown == [False, True, True, True]
     assert [bool(ax.get_xlabel()) for ax in display.axes_] == shown
 

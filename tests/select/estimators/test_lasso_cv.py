@@ -16,6 +16,7 @@ from separable.certified.gram import gram_models
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.select import cross_validate, path, search
 from tests.certified.estimators.test_lasso import data
+from tests.versions import NEWER_SKLEARN
 
 pytestmark = pytest.mark.native
 
@@ -28,6 +29,7 @@ def engine(request, monkeypatch):
     return request.param
 
 
+@NEWER_SKLEARN
 @pytest.mark.parametrize("positive", [False, True])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_the_same_as_scikit_learn(engine, fit_intercept, positive):
@@ -47,6 +49,7 @@ def test_the_same_as_scikit_learn(engine, fit_intercept, positive):
     assert ours.evidence_["search"]["converged"] == 48
 
 
+@NEWER_SKLEARN
 @pytest.mark.usefixtures("engine")
 def test_mixtures():
     X, y = data(120, 10)

@@ -30,6 +30,7 @@ from separable.model.parameters import ParameterError
 from separable.select.estimators import base_search
 from tests.interrupts import ctrl_c
 from tests.select.estimators.searches import classes, text
+from tests.versions import NEWER_SKLEARN
 
 pytestmark = [
     pytest.mark.native,
@@ -147,6 +148,7 @@ def test_scores_are_those_of_grid_search_and_its_model_too():
         )
 
 
+@NEWER_SKLEARN
 def test_scikit_learn_says_the_same():
     X, y = classes(n=150)
     with warnings.catch_warnings():

@@ -155,7 +155,7 @@ def _settle_few(cone: ConeRows, some: Places, work: _Work) -> ExactlySettled | N
     """Settle some vectors, in columns as they came; None where the work is too much."""
     wholes, row_powers, column_powers = whole_vectors(cone.take(some))
     a = [Fraction(0)] * len(some)
-    left = np.array([row.any() for row in wholes])
+    left = (wholes != 0).any(axis=1)
     if not left.all():
         a = [Fraction(int(not is_left)) for is_left in left]
     while left.any():
