@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.l2 import Request
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FoldLanes", "Learned", "LearnsFolds", "all_rows", "has_lanes", "lanes_of"]
 

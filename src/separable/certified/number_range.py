@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.problem import Problem
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "LARGEST_CELL",

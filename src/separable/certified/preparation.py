@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.losses.binary import Loss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PLAIN", "SQUARED", "column_scales", "level_target", "prepare", "without_duplicates"]
 

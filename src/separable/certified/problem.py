@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.losses.binary import Loss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "BLOCK",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FOLDS", "GIVE_SPLITTER", "OrderedRowsWarning", "default_folds", "read_folds"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.fitting.base import LinearEstimator
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Answers", "answers_of", "ask", "join", "spread"]
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Places = NDArray[np.intp]
+    from separable.typing import Indices
+
 
 __all__ = ["CV", "Split", "paired", "read_splits", "runs_of", "take"]
 
@@ -60,12 +61,12 @@ class Split:
     """
 
     n_rows: int
-    test: Places
-    given: Places | None = None
+    test: Indices
+    given: Indices | None = None
     is_complement: bool = True
 
     @property
-    def train(self) -> Places:
+    def train(self) -> Indices:
         """Rows to train on."""
         if self.given is not None:
             return self.given
@@ -136,7 +137,7 @@ def _checked(train: Any, test: Any, n_rows: int, fold: int) -> Split:
     return Split(n_rows, test, None if in_order else train, whole)
 
 
-def _places(rows: Any, n_rows: int, fold: int, part: str) -> Places:
+def _places(rows: Any, n_rows: int, fold: int, part: str) -> Indices:
     """Return row numbers, also from a mask."""
     places = np.asarray(rows)
     if places.dtype == np.bool_ and places.shape == (n_rows,):

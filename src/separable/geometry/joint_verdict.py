@@ -52,10 +52,10 @@ from separable.linalg.exact import rounded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone.cone_rows import Floats, Places
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
     from separable.geometry.search.exact_search import ExactlySettled
+    from separable.typing import Floats, Indices
 
     Decision = tuple[str, str, Proof | None]
 
@@ -264,7 +264,7 @@ def _quasi(cone: JointRows, u: Floats, settled: Settled, data: LabelledRows) -> 
     return "quasi-separable", QUASI, proof
 
 
-def _names(data: LabelledRows, columns: Places) -> tuple[str | int, ...]:
+def _names(data: LabelledRows, columns: Indices) -> tuple[str | int, ...]:
     return tuple(j if data.names is None else data.names[j] for j in columns.tolist())
 
 
@@ -311,7 +311,7 @@ def _exactly(
     return "separable", SEPARABLE, JointSeparation(weights, b, *found, exact=exact)
 
 
-def _used(cone: JointRows, direction: Sequence[int]) -> Places:
+def _used(cone: JointRows, direction: Sequence[int]) -> Indices:
     """Return the columns with a weight that is not 0."""
     columns = cone.column[np.array([number != 0 for number in direction])]
     return np.unique(columns[columns >= 0])
@@ -345,7 +345,7 @@ def _margins(cone: JointRows, u: Floats, weights: Floats) -> Floats:
 
 def _closest_pair(
     data: LabelledRows, weights: Floats, b: Floats, fit_intercept: bool, precision: float
-) -> tuple[float, tuple[int, int], Places, Floats]:
+) -> tuple[float, tuple[int, int], Indices, Floats]:
     """Return the smallest bound on the margin of two classes, which, and what proves it."""
     best = np.inf, (0, 1), np.zeros(0, np.intp), np.zeros(0)
     for pair in combinations(range(len(data.classes)), 2):
@@ -361,7 +361,7 @@ def _closest_pair(
 
 def _pair(
     data: LabelledRows, pair: tuple[int, int], fit_intercept: bool
-) -> tuple[Places, SignedRows]:
+) -> tuple[Indices, SignedRows]:
     """Return the rows of two classes, and their vectors."""
     rows = np.flatnonzero(np.isin(data.label, pair))
     sign = np.where(data.label[rows] == pair[1], 1.0, -1.0)

@@ -16,7 +16,8 @@ from separable.model.words import number, table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["Margins", "margins"]
 

@@ -40,13 +40,13 @@ from separable.model.parameters import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.geometry.cone.cone_rows import Floats, Places
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.proof import Proof
     from separable.geometry.search.dual_cd import DualPasses
     from separable.geometry.search.exact_search import ExactlySettled
     from separable.geometry.search.max_margin import Bracket
+    from separable.typing import Floats, Indices
 
     Decision = tuple[str, str, Proof | None]
 
@@ -268,7 +268,7 @@ def _exactly(
     return "separable", SEPARABLE, Separation(w, b, *found, exact=exact)
 
 
-def _names(data: LabelledRows, columns: Places) -> tuple[str | int, ...]:
+def _names(data: LabelledRows, columns: Indices) -> tuple[str | int, ...]:
     return tuple(j if data.names is None else data.names[j] for j in columns.tolist())
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.geometry.verdict import Verdict
+    from separable.typing import Indices
 
-    Places = NDArray[np.intp]
 
 __all__ = ["Suggestion", "suggest_features"]
 
@@ -214,13 +214,13 @@ def _candidates(
     return base, encoder.encode(base), told.tolist()
 
 
-def _choose(given: FeatureTable) -> tuple[Places, bool]:
+def _choose(given: FeatureTable) -> tuple[Indices, bool]:
     """Return columns to add, and whether they are enough."""
     found = small_set(given)
     return (_best(given), False) if found is None else (found, True)
 
 
-def _best(given: FeatureTable) -> Places:
+def _best(given: FeatureTable) -> Indices:
     """Return columns, the first of those with large weights, with which fewest rows are wrong."""
     every = np.arange(given.extra.shape[1])
     d = given.base.shape[1]
@@ -232,7 +232,7 @@ def _best(given: FeatureTable) -> Places:
 
 
 def _wrong(
-    estimator: Any, seen: FeatureTable, unseen: FeatureTable, columns: Places
+    estimator: Any, seen: FeatureTable, unseen: FeatureTable, columns: Indices
 ) -> NDArray[np.bool_]:
     """Return which rows a learner of other rows gets wrong, with some columns added."""
     fitted = clone(estimator).fit(seen.matrix(columns), seen.label)
@@ -240,7 +240,7 @@ def _wrong(
     return wrong
 
 
-def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Places, Places]]:
+def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Indices, Indices]]:
     """Return rows to train on and rows held out; none where a class has one row."""
     label, n = given.label, len(given.label)
     if isinstance(cv, int | np.integer):
@@ -256,11 +256,11 @@ def _folds(given: FeatureTable, cv: Any, learner: Any) -> list[tuple[Places, Pla
 class _Errors(PairedErrors):
     """Which of the rows held out are wrong without and with features, and what folds chose."""
 
-    chosen: list[Places]
+    chosen: list[Indices]
 
     @classmethod
     def of(
-        cls, given: FeatureTable, folds: list[tuple[Places, Places]], estimator: Any
+        cls, given: FeatureTable, folds: list[tuple[Indices, Indices]], estimator: Any
     ) -> _Errors | None:
         """Choose features without the rows of each fold, and look at these; None: no folds."""
         if not folds:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.proofs.exact_proofs import ExactNumbers
-    from separable.geometry.proofs.proof import Floats, Proof
+    from separable.geometry.proofs.proof import Proof
+    from separable.typing import Floats
 
 __all__ = ["Verdict"]
 

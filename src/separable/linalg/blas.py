@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["add_rows_to_scatter", "aligned_zeros", "fill_lower", "one_blas_thread"]
 

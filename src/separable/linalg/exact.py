@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import Floats
+    from separable.typing import Floats
 
     Wholes = NDArray[Any]
 

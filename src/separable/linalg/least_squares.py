@@ -16,9 +16,8 @@ from scipy.linalg import lstsq as scipy_lstsq
 from scipy.optimize import nnls
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["lstsq", "nonnegative_squares"]
 

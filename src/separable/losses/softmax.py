@@ -12,7 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
     Labels = NDArray[np.int32]
 
 __all__ = ["best_intercepts", "divergences", "entropies", "log_shares", "losses", "totals"]

@@ -10,9 +10,8 @@ import numpy as np
 from separable.model.parameters import Requirement
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PRIORS", "class_priors"]
 

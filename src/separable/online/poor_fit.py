@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.online.base import OnlineEstimator
     from separable.online.runs import Lesson
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["warn_of_poor_fit", "warn_of_poor_stream"]
 

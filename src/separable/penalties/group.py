@@ -14,7 +14,8 @@ from separable.penalties.group_barrier import MOST_COLUMNS, follow_barrier
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["GroupPenalty"]
 

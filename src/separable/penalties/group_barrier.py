@@ -22,7 +22,8 @@ from separable.linalg.cholesky import Cholesky
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["MOST_COLUMNS", "follow_barrier"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from separable.model.explain.explanation import Explanation, Terms
     from separable.model.explain.text_highlights import TellingText
     from separable.report.scored_rows import JudgedRows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["MOST", "hard_rows"]
 

@@ -22,9 +22,6 @@ from separable.select.leaderboard import Leaderboard, Standing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["check_one_score", "compare", "metric_of", "standings_of"]
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.stats import t as student
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LEVEL", "corrected_error", "p_value", "shared_rows"]
 

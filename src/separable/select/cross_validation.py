@@ -22,11 +22,9 @@ from separable.select.results import CrossValidation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.fitting.scorers import Scorer
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Found", "cross_validate", "noting", "read_problem", "run_folds", "score_fold"]
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from separable.fitting.splits import Split
     from separable.moments.base import RowSums
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "FittedFold",

@@ -26,14 +26,12 @@ from separable.select.search_results import Search, results_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
     from separable.select.cross_validation import Found
     from separable.select.fits import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["penalties_of", "search"]
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from separable.fitting.scorers import Scorer
     from separable.select.fits import Problem
     from separable.select.results import BruteForceError
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["leave_one_out"]
 

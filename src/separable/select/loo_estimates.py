@@ -17,15 +17,12 @@ from separable.select.results import BruteForceError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from separable.certified.estimators.base import CertifiedEstimator
     from separable.certified.loo.certified_loo import LeftOut
     from separable.select.fit_warnings import Notices
     from separable.select.fits import Problem
+    from separable.typing import Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["Estimates", "brute_force", "estimate", "fits_without", "in_order"]
 
@@ -47,9 +44,9 @@ class Estimates:
     """
 
     answers: Answers
-    estimated: Places
-    refitted: Places
-    doubtful: Places
+    estimated: Indices
+    refitted: Indices
+    doubtful: Indices
     n_refits: int = 0
 
 
@@ -82,7 +79,9 @@ def estimate(problem: Problem, notices: Notices, max_refits: int) -> Estimates |
     return Estimates(answers, estimated, refitted, place[left & (doubt > 0)], len(refitted))
 
 
-def fits_without(problem: Problem, notices: Notices, rows: Sequence[int] | Places) -> list[Answers]:
+def fits_without(
+    problem: Problem, notices: Notices, rows: Sequence[int] | Indices
+) -> list[Answers]:
     """Return the answers for some rows, each from the fit to all others."""
     splits = [Split(problem.n_rows, np.array([row])) for row in rows]
     try:
@@ -109,7 +108,7 @@ def _note_lone_row(error: Exception, problem: Problem) -> None:
 
 
 def brute_force(
-    problem: Problem, notices: Notices, answers: Answers, rows: Places
+    problem: Problem, notices: Notices, answers: Answers, rows: Indices
 ) -> BruteForceError:
     """Refit without each of some rows, and compare."""
     exact, mine = join(fits_without(problem, notices, rows)), _some(answers, rows)
@@ -123,12 +122,12 @@ def brute_force(
     return BruteForceError(rows, np.nan_to_num(off, nan=0.0).max(axis=1), changed)
 
 
-def in_order(answers: Answers, rows: Places) -> Answers:
+def in_order(answers: Answers, rows: Indices) -> Answers:
     """Return answers for rows in another order as answers for 0, 1, ..."""
     return _some(answers, np.argsort(rows))
 
 
-def _some(answers: Answers, rows: Places) -> Answers:
+def _some(answers: Answers, rows: Indices) -> Answers:
     return Answers(
         answers.predictions[rows],
         None if answers.decision is None else answers.decision[rows],

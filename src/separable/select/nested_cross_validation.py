@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from separable.fitting.splits import Split
     from separable.select.fits import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["NestedValidation", "nested_cross_validate"]
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import CertifiedEstimator
     from separable.certified.fold_lanes import Learned
     from separable.select.fits import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Path", "path"]
 

@@ -12,13 +12,11 @@ from separable.data.core_rows import core_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.data.rows import Rows
     from separable.statistics.sums import Sums
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["blocks_about", "fourth_powers"]
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ClassCounts"]
 

@@ -9,12 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.moments.base import AnySums
     from separable.statistics.moments import Moments
+    from separable.typing import Indices
 
-    Integers = NDArray[np.intp]
 
 __all__ = ["each_complement", "holds_out_each_once", "merged_folds"]
 
@@ -47,7 +45,7 @@ def merged_folds(held_out: Sequence[Moments]) -> tuple[list[Moments], Moments]:
     return learned, learned[0] + held_out[0]
 
 
-def holds_out_each_once(tests: Sequence[Integers], n_rows: int) -> bool:
+def holds_out_each_once(tests: Sequence[Indices], n_rows: int) -> bool:
     """Say whether every row is in one of the parts, and in no other."""
     if sum(len(test) for test in tests) != n_rows:
         return False

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.statistics.sums import Sums
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["add_dense_blocks"]
 

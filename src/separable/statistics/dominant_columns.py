@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["SQUARES", "DominantValue", "DominantValueWarning", "dominant_values", "message"]
 

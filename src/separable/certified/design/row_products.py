@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Blocks = Iterable[tuple[int, Floats]]
 
 __all__ = ["DenseProducts", "RowProducts", "SparseProducts", "row_products", "spread_blocks"]

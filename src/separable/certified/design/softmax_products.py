@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Some = NDArray[Any]
 
 __all__ = ["BlockRows", "MultinomialRows", "SparseRows", "WrittenRows", "curved_slopes"]

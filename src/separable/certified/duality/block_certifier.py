@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import Loss, SmoothLoss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["BlockPenalty", "ConvexPenalty", "Seen", "balanced", "pull_at", "see"]
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from separable.certified.design.column_reader import ReadColumns
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["BELOW", "SparseWeights", "column_terms", "corner_and_curve", "judge_l1"]
 

@@ -16,9 +16,8 @@ from scipy.linalg import LinAlgError
 from separable.linalg.least_squares import lstsq
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["MOST_FITTED", "fitted_dual"]
 

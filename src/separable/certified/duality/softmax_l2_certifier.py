@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Labels = NDArray[np.int32]
 
 __all__ = [

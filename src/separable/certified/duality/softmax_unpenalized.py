@@ -18,13 +18,11 @@ from separable.certified.solvers.softmax_newton_steps import direct_step
 from separable.losses.softmax import entropies, losses
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.design.softmax_products import MultinomialRows
     from separable.certified.problem import Problem
     from separable.certified.solvers.softmax_newton import MultinomialObjective
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["judge_multinomial_unpenalised"]
 

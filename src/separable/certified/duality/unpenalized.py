@@ -17,13 +17,11 @@ from separable.certified.duality.l2_certifier import Judgement
 from separable.linalg.cholesky import Bordered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.design.row_products import RowProducts
     from separable.certified.problem import Problem
     from separable.certified.solvers.newton import Objective
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["judge_unpenalised"]
 

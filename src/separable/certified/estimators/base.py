@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from separable.fitting.splits import Split
     from separable.losses.binary import Loss
     from separable.model.linear_model import Link
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "CALLBACK",

@@ -20,13 +20,11 @@ from separable.model.parameters import POSITIVE, Requirement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.certificate import Certificate
     from separable.certified.estimators.base import Lesson
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Engine = Callable[[Lane, Floats | None], tuple[Judgement, int, str]]
 
 __all__ = ["ALPHA", "BLOCK_REQUIREMENTS", "TOL", "BlockLearner"]

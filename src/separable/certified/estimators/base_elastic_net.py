@@ -33,8 +33,6 @@ from separable.model.parameters import BOOL, POSITIVE, Requirement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.published import Published
     from separable.certified.estimators.base import Lesson
@@ -45,8 +43,8 @@ if TYPE_CHECKING:
     from separable.fitting.splits import Split
     from separable.losses.binary import Loss
     from separable.statistics.moments import Moments
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["NET_REQUIREMENTS", "PenalisedSquares"]
 

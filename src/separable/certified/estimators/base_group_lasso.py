@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base_block_penalty import Engine
     from separable.certified.problem import Problem
     from separable.features.base import Encoder
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["COLUMNS", "GROUPS", "GroupLearner", "Groups", "groups_of"]
 

@@ -19,11 +19,9 @@ from separable.statistics.dominant_columns import SQUARES, DominantValue, domina
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.estimators.base import Fitted, Lesson
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FAR_FROM_OTHERS", "dominated", "dominated_target", "first_remedy", "lost_columns"]
 

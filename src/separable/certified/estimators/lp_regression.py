@@ -27,16 +27,14 @@ from separable.penalties.max_norm import MaxPenalty
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.estimators.base import Fitted
     from separable.certified.estimators.base_block_penalty import Engine
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import Loss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LpRegression"]
 

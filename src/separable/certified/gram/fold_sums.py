@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FoldSums", "SummedFolds", "gram_problem", "held_out_errors", "sums_of"]
 

@@ -21,16 +21,14 @@ from separable.model.predict.scores import linear_scores
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.certified.estimators.base import Material
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.gram.fold_sums import FoldSums
     from separable.certified.gram.gram_models import SquareModels
     from separable.certified.solvers.l2 import Request
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FoldModels", "SquareLanes"]
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Penalty, Problem
     from separable.certified.solvers.l2 import Request, Solved
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "SquareModels",

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Penalty
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["GramPath", "GramProblem", "Limits"]
 

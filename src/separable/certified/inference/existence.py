@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.data.rows import Rows
     from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["check_optimum"]
 

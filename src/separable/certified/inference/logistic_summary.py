@@ -19,13 +19,11 @@ from separable.model.predict.probability import sigmoid
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.certified.estimators.base import Fitted, Lesson
     from separable.certified.inference.fisher_information import Spread
     from separable.model.linear_model import LinearModel
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "Inference",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FOLDS", "CalibrationWarning", "folds_of_rows", "sigmoid_of_scores"]
 

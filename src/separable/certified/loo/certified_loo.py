@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import CertifiedEstimator, Fitted, Lesson, Material
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import SmoothLoss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["MOST", "LeftOut", "TooLargeError", "left_out"]
 

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.loo.rows import LeftOutRows
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["Changes", "Deviations", "class_factors"]
 
@@ -62,11 +61,11 @@ class Changes:
         """Whether nothing changes but the row's own loss."""
         return self.share is None and self.factor is None and not self.is_standardized
 
-    def shares(self, rows: Places) -> Floats:
+    def shares(self, rows: Indices) -> Floats:
         """Return t of some rows."""
         return np.ones(len(rows)) if self.share is None else self.share[rows]
 
-    def own(self, rows: Places) -> Floats:
+    def own(self, rows: Indices) -> Floats:
         """Return the factor of each row's own class, without it."""
         if self.factor is None:
             return np.ones(len(rows))
@@ -124,11 +123,11 @@ class Deviations:
             self._sums += mine @ x
             self._squares += mine @ (x * x)
 
-    def _class(self, part: Places) -> NDArray[np.int32]:
+    def _class(self, part: Indices) -> NDArray[np.int32]:
         label = self._changes.label[part]
         return label if self._changes.factor is not None else np.zeros_like(label)
 
-    def without(self, part: Places) -> Floats:
+    def without(self, part: Indices) -> Floats:
         """Return r^2 of some rows, (B, d): the deviation without the row, for that with it."""
         changes = self._changes
         x = self._rows.columns_of(part)

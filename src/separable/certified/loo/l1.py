@@ -18,13 +18,10 @@ from separable.certified.problem import Columns
 from separable.data.rows import Rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.loo.smooth import SmoothFit
     from separable.certified.problem import Problem
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["Corners", "columns_alone"]
 
@@ -32,7 +29,7 @@ __all__ = ["Corners", "columns_alone"]
 ROUNDING = 1e-9
 
 
-def columns_alone(problem: Problem, chosen: Places) -> Problem:
+def columns_alone(problem: Problem, chosen: Indices) -> Problem:
     """Return the problem of some columns; one of zeros stands in where there is none."""
     rows, columns = problem.rows, problem.columns
     if len(chosen) == 0:
@@ -63,7 +60,7 @@ class Corners:
     l1 : float
     """
 
-    def __init__(self, problem: Problem, fit: SmoothFit, free: Places, l1: float) -> None:
+    def __init__(self, problem: Problem, fit: SmoothFit, free: Indices, l1: float) -> None:
         self._fit, self._l1 = fit, l1
         self._positive = problem.penalty.positive
         self._sign = np.sign(fit.weights)
@@ -104,7 +101,7 @@ class Corners:
         beyond: Floats = (-slope if self._positive else np.abs(slope)) - l1
         return beyond
 
-    def __call__(self, part: Places, x: Floats, delta: Floats) -> Floats:
+    def __call__(self, part: Indices, x: Floats, delta: Floats) -> Floats:
         """Return how far the score of each row is off, about; 0: no corner is passed."""
         m = len(self._sign)
         passed = np.maximum(-self._sign * (self._fit.weights + delta[:, :m]), 0.0)
@@ -114,7 +111,7 @@ class Corners:
             return off
         return np.maximum(off, self._leaving(part, x, delta))
 
-    def _leaving(self, part: Places, x: Floats, delta: Floats) -> Floats:
+    def _leaving(self, part: Indices, x: Floats, delta: Floats) -> Floats:
         """Return the same for weights that leave 0."""
         changes, others = self._fit.changes, self._others
         assert others is not None

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
     from separable.certified.loo.changes import Changes
     from separable.certified.loo.rows import LeftOutRows
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["KinkFit", "Kinks", "left_out_kinks"]
 
@@ -66,7 +65,7 @@ class Kinks:
         beta above the kink, and below.
     """
 
-    row: Places
+    row: Indices
     at: Floats
     low: Floats
     high: Floats
@@ -150,7 +149,7 @@ def left_out_kinks(fit: KinkFit) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     return fit.scores + moved, doubt, np.full(n, exact)
 
 
-def _parts(rows: Places, near: int) -> list[Places]:
+def _parts(rows: Indices, near: int) -> list[Indices]:
     step = max(8, min(LANES, TABLE // near))
     return [rows[first : first + step] for first in range(0, len(rows), step)]
 
@@ -170,12 +169,12 @@ class _Start:
         made = Deviations(rows, changes) if changes.is_standardized else None
         object.__setattr__(self, "deviations", made)
 
-    def scales(self, part: Places) -> Floats | None:
+    def scales(self, part: Indices) -> Floats | None:
         """Return r^2 - 1 of some rows, (B, d); None: scales stay."""
         return None if self.deviations is None else self.deviations.without(part) - 1.0
 
 
-def _taken_out(start: _Start, part: Places, near: int) -> tuple[Floats, Floats]:
+def _taken_out(start: _Start, part: Indices, near: int) -> tuple[Floats, Floats]:
     """Take some rows out; return how far their scores move and how doubtful that is.
 
     Infinite doubt: a kink was met that is not among those that are near.
@@ -193,7 +192,7 @@ def _taken_out(start: _Start, part: Places, near: int) -> tuple[Floats, Floats]:
 class _Lanes:
     """Rows that are being taken out, one a lane."""
 
-    def __init__(self, start: _Start, part: Places, near: int) -> None:
+    def __init__(self, start: _Start, part: Indices, near: int) -> None:
         fit = start.fit
         self._start, self._part = start, part
         self._has_b = fit.rows.has_last
@@ -274,7 +273,7 @@ class _Lanes:
         self._turn(at[some], event[some])
         return bool(self.going.any())
 
-    def _turn(self, at: Places, event: Places) -> None:
+    def _turn(self, at: Indices, event: Indices) -> None:
         """Let the row of each lane's event go, or hold."""
         was = self.side[at, event]
         beta = self.beta[at, event]
@@ -285,7 +284,7 @@ class _Lanes:
         ends = np.where(beta > middle, self._high[event], self._low[event])
         self.beta[at, event] = ends
 
-    def _times(self, at: Places, hold: NDArray[np.bool_], pace: Floats, speed: Floats) -> Floats:
+    def _times(self, at: Indices, hold: NDArray[np.bool_], pace: Floats, speed: Floats) -> Floats:
         """Return after how much of t each kink has its event."""
         side, gap, beta = self.side[at], self.gap[at], self.beta[at]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -295,7 +294,7 @@ class _Lanes:
         times[side == 2] = np.inf
         return np.maximum(times, 0.0)
 
-    def _direction(self, at: Places, hold: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    def _direction(self, at: Indices, hold: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """Return how beta and b move with t; and of lanes in which b moves alone, where to."""
         z = self._z[at]
         count = hold.sum(axis=1)

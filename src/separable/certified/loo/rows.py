@@ -14,12 +14,9 @@ from separable.data.core_rows import core_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.certified.problem import Problem
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["BLOCK", "LeftOutRows", "parts_of", "row_dots"]
 
@@ -27,7 +24,7 @@ __all__ = ["BLOCK", "LeftOutRows", "parts_of", "row_dots"]
 BLOCK = 1 << 19
 
 
-def parts_of(places: Places, width: int) -> Iterator[Places]:
+def parts_of(places: Indices, width: int) -> Iterator[Indices]:
     """Yield places some at a time, so that a block of that width is not too large."""
     step = max(16, BLOCK // max(1, width))
     for start in range(0, len(places), step):
@@ -63,16 +60,16 @@ class LeftOutRows:
         """Whether columns are those of the problem."""
         return self._space is None
 
-    def each_part(self) -> Iterator[Places]:
+    def each_part(self) -> Iterator[Indices]:
         """Yield all rows, some at a time."""
         return parts_of(np.arange(self.n_rows), self.size)
 
-    def take(self, chosen: Places) -> Floats:
+    def take(self, chosen: Indices) -> Floats:
         """Return some rows, with 1 in the end where there is an intercept."""
         x = self.columns_of(chosen) if self._space is None else self._space.rows(chosen)
         return np.append(x, np.ones((len(x), 1)), axis=1) if self.has_last else x
 
-    def columns_of(self, chosen: Places) -> Floats:
+    def columns_of(self, chosen: Indices) -> Floats:
         """Return some rows in the problem's columns, written out."""
         rows, columns = self.problem.rows, self.problem.columns
         if rows.is_sparse:

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from separable.certified.loo.changes import Changes
     from separable.certified.loo.rows import LeftOutRows
     from separable.losses.binary import SmoothLoss
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["SmoothFit", "left_out_smooth"]
 
@@ -90,7 +89,7 @@ class SmoothFit:
 
 
 def left_out_smooth(
-    fit: SmoothFit, check: Callable[[Places, Floats, Floats], Floats] | None = None
+    fit: SmoothFit, check: Callable[[Indices, Floats, Floats], Floats] | None = None
 ) -> tuple[Floats, Floats]:
     """Return the score of each row without it, and how doubtful that is, (n,) each.
 
@@ -154,7 +153,7 @@ class Steps:
         self._by_class = None if changes.factor is None else changes.sums_by_class(rows, self.slope)
         self._deviations = Deviations(rows, changes) if changes.is_standardized else None
 
-    def first(self, part: Places) -> tuple[Floats, Floats, Floats, Floats]:
+    def first(self, part: Indices) -> tuple[Floats, Floats, Floats, Floats]:
         """Return rows, their first steps and leverages, and what is unsettled of the steps."""
         x = self._fit.rows.take(part)
         t = x @ self._inverse
@@ -188,7 +187,7 @@ class Steps:
         return np.sqrt(np.maximum(row_dots(delta @ self._matrix, delta), 0.0))
 
     def more(
-        self, chosen: Places, check: Callable[[Places, Floats, Floats], Floats] | None
+        self, chosen: Indices, check: Callable[[Indices, Floats, Floats], Floats] | None
     ) -> tuple[Floats, Floats]:
         """Return how far the scores of some rows move by many steps, and how doubtful that is."""
         x, delta, h, _ = self.first(chosen)
@@ -222,7 +221,7 @@ class Steps:
 
     # ------------------------------------------------------------------ equations
 
-    def _solve(self, part: Places, x: Floats, t: Floats, room: Floats, right: Floats) -> Floats:
+    def _solve(self, part: Indices, x: Floats, t: Floats, room: Floats, right: Floats) -> Floats:
         """Return (A - k_i x_i x_i')^-1 of a right-hand side a row."""
         found = right @ self._inverse
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -230,7 +229,7 @@ class Steps:
         found += share[:, None] * t
         return found
 
-    def _pull(self, part: Places) -> tuple[Floats, Floats | None]:
+    def _pull(self, part: Indices) -> tuple[Floats, Floats | None]:
         """Return the slope of all but the row's own loss at the fit, and of l2 what is not in A."""
         fit, changes = self._fit, self._fit.changes
         pull = np.tile(self._rest, (len(part), 1))
@@ -256,7 +255,7 @@ class Steps:
         extra[:, : squared.shape[1]] = fit.curve * (share * squared - self._share)
         return pull, extra
 
-    def _bent(self, part: Places, delta: Floats) -> Floats:
+    def _bent(self, part: Indices, delta: Floats) -> Floats:
         """Return by how much slopes of all other rows change along their rows, (B, m)."""
         fit = self._fit
         bent = np.zeros((len(part), fit.rows.size))

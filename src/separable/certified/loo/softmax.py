@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from separable.certified.loo.changes import Changes
     from separable.certified.loo.rows import LeftOutRows
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["JointFit", "left_out_multinomial"]
 
@@ -151,7 +150,7 @@ class _Pulls:
         none = np.zeros(self._fit.rows.n_rows, np.bool_)
         return none if self._deviations is None else self._deviations.lost
 
-    def __call__(self, part: Places) -> Floats:
+    def __call__(self, part: Indices) -> Floats:
         """Return those of some rows, (B, K, m)."""
         fit = self._fit
         pull = np.tile(self._rest, (len(part), 1, 1))

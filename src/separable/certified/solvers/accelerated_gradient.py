@@ -18,12 +18,10 @@ from separable.certified.duality.block_certifier import ConvexPenalty, see
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["accelerated"]
 

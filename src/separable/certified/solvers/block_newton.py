@@ -13,9 +13,8 @@ import numpy as np
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["SmoothPart", "newton_on_used"]
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PassedRows", "Start", "descend", "most_lanes"]
 

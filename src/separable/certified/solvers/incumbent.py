@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
     from separable.certified.solvers.l2 import Solved
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Incumbents", "better"]
 

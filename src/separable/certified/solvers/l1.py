@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
     from separable.data.rows import Rows
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["CLOSER", "INSIDE", "PATIENCE", "ROUNDING", "STEPS", "L1Solver", "patience"]
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     OnPass = Callable[[int, float], bool]
 
 __all__ = ["Request", "Solved", "Solver"]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.l2_certifier import Judgement
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Block", "bits", "run_phases"]
 

@@ -11,13 +11,11 @@ from scipy.linalg import LinAlgError
 from separable.linalg.cholesky import Bordered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.design.row_products import RowProducts
     from separable.certified.solvers.stopping import Watch
     from separable.losses.binary import SmoothLoss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["SHORTEST", "Objective", "newton"]
 

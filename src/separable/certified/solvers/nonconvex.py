@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from separable.certified.duality.block_certifier import Seen
     from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane, Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LocalCertificate", "LocalSearch"]
 

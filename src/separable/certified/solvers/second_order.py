@@ -27,12 +27,10 @@ from separable.losses.binary import is_smooth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import SmoothLoss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FewColumns"]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import PassedRows, Start
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["descend", "most_models"]
 

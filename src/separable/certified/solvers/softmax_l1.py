@@ -21,14 +21,12 @@ from separable.certified.solvers.stopping import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.l2_certifier import Judgement
     from separable.certified.problem import Lane
     from separable.certified.solvers.dual_cd import Start
     from separable.certified.solvers.parallel import End
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["L1MultinomialSolver"]
 

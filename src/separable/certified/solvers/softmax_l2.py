@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from separable.certified.design.softmax_products import MultinomialRows
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.parallel import End
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     OnPass = Callable[[int, float], bool]
 
 __all__ = ["MultinomialSolver"]

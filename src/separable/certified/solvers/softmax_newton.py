@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from separable.certified.design.softmax_products import MultinomialRows
     from separable.certified.solvers.stopping import Watch
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Labels = NDArray[np.int32]
 
 __all__ = ["MultinomialObjective", "Step", "StepMaker", "multinomial_newton"]

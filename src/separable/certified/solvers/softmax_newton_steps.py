@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from separable.certified.design.softmax_products import MultinomialRows
     from separable.certified.solvers.softmax_newton import MultinomialObjective
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Guess = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 __all__ = ["FEW", "ConjugateSteps", "direct_step"]

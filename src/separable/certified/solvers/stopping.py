@@ -11,11 +11,9 @@ from separable.certified.solvers.incumbent import better
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.l2_certifier import Judgement
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Watch", "Watcher"]
 

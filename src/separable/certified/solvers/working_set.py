@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.stopping import Watch
     from separable.losses.binary import Loss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["near_corners", "part_of"]
 

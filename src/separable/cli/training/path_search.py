@@ -20,15 +20,13 @@ from separable.model.words import number, shown, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from separable.cli.options.problem_options import ProblemOptions
     from separable.cli.training.candidates import Candidate
     from separable.cli.training.encoded_rows import Encoded
     from separable.cli.training.learner_comparison import Comparison
     from separable.features.table.table_encoder import TableEncoder
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PathFound", "PathStep", "strength_path"]
 

@@ -17,9 +17,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["FEW", "SQUARES", "DominantValue", "DominantValueWarning", "dominant_in", "message"]
 

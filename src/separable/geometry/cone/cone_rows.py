@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    from separable.typing import Floats, Indices
+
 
 __all__ = ["ConeRows"]
 
@@ -57,10 +57,10 @@ class ConeRows(Protocol):
     def gram(self, c: Floats) -> Floats:
         """Return Z'CZ, shape (D, D), for c >= 0; vectors with c = 0 should cost nothing."""
 
-    def take(self, chosen: Places) -> Floats:
+    def take(self, chosen: Indices) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
 
-    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+    def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return the same without columns in which all of them are 0, and the columns left."""
 
     def lowest_bits(self) -> NDArray[np.int64]:

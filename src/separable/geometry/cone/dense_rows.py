@@ -11,7 +11,8 @@ from separable.linalg.exact import lowest_bits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.typing import Floats, Indices
+
 
 __all__ = ["WrittenRows"]
 
@@ -54,11 +55,11 @@ class WrittenRows:
         part = self.matrix[used] if len(used) < self.size else self.matrix
         return part.T @ (part * c[used][:, None])
 
-    def take(self, chosen: Places) -> Floats:
+    def take(self, chosen: Indices) -> Floats:
         """Return some vectors."""
         return self.matrix[chosen]
 
-    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+    def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return some vectors, and all columns."""
         return self.take(chosen), np.arange(self.dimension)
 

@@ -26,7 +26,7 @@ from separable.linalg.exact import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.typing import Floats, Indices
 
     Vector = list[Fraction]
     Parts = dict[int, Fraction]
@@ -67,7 +67,7 @@ class Dependencies:
         Directions u, exact: z.u = 0 for all the vectors. One for each column that is no pivot.
     """
 
-    def __init__(self, pivots: Places, null: list[Vector]) -> None:
+    def __init__(self, pivots: Indices, null: list[Vector]) -> None:
         self.pivots, self.null = pivots, null
 
     @property
@@ -150,7 +150,7 @@ def solved_pivots(vectors: Floats, u: Sequence[Fraction]) -> Vector | None:
     return changed
 
 
-def pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
+def pivoted(scaled: Floats) -> tuple[Floats, Indices, int]:
     """Return R of a QR decomposition, the order of columns, and the rank, as far as floats see."""
     triangle, order = qr(scaled, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
@@ -158,7 +158,7 @@ def pivoted(scaled: Floats) -> tuple[Floats, Places, int]:
     return np.asarray(triangle, dtype=np.float64), order.astype(np.intp), rank
 
 
-def _guess(triangle: Floats, order: Places, rank: int, size: int) -> list[Parts] | None:
+def _guess(triangle: Floats, order: Indices, rank: int, size: int) -> list[Parts] | None:
     """Return null vectors with small denominators, without their zeros."""
     depends = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
     vectors = []
@@ -213,11 +213,11 @@ def _products(wholes: Any, vector: Sequence[Fraction]) -> Any:
     return wholes @ np.array(cleared(list(vector)), dtype=object)
 
 
-def independent_rows(vectors: Floats, rank: int, weight: Floats | None = None) -> Places:
+def independent_rows(vectors: Floats, rank: int, weight: Floats | None = None) -> Indices:
     """Return rows, as many as the rank, that are far from dependent; heavy ones first."""
     weighed = vectors if weight is None else vectors * weight[:, None]
     _, order = qr(weighed.T, mode="r", pivoting=True)
-    chosen: Places = np.sort(order[:rank])
+    chosen: Indices = np.sort(order[:rank])
     return chosen
 
 
@@ -238,9 +238,9 @@ def _eliminated(vectors: Floats, scaled: Floats, rank: int) -> Dependencies | No
     return Dependencies(np.array(pivots, dtype=np.intp), [_times(v, powers) for v in basis])
 
 
-def _outside(wholes: Any, vector: Sequence[Fraction]) -> Places:
+def _outside(wholes: Any, vector: Sequence[Fraction]) -> Indices:
     """Return the rows that have a part in a direction."""
-    outside: Places = np.flatnonzero(_products(wholes, vector))
+    outside: Indices = np.flatnonzero(_products(wholes, vector))
     return outside
 
 

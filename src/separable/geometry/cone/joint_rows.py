@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.typing import Floats, Indices
 
 __all__ = ["JointRows"]
 
@@ -72,7 +72,7 @@ class JointRows:
         return JointRows(SeenRows(self._base), self.label, self.n_classes)
 
     @property
-    def column(self) -> Places:
+    def column(self) -> Indices:
         """The column that each coordinate is of; -1 for intercepts."""
         return np.tile(self._base.column, self._others)
 
@@ -132,20 +132,20 @@ class JointRows:
             found.append((mine, SignedRows(*given, base.centre, base.scale)))
         return found
 
-    def take(self, chosen: Places) -> Floats:
+    def take(self, chosen: Indices) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
         return self._placed(chosen, self._base.take(self._row(chosen)))
 
-    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+    def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return the same without columns in which no row has a part, and the columns left."""
         seen, used = self._base.take_occupied(self._row(chosen))
         columns = np.arange(self._others)[:, None] * self._m + used
         return self._placed(chosen, seen), columns.ravel()
 
-    def _row(self, chosen: Places) -> Places:
+    def _row(self, chosen: Indices) -> Indices:
         return np.asarray(chosen, dtype=np.intp) // self._others
 
-    def _placed(self, chosen: Places, seen: Floats) -> Floats:
+    def _placed(self, chosen: Indices, seen: Floats) -> Floats:
         """Return vectors of rows, each written at its class and, negative, at the other."""
         row, at = self._row(chosen), np.arange(len(seen))
         some = np.zeros((len(row), self.n_classes, seen.shape[1]))
@@ -157,12 +157,12 @@ class JointRows:
         """Return for each column an e of which all its values are multiples of 2^e."""
         return np.tile(self._base.lowest_bits(), self._others)
 
-    def pairs(self, chosen: Places) -> Places:
+    def pairs(self, chosen: Indices) -> Indices:
         """Return the row and the other class of some vectors, shape (k, 2)."""
         row, place = np.divmod(np.asarray(chosen, dtype=np.intp), self._others)
         return np.column_stack([row, self._other[row, place]])
 
-    def places(self, pairs: Places) -> Places:
+    def places(self, pairs: Indices) -> Indices:
         """Return the vectors of rows and other classes, the inverse of `pairs`."""
         row, other = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         if ((other == self.label[row]) | (other < 0) | (other >= self.n_classes)).any():

@@ -10,7 +10,8 @@ from scipy.linalg import qr, solve_triangular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["find_orthogonal", "null_basis", "spanning"]
 
@@ -22,7 +23,7 @@ NO_PART = 1e-8
 TOGETHER = 1000
 
 
-def find_orthogonal(cone: ConeRows, chosen: Places) -> tuple[Floats, NDArray[np.bool_]]:
+def find_orthogonal(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np.bool_]]:
     """Return a basis of the directions orthogonal to some vectors, and who has no part in them.
 
     Returns
@@ -34,7 +35,7 @@ def find_orthogonal(cone: ConeRows, chosen: Places) -> tuple[Floats, NDArray[np.
     return _look(cone, chosen)[:2]
 
 
-def spanning(cone: ConeRows, chosen: Places) -> Places:
+def spanning(cone: ConeRows, chosen: Indices) -> Indices:
     """Return some of the chosen vectors, that span the same directions."""
     return chosen if len(chosen) <= _most(cone) else _look(cone, chosen)[2]
 
@@ -43,7 +44,7 @@ def _most(cone: ConeRows) -> int:
     return max(TOGETHER, 4 * cone.dimension)
 
 
-def _look(cone: ConeRows, chosen: Places) -> tuple[Floats, NDArray[np.bool_], Places]:
+def _look(cone: ConeRows, chosen: Indices) -> tuple[Floats, NDArray[np.bool_], Indices]:
     random = np.random.default_rng(0)
     most = _most(cone)
     some = chosen if len(chosen) <= most else random.choice(chosen, most // 2, replace=False)

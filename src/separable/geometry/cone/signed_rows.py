@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import Floats, Places
+    from separable.typing import Floats, Indices
+
 
 __all__ = ["SeenRows", "SignedRows"]
 
@@ -77,7 +78,7 @@ class SignedRows:
         self.terms = longest + fit_intercept
 
     @property
-    def column(self) -> Places:
+    def column(self) -> Indices:
         """The column that each coordinate is of; -1 for the intercept."""
         columns = np.arange(self._d)
         return np.append(columns, -1) if self.fit_intercept else columns
@@ -185,7 +186,7 @@ class SignedRows:
         if self.fit_intercept:
             products[:d, d] += weighed.sum(axis=0)
 
-    def take(self, chosen: Places) -> Floats:
+    def take(self, chosen: Indices) -> Floats:
         """Return some vectors, few, written out: shape (k, D)."""
         if self.is_sparse:
             return self._take_sparse(chosen, None)
@@ -195,7 +196,7 @@ class SignedRows:
             some = self._seen(np.asarray(self.rows.values[chosen], dtype=np.float64))
         return self._signed(some, chosen)
 
-    def take_occupied(self, chosen: Places) -> tuple[Floats, Places]:
+    def take_occupied(self, chosen: Indices) -> tuple[Floats, Indices]:
         """Return the same without columns in which all of them are 0, and the columns left.
 
         Of dense rows columns are left as they are.
@@ -206,12 +207,12 @@ class SignedRows:
         columns = np.append(used, self._d) if self.fit_intercept else used
         return self._take_sparse(chosen, used), columns.astype(np.intp)
 
-    def _take_sparse(self, chosen: Places, columns: Places | None) -> Floats:
+    def _take_sparse(self, chosen: Indices, columns: Indices | None) -> Floats:
         part = self._sparse[chosen]
         part = part if columns is None else part[:, columns]
         return self._signed(part.toarray(), chosen)
 
-    def _signed(self, some: Floats, chosen: Places) -> Floats:
+    def _signed(self, some: Floats, chosen: Indices) -> Floats:
         if self.fit_intercept:
             some = np.hstack([some, np.ones((len(chosen), 1))])
         signed: Floats = some * self.sign[chosen][:, None]

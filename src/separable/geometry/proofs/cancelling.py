@@ -22,8 +22,8 @@ from separable.geometry.proofs.signs import rounding
 from separable.linalg.exact import pivot_columns, solve_whole, whole_columns
 
 if TYPE_CHECKING:
-    from separable.geometry.cone.cone_rows import Floats, Places
     from separable.geometry.cone.dependencies import Dependencies
+    from separable.typing import Floats, Indices
 
 __all__ = ["proved_cancelling", "solved_cancelling"]
 
@@ -120,7 +120,7 @@ def solved_cancelling(vectors: Floats, a: Floats) -> bool:
     return not (np.array(solved, dtype=object) @ whole_columns(vectors)[0]).any()
 
 
-def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
+def _is_near(part: Floats, a: Floats, basis: Indices) -> bool:
     """Bound the change of the multipliers of the basis that makes the sum 0.
 
     With V about the inverse of the basis B and E = I - VB of norm below 1, B has an inverse, and
@@ -143,7 +143,7 @@ def _is_near(part: Floats, a: Floats, basis: Places) -> bool:
     return bool((change < a[basis]).all())
 
 
-def _heaviest_basis(part: Floats, a: Floats) -> Places:
+def _heaviest_basis(part: Floats, a: Floats) -> Indices:
     """Return independent vectors, exactly: the heavier of two comes first."""
     weight = a * np.sqrt(np.einsum("ij,ij->i", part, part))
     order = np.argsort(-weight, kind="stable")
@@ -151,13 +151,13 @@ def _heaviest_basis(part: Floats, a: Floats) -> Places:
     return np.sort(order[pivot_columns(wholes.T)])
 
 
-def _solves(part: Floats, a: Floats, basis: Places) -> bool:
+def _solves(part: Floats, a: Floats, basis: Indices) -> bool:
     """Solve for the multipliers of the basis in whole numbers; return whether all are above 0."""
     solved = _solved(part, a, basis)
     return solved is not None and all(number > 0 for number in solved)
 
 
-def _solved(part: Floats, a: Floats, basis: Places) -> list[int] | None:
+def _solved(part: Floats, a: Floats, basis: Indices) -> list[int] | None:
     """Return a multiple of multipliers that cancel, whole: those of the basis are solved for."""
     wholes, _ = whole_columns(part)
     multipliers, _ = whole_columns(a[:, None])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = [
     "annihilates",
@@ -43,18 +44,18 @@ def separates(cone: ConeRows, u: Floats) -> bool:
     return bool(np.isfinite(u).all() and (exact_signs(cone, u) == 1).all())
 
 
-def overlaps(cone: ConeRows, chosen: Places, a: Floats, rank: int, *, exact: bool) -> bool:
+def overlaps(cone: ConeRows, chosen: Indices, a: Floats, rank: int, *, exact: bool) -> bool:
     """Return whether multipliers close to a cancel, on vectors of the rank of all."""
     return full_rank(cone, chosen, a, exact=exact) == rank
 
 
-def full_rank(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> int | None:
+def full_rank(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> int | None:
     """Return the rank of all vectors if some, on which multipliers close to a cancel, have it."""
     found = proved_cancelling(cone.take(chosen), a, exact=exact)
     return found.rank if found is not None and annihilates(cone, found.null) else None
 
 
-def cancels(cone: ConeRows, chosen: Places, a: Floats, *, exact: bool) -> bool:
+def cancels(cone: ConeRows, chosen: Indices, a: Floats, *, exact: bool) -> bool:
     """Return whether multipliers close to a cancel: nothing separates strictly."""
     vectors = cone.take_occupied(chosen)[0]
     if is_wide(vectors):
@@ -74,7 +75,7 @@ def annihilates(cone: ConeRows, directions: Sequence[Sequence[Fraction]]) -> boo
     return not cone.magnitudes(empty).any()
 
 
-def separates_weakly(cone: ConeRows, u: Floats, boundary: Places) -> bool:
+def separates_weakly(cone: ConeRows, u: Floats, boundary: Indices) -> bool:
     """Return whether z_i.u is 0 on the boundary and above 0 elsewhere, for u or its `snapped`."""
     expected = np.ones(cone.size, dtype=np.int8)
     expected[boundary] = 0
@@ -97,7 +98,7 @@ def _are_close(cone: ConeRows, u: Floats, closer: Sequence[Fraction]) -> bool:
     return bool((np.abs(cone.scores(np.array(apart))) <= CLOSE * cone.magnitudes(u)).all())
 
 
-def snapped(cone: ConeRows, u: Floats, boundary: Places) -> list[Fraction] | None:
+def snapped(cone: ConeRows, u: Floats, boundary: Indices) -> list[Fraction] | None:
     """Return the direction close to u that is orthogonal to the vectors of the boundary, exactly.
 
     Floats can rarely be. Some coordinates are kept as they are, and the others follow from them;

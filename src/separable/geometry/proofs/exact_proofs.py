@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
     from separable.geometry.cone.signed_rows import SignedRows
+    from separable.typing import Floats, Indices
 
 __all__ = [
     "ExactNumbers",
@@ -64,7 +65,7 @@ class ExactNumbers:
         }
 
 
-def has_signs(cone: ConeRows, direction: Sequence[int], boundary: Places) -> bool:
+def has_signs(cone: ConeRows, direction: Sequence[int], boundary: Indices) -> bool:
     """Return whether z.u is 0 on the boundary and above 0 elsewhere, without rounding."""
     if len(direction) != cone.dimension:
         return False
@@ -74,7 +75,7 @@ def has_signs(cone: ConeRows, direction: Sequence[int], boundary: Places) -> boo
     return bool(expected.any()) and np.array_equal(signs, expected)
 
 
-def cancels_exactly(cone: ConeRows, chosen: Places, a: Sequence[int]) -> bool:
+def cancels_exactly(cone: ConeRows, chosen: Indices, a: Sequence[int]) -> bool:
     """Return whether multipliers, all above 0, cancel, without rounding."""
     if not len(a) == len(chosen) > 0 or not all(number > 0 for number in a):
         return False
@@ -82,7 +83,7 @@ def cancels_exactly(cone: ConeRows, chosen: Places, a: Sequence[int]) -> bool:
     return not (np.array(a, dtype=object) @ wholes).any()
 
 
-def exact_rank(cone: ConeRows, chosen: Places) -> int | None:
+def exact_rank(cone: ConeRows, chosen: Indices) -> int | None:
     """Return the rank of some vectors if it is that of all, without rounding."""
     wholes, _, powers = whole_vectors(cone.take(chosen))
     pivots, null = null_vectors(wholes)
@@ -92,7 +93,7 @@ def exact_rank(cone: ConeRows, chosen: Places) -> int | None:
 
 
 def exact_distances(
-    cone: ConeRows, direction: Sequence[int], normals: NDArray[Any], which: Places
+    cone: ConeRows, direction: Sequence[int], normals: NDArray[Any], which: Indices
 ) -> Floats:
     """Return z.u over the length of the normal of each vector, rounded at the end.
 

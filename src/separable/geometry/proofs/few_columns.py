@@ -16,7 +16,8 @@ from separable.geometry.cone.dependencies import column_powers
 from separable.geometry.search.row_generation import settle_many
 
 if TYPE_CHECKING:
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["few_columns"]
 
@@ -27,7 +28,7 @@ EACH = 20
 
 
 def few_columns(
-    cone: ConeRows, u: Floats, boundary: Places, column: Places, most: int = NUMBERS
+    cone: ConeRows, u: Floats, boundary: Indices, column: Indices, most: int = NUMBERS
 ) -> Floats | None:
     """Return a direction with fewer columns than u, or None if none is found.
 
@@ -74,14 +75,14 @@ def few_columns(
 class _Asked:
     """What some columns do with the vectors of a cone."""
 
-    def __init__(self, cone: ConeRows, boundary: Places, column: Places) -> None:
+    def __init__(self, cone: ConeRows, boundary: Indices, column: Indices) -> None:
         vectors = cone.take(np.arange(cone.size))
         self.power = column_powers(vectors)
         self._vectors, self._column = vectors * self.power, column
         self._boundary = np.zeros(cone.size, bool)
         self._boundary[boundary] = True
 
-    def direction(self, columns: Places) -> Floats | None:
+    def direction(self, columns: Indices) -> Floats | None:
         """Return a direction of some columns with the same boundary, if there is one."""
         mask = np.isin(self._column, columns) | (self._column < 0)
         if not self._vectors[:, mask].any():

@@ -13,7 +13,8 @@ from separable.linalg.least_squares import nonnegative_squares
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["cancelling", "few_multipliers"]
 
@@ -25,7 +26,7 @@ NUMBERS = 1 << 22
 LEFT = 1e-9
 
 
-def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     """Return vectors and their multipliers, above 0, for multipliers a that cancel.
 
     Vectors of a basis, each with multiplier 1, have a sum whose opposite is again a sum of vectors
@@ -51,14 +52,14 @@ def few_multipliers(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
     return chosen, a[chosen]
 
 
-def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Places, Floats]]:
+def cancelling(cone: ConeRows, a: Floats, first: Floats) -> Iterator[tuple[Indices, Floats]]:
     """Yield vectors and multipliers that may prove that nothing separates, the best first."""
     yield few_multipliers(cone, a)
     yield few_multipliers(cone, first)
     yield _circle(cone, a)
 
 
-def _circle(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
+def _circle(cone: ConeRows, a: Floats) -> tuple[Indices, Floats]:
     """Return few vectors that cancel: the heaviest, and those whose sum is its opposite.
 
     None of them if there are too many numbers, or if floats find no such sum.
@@ -81,7 +82,7 @@ def _circle(cone: ConeRows, a: Floats) -> tuple[Places, Floats]:
     return chosen[np.append(first, others[used])], np.append(1.0, found[used])
 
 
-def _opposite(cone: ConeRows, basis: Places, candidates: Places) -> tuple[Places, Floats] | None:
+def _opposite(cone: ConeRows, basis: Indices, candidates: Indices) -> tuple[Indices, Floats] | None:
     total = cone.take(basis).sum(axis=0)
     vectors = cone.take(candidates)
     power = column_powers(vectors)

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 from separable.geometry.proofs.proof import Overlap, QuasiSeparation, Separation
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["JointOverlap", "JointQuasiSeparation", "JointSeparation"]
 
@@ -38,7 +35,7 @@ class JointSeparation(Separation):
         Rows of the two classes ``pair``, and a > 0 that prove the bound: with p and q the means of
         the two by these weights, it is |p - q| / 2.
     pair : tuple of int
-        Places of two classes, whose rows give the bound.
+        Indices of two classes, whose rows give the bound.
     """
 
     weights: Floats

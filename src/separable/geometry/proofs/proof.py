@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.geometry.labelled_rows import LabelledRows
     from separable.geometry.proofs.exact_proofs import ExactNumbers
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = ["Overlap", "Proof", "QuasiSeparation", "Separation"]
 
@@ -108,7 +105,7 @@ class Separation(Proof):
     margins: Floats
     margin: float
     margin_bound: float
-    support: Places
+    support: Indices
     multipliers: Floats
 
 
@@ -133,9 +130,9 @@ class QuasiSeparation(Proof):
 
     weights: Floats
     intercept: float
-    boundary: Places
+    boundary: Indices
     columns: tuple[str | int, ...]
-    rows: Places
+    rows: Indices
     multipliers: Floats
 
 
@@ -153,6 +150,6 @@ class Overlap(Proof):
 
     kind = "overlap"
 
-    rows: Places
+    rows: Indices
     multipliers: Floats
     rank: int

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["UNKNOWN", "exact_scores", "exact_signs", "nearest_float", "rounding", "sure_scores"]
 
@@ -88,7 +89,7 @@ def exact_signs(cone: ConeRows, u: Floats | Sequence[Fraction]) -> NDArray[np.in
     return signs
 
 
-def exact_scores(cone: ConeRows, u: Floats, chosen: Places) -> Floats:
+def exact_scores(cone: ConeRows, u: Floats, chosen: Indices) -> Floats:
     """Return z_i.u of some vectors, few, rounded once.
 
     Examples
@@ -161,8 +162,8 @@ def _exact_below(cone: ConeRows, u: Floats) -> float:
 def _work_out(
     cone: ConeRows,
     u: Sequence[Fraction],
-    support: Places,
-    chosen: Places,
+    support: Indices,
+    chosen: Indices,
     signs: NDArray[np.int8],
 ) -> None:
     """Write the exact signs of some vectors."""

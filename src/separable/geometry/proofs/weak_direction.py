@@ -18,7 +18,8 @@ from separable.linalg.least_squares import lstsq
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["tidy_direction", "tidy_few"]
 
@@ -31,8 +32,8 @@ ROUNDING = 1e-12
 
 
 def tidy_direction(
-    cone: ConeRows, u: Floats, boundary: Places, only: Places | None = None
-) -> tuple[Floats, Places] | None:
+    cone: ConeRows, u: Floats, boundary: Indices, only: Indices | None = None
+) -> tuple[Floats, Indices] | None:
     """Return a direction close to u, in floats that are exact where they can be, and its boundary.
 
     Parameters
@@ -68,8 +69,8 @@ def tidy_direction(
 
 
 def tidy_few(
-    cone: ConeRows, u: Floats, boundary: Places, column: Places
-) -> tuple[Floats, Places] | None:
+    cone: ConeRows, u: Floats, boundary: Indices, column: Indices
+) -> tuple[Floats, Indices] | None:
     """Return `tidy_direction`, of fewer columns if these do the same; see `few_columns`."""
     tidy = tidy_direction(cone, u, boundary)
     if tidy is None:
@@ -80,7 +81,7 @@ def tidy_few(
     return tidy_direction(cone, fewer, boundary, np.flatnonzero(fewer)) or tidy
 
 
-def _are_few(cone: ConeRows, some: Places) -> bool:
+def _are_few(cone: ConeRows, some: Indices) -> bool:
     """Return whether directions orthogonal to some vectors can be written out."""
     return (cone.dimension - len(some)) * cone.dimension <= MOST_NULL
 
@@ -92,7 +93,7 @@ def _is_short(u: Floats) -> bool:
 
 
 def _sparse_parts(
-    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Places, only: Places
+    cone: ConeRows, null: Sequence[Sequence[Fraction]], u: Floats, boundary: Indices, only: Indices
 ) -> tuple[list[Sequence[Fraction]], list[Floats]]:
     """Return directions of few columns first, and factors whose sum of them does what u does.
 

@@ -19,7 +19,8 @@ from separable.geometry.cone.dependencies import column_powers, pivoted
 from separable.linalg.exact import cleared, whole_columns
 
 if TYPE_CHECKING:
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["UntangledRows", "untangle"]
 
@@ -75,7 +76,7 @@ def untangle(cone: ConeRows) -> UntangledRows | None:
     return UntangledRows(matrix, change)
 
 
-def _exactly(wholes: Places, exponents: Places, factors: Floats) -> tuple[Floats, float]:
+def _exactly(wholes: Indices, exponents: Indices, factors: Floats) -> tuple[Floats, float]:
     """Return a sum of columns divided by its largest magnitude, and that; rounded at the end."""
     support = np.flatnonzero(factors)
     exact = [Fraction(float(factors[j])) * Fraction(2) ** int(exponents[j]) for j in support]

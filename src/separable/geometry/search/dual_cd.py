@@ -19,8 +19,8 @@ from separable.data.rows import Rows
 from separable.linalg.blas import aligned_zeros
 
 if TYPE_CHECKING:
-    from separable.geometry.cone.cone_rows import Floats
     from separable.geometry.cone.signed_rows import SignedRows
+    from separable.typing import Floats
 
 __all__ = ["DualPasses"]
 

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Places
+    from separable.geometry.cone.cone_rows import ConeRows
     from separable.geometry.search.facial_reduction import Settled
+    from separable.typing import Indices
 
     Wholes = NDArray[Any]
     Chosen = NDArray[np.bool_]
@@ -136,7 +137,7 @@ class _Work:
         return self._left is not None and self._left <= 0
 
 
-def _first_vectors(cone: ConeRows, hint: Settled | None) -> Places:
+def _first_vectors(cone: ConeRows, hint: Settled | None) -> Indices:
     """Return all vectors where they are few; else those that floats find decisive, and others."""
     m, few = cone.size, TIMES * cone.dimension + MORE
     if m <= 2 * few:
@@ -151,7 +152,7 @@ def _first_vectors(cone: ConeRows, hint: Settled | None) -> Places:
     return np.unique(chosen)
 
 
-def _settle_few(cone: ConeRows, some: Places, work: _Work) -> ExactlySettled | None:
+def _settle_few(cone: ConeRows, some: Indices, work: _Work) -> ExactlySettled | None:
     """Settle some vectors, in columns as they came; None where the work is too much."""
     wholes, row_powers, column_powers = whole_vectors(cone.take(some))
     a = [Fraction(0)] * len(some)
@@ -171,7 +172,7 @@ def _settle_few(cone: ConeRows, some: Places, work: _Work) -> ExactlySettled | N
     return ExactlySettled(None, _multiples(a, row_powers), ~left)
 
 
-def _missed(cone: ConeRows, part: ExactlySettled, some: Places) -> Places:
+def _missed(cone: ConeRows, part: ExactlySettled, some: Indices) -> Indices:
     """Return vectors, few, that contradict what was found of some, or that it leaves open."""
     if len(some) == cone.size:
         return np.zeros(0, np.intp)
@@ -190,7 +191,7 @@ def _missed(cone: ConeRows, part: ExactlySettled, some: Places) -> Places:
     return wrong[np.argsort(share, kind="stable")[:most]]  # the farthest from their side
 
 
-def _in_span(cone: ConeRows, part: ExactlySettled, some: Places, asked: Places) -> Chosen:
+def _in_span(cone: ConeRows, part: ExactlySettled, some: Indices, asked: Indices) -> Chosen:
     """Return which vectors are sums of those of the boundary."""
     if len(asked) == 0:
         return np.zeros(0, bool)
@@ -199,7 +200,7 @@ def _in_span(cone: ConeRows, part: ExactlySettled, some: Places, asked: Places) 
     return _spanned(wholes, np.arange(len(wholes)) < len(basis))[len(basis) :]
 
 
-def _of_all(cone: ConeRows, part: ExactlySettled, some: Places) -> ExactlySettled:
+def _of_all(cone: ConeRows, part: ExactlySettled, some: Indices) -> ExactlySettled:
     a = np.zeros(cone.size, object)
     a[some] = part.a
     boundary = np.ones(cone.size, bool)

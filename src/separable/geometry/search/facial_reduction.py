@@ -25,7 +25,8 @@ from separable.geometry.search.least_violation import Face, find_least_violation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats
 
 __all__ = ["NONE", "Settled", "settle"]
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Floats, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["Face", "LeastViolation", "find_least_violation"]
 
@@ -87,7 +88,7 @@ class Face:
         sums = self.cone.sums(a)
         return sums if self.basis is None else self.basis.T @ sums
 
-    def vectors(self, chosen: Places) -> Floats:
+    def vectors(self, chosen: Indices) -> Floats:
         """Return some vectors in coordinates of c."""
         vectors = self.cone.take(chosen)
         return vectors if self.basis is None else vectors @ self.basis

@@ -22,9 +22,9 @@ from separable.linalg.least_squares import nonnegative_squares
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.geometry.cone.cone_rows import Floats
     from separable.geometry.cone.signed_rows import SignedRows
     from separable.geometry.proofs.proof import Separation
+    from separable.typing import Floats
 
 __all__ = [
     "Bracket",

@@ -15,7 +15,8 @@ from separable.geometry.cone.orthogonal import find_orthogonal
 from separable.geometry.search.facial_reduction import NONE, Settled, settle
 
 if TYPE_CHECKING:
-    from separable.geometry.cone.cone_rows import ConeRows, Places
+    from separable.geometry.cone.cone_rows import ConeRows
+    from separable.typing import Indices
 
 __all__ = ["settle_many"]
 
@@ -46,7 +47,7 @@ def settle_many(cone: ConeRows, none: float = NONE[0]) -> Settled:
     return settle(cone, none)
 
 
-def _look(cone: ConeRows, part: Settled, some: Places) -> tuple[Settled, Places]:
+def _look(cone: ConeRows, part: Settled, some: Indices) -> tuple[Settled, Indices]:
     """Return what it means for all vectors, and those that disagree, the worst first."""
     a, first = np.zeros(cone.size), np.zeros(cone.size)
     a[some], first[some] = part.a, part.first
@@ -62,7 +63,7 @@ def _look(cone: ConeRows, part: Settled, some: Places) -> tuple[Settled, Places]
     return found, wrong[np.argsort(share[wrong], kind="stable")]
 
 
-def _worst(wrong: Places, some: Places, dimension: int, random: np.random.Generator) -> Places:
+def _worst(wrong: Indices, some: Indices, dimension: int, random: np.random.Generator) -> Indices:
     """Return vectors to add: half of them the worst, the others any that disagree."""
     fresh = wrong[~np.isin(wrong, some)]
     most = max(ADDED, TIMES_ADDED * dimension)

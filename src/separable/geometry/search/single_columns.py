@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.geometry.cone.cone_rows import Floats, Places
     from separable.geometry.cone.signed_rows import SignedRows
+    from separable.typing import Floats, Indices
 
 __all__ = ["Peeled", "peel"]
 
@@ -43,7 +43,7 @@ class Level:
     """
 
     u: Floats
-    cleared: Places
+    cleared: Indices
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Peeled:
     """
 
     levels: list[Level]
-    left: Places
+    left: Indices
 
     def joined(self, cone: SignedRows, found: Settled | None) -> Settled:
         """Return what is true of all rows, given what is of those left; None if there are none."""
@@ -108,7 +108,7 @@ def peel(cone: SignedRows) -> Peeled:
     return Peeled(levels, left)
 
 
-def _level(cone: SignedRows, left: Places) -> Level | None:
+def _level(cone: SignedRows, left: Indices) -> Level | None:
     columns = np.arange(cone.rows.n_features)
     if not cone.is_sparse and len(left) > 2 * SAMPLE:
         some = np.random.default_rng(0).choice(left, SAMPLE, replace=False)
@@ -135,7 +135,7 @@ def _inverse_powers(size: Floats) -> Floats:
 
 
 def _weak(
-    cone: SignedRows, chosen: Places, columns: Places
+    cone: SignedRows, chosen: Indices, columns: Indices
 ) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
     """Look at some columns on some rows.
 
@@ -171,7 +171,7 @@ def _weak(
     return up | down, side, at, size
 
 
-def _ranges(rows: Rows, chosen: Places, columns: Places) -> tuple[Floats, Floats]:
+def _ranges(rows: Rows, chosen: Indices, columns: Indices) -> tuple[Floats, Floats]:
     """Return the smallest and largest value of columns on some rows; inf and -inf of none."""
     low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
     if len(chosen) == 0:
@@ -191,7 +191,7 @@ def _ranges(rows: Rows, chosen: Places, columns: Places) -> tuple[Floats, Floats
     return low, high
 
 
-def _differs(part: Rows, columns: Places, at: Floats) -> NDArray[np.bool_]:
+def _differs(part: Rows, columns: Indices, at: Floats) -> NDArray[np.bool_]:
     """Return which rows have a value in some of the columns that is not the one given."""
     if part.indptr is None:
         differs: NDArray[np.bool_] = (part.values[:, columns] != at).any(axis=1)

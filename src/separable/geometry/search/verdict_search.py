@@ -21,9 +21,10 @@ from separable.geometry.search.single_columns import peel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.geometry.cone.cone_rows import ConeRows, Places
+    from separable.geometry.cone.cone_rows import ConeRows
     from separable.geometry.search.facial_reduction import Settled
     from separable.geometry.search.max_margin import Bracket
+    from separable.typing import Indices
 
 __all__ = ["AGAIN", "CLOSELY", "Found", "search", "settle_untangled"]
 
@@ -96,7 +97,7 @@ def _passed(cone: SignedRows, passes: DualPasses, bracket: Bracket, most: int) -
     return by_passes(cone, passes, bracket, 1.0 - 1e-9, most)
 
 
-def _rest(cone: SignedRows, left: Places) -> tuple[SignedRows, Places]:
+def _rest(cone: SignedRows, left: Indices) -> tuple[SignedRows, Indices]:
     """Return the rows left without the columns that are constant there, and coordinates left."""
     rows = cone.rows.take(left)
     live = np.flatnonzero(_varies(rows, cone.fit_intercept))
@@ -118,7 +119,7 @@ def _varies(rows: Rows, fit_intercept: bool) -> NDArray[np.bool_]:
     return varies
 
 
-def _of_columns(rows: Rows, columns: Places) -> Rows:
+def _of_columns(rows: Rows, columns: Indices) -> Rows:
     """Return rows of some columns, of sparse ones all that are not empty."""
     if rows.indices is None:
         return Rows(np.ascontiguousarray(rows.values[:, columns]), len(columns))
@@ -127,7 +128,7 @@ def _of_columns(rows: Rows, columns: Places) -> Rows:
     return Rows(rows.values, len(columns), place[rows.indices], rows.indptr)
 
 
-def _settled_rest(rest: SignedRows, columns: Places, size: int, none: float) -> Settled | None:
+def _settled_rest(rest: SignedRows, columns: Indices, size: int, none: float) -> Settled | None:
     """Settle the rows left; a weak direction is made exact where they are, which is quicker."""
     if rest.size == 0:
         return None

@@ -23,8 +23,8 @@ from separable.geometry.verdict import Verdict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    from separable.typing import Floats, Indices
+
 
 __all__ = ["FeatureTable", "small_set"]
 
@@ -56,11 +56,11 @@ class FeatureTable:
         there, added = (_times(rows, 1.0 / _largest(rows)).to_matrix() for rows in (base, extra))
         return cls(there, added, label)
 
-    def take(self, rows: Places) -> FeatureTable:
+    def take(self, rows: Indices) -> FeatureTable:
         """Return the table of some rows."""
         return FeatureTable(self.base[rows], self.extra[rows], self.label[rows])
 
-    def matrix(self, columns: Places, scale: Floats | None = None) -> Any:
+    def matrix(self, columns: Indices, scale: Floats | None = None) -> Any:
         """Return the columns that are there, and some that may be added behind them."""
         added = self.extra[:, columns]
         if isinstance(self.base, np.ndarray):
@@ -70,15 +70,15 @@ class FeatureTable:
         added = added if scale is None else added @ diags_array(scale)
         return hstack([self.base, added], format="csr")
 
-    def ask(self, columns: Places, precision: float = 1e-3) -> Verdict:
+    def ask(self, columns: Indices, precision: float = 1e-3) -> Verdict:
         """Return the verdict on rows with some columns added."""
         return _verdict(self.matrix(columns), self.label, precision)
 
-    def separates(self, columns: Places) -> bool:
+    def separates(self, columns: Indices) -> bool:
         """Return whether classes are proven to be separable with some columns added."""
         return self.ask(columns, ROUGHLY).kind == "separable"
 
-    def sizes(self, columns: Places, scale: Floats) -> Floats | None:
+    def sizes(self, columns: Indices, scale: Floats) -> Floats | None:
         """Return the size of the weight of each added column, that separate; None: nothing does."""
         matrix = self.matrix(columns, scale)
         d = self.base.shape[1]
@@ -97,7 +97,7 @@ def _verdict(X: Any, label: NDArray[np.int32], precision: float) -> Verdict:
     return found
 
 
-def small_set(table: FeatureTable) -> Places | None:
+def small_set(table: FeatureTable) -> Indices | None:
     """Return columns to add, none of which can be dropped; None: all together are not enough."""
     columns = np.arange(table.extra.shape[1])
     if table.separates(columns[:0]):
@@ -118,7 +118,7 @@ def small_set(table: FeatureTable) -> Places | None:
     return _none_to_drop(table, columns)
 
 
-def _shortest(table: FeatureTable, columns: Places) -> int:
+def _shortest(table: FeatureTable, columns: Indices) -> int:
     """Return how many of the first columns are enough; all of them are."""
     low, high = 0, len(columns)
     while high - low > 1:
@@ -130,7 +130,7 @@ def _shortest(table: FeatureTable, columns: Places) -> int:
     return high
 
 
-def _none_to_drop(table: FeatureTable, columns: Places) -> Places:
+def _none_to_drop(table: FeatureTable, columns: Indices) -> Indices:
     """Return columns without those that can be dropped, the last tried first."""
     kept = list(columns)
     for column in columns[::-1]:

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["RidgeClasses"]
 

@@ -12,11 +12,9 @@ import numpy as np
 from separable.model.metrics.registry import UndefinedMetric
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.model.metrics.metric_case import NumberCase
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["mae", "mape", "median_ae", "r2", "rmse", "row_values", "weighted_mean"]
 

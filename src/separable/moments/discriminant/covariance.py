@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.statistics.sums import Sums
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Within", "constant_within", "degrees_of_freedom", "factor_within", "ledoit_wolf", "oas"]
 

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.statistics.sums import Sums
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Axes", "Centres", "axes_of", "centres_of", "discriminants"]
 

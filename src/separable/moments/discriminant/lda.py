@@ -29,12 +29,10 @@ from separable.statistics.moments import Moments
 from separable.statistics.precision import Precision, check_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.statistics.sums import Sums
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LDA", "SHRINKAGE"]
 

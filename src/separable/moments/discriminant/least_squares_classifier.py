@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from separable.model.parameters import Requirement
     from separable.moments.base import Solution
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LeastSquaresClassifier"]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from separable.moments.discriminant.discriminants import Centres
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["REFIT", "LeftOut", "kinds_of", "of_two", "refit_scores"]
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from separable.statistics.moments import Moments
     from separable.statistics.sums import Sums
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["left_out_scores"]
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from separable.moments.naive_bayes.base_counts import NaiveBayes
     from separable.statistics.class_counts import ClassCounts
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Doubtful", "NonZeros", "Without", "left_out_scores"]
 

@@ -14,13 +14,10 @@ from separable.moments.regression.row_side import RowSide
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 __all__ = ["score_left_out", "score_left_out_wide"]
 
@@ -71,7 +68,7 @@ def _leave_out(
     data: Data,
     side: ColumnSide,
     alphas: Floats,
-    easy: Integers,
+    easy: Indices,
     gather: _Gather,
     without: Callable[[int, float], Floats],
 ) -> None:
@@ -136,7 +133,7 @@ class _Gather:
         columns = [errors[:, j, None] for j in range(errors.shape[1])]
         self.add_block(0, len(errors), columns, np.array([which]))
 
-    def add_block(self, start: int, stop: int, errors: list[Floats], which: Integers) -> None:
+    def add_block(self, start: int, stop: int, errors: list[Floats], which: Indices) -> None:
         """Add the errors of rows start to stop, (n, A) of each target, with some alphas."""
         if self.predicted is not None:
             for j, each in enumerate(errors):

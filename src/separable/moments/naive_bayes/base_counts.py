@@ -21,13 +21,11 @@ from separable.statistics.precision import WEIGHTS_TOLERANCE
 from separable.statistics.weighted_rows import Data
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.model.linear_model import LinearModel
     from separable.model.parameters import Requirement
     from separable.moments.loo.naive_bayes_loo import Without
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Joint", "NaiveBayes"]
 

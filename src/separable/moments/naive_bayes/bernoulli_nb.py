@@ -13,12 +13,10 @@ from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 from separable.statistics.negative_values import refuse_outside
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.statistics.class_counts import ClassCounts
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["BernoulliNB"]
 

@@ -12,12 +12,10 @@ from separable.moments.loo.naive_bayes_loo import Doubtful, NonZeros, Without
 from separable.moments.naive_bayes.base_counts import Joint, NaiveBayes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.model.parameters import Requirement
     from separable.statistics.class_counts import ClassCounts
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ComplementNB"]
 

@@ -20,11 +20,9 @@ from separable.moments.regression.row_side import RowSide
 from separable.statistics.weighted_rows import Data, checked_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.statistics.moments import Moments
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["BayesianRegression", "EvidenceWarning"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from separable.statistics.moments import Moments
     from separable.statistics.sums import Sums
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ColumnSide", "column_side"]
 

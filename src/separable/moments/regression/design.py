@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.statistics.moments import Moments
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Design", "design_of"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from separable.moments.regression.design import Design
     from separable.moments.regression.triangular_factor import Factor
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Refined", "refine"]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from separable.moments.regression.design import Design
     from separable.moments.regression.triangular_factor import Factor
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Coefficient", "Summary", "covariance_diagonal", "summarise"]
 

@@ -12,13 +12,11 @@ from separable.statistics.centered_rows import blocks_about
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.data.rows import Rows
     from separable.moments.base import Solution
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FAR", "LEAST_LEFT", "leverages", "projections"]
 

@@ -12,9 +12,8 @@ from scipy.optimize import brentq
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Marginal", "Precisions"]
 

@@ -17,13 +17,11 @@ from separable.statistics.centered_rows import blocks_about
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.data.rows import Rows
     from separable.moments.regression.column_side import ColumnSide
     from separable.moments.regression.row_side import RowSide, Spectrum
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ColumnPosterior", "RowPosterior"]
 

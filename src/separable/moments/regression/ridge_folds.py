@@ -22,14 +22,11 @@ from separable.statistics.weighted_rows import Data
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from separable.moments.base import Solution
     from separable.statistics.moments import Moments
+    from separable.typing import Floats, Indices
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-    Fit = Callable[[Data, Integers, Moments, float], Solution]
+    Fit = Callable[[Data, Indices, Moments, float], Solution]
 
 __all__ = [
     "Folds",
@@ -133,14 +130,14 @@ class Folds:
         The sums of all rows.
     """
 
-    splits: list[tuple[Integers, Integers]]
+    splits: list[tuple[Indices, Indices]]
     held_out: list[Moments]
     learned: list[Moments]
     total: Moments
 
 
 def folds_of(
-    data: Data, splits: Sequence[tuple[Integers, Integers]], new_sums: Callable[[], Moments]
+    data: Data, splits: Sequence[tuple[Indices, Indices]], new_sums: Callable[[], Moments]
 ) -> Folds:
     """Sum the rows of each fold.
 
@@ -154,7 +151,7 @@ def folds_of(
     return Folds(list(splits), held_out, learned, new_sums().add_data(data))
 
 
-def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> None:
+def check_splits(data: Data, splits: Sequence[tuple[Indices, Indices]]) -> None:
     """Refuse folds without rows."""
     weight = data.counted.weight
     if not splits:
@@ -168,7 +165,7 @@ def check_splits(data: Data, splits: Sequence[tuple[Integers, Integers]]) -> Non
                 )
 
 
-def _is_partition(splits: Sequence[tuple[Integers, Integers]], n_rows: int) -> bool:
+def _is_partition(splits: Sequence[tuple[Indices, Indices]], n_rows: int) -> bool:
     if len(splits) < 2:
         return False
     if not holds_out_each_once([test for _, test in splits], n_rows):
@@ -200,7 +197,7 @@ def score_folds(
 
 def _score_fold(
     data: Data,
-    split: tuple[Integers, Integers],
+    split: tuple[Indices, Indices],
     held_out: Moments,
     learned: Moments,
     side: ColumnSide,
@@ -232,10 +229,10 @@ def _score_fold(
 
 def score_folds_wide(
     data: Data,
-    splits: Sequence[tuple[Integers, Integers]],
+    splits: Sequence[tuple[Indices, Indices]],
     alphas: Floats,
     scorer: Any,
-    fit: Callable[[Data, Integers, float], Solution],
+    fit: Callable[[Data, Indices, float], Solution],
     *,
     fit_intercept: bool,
 ) -> Scores:

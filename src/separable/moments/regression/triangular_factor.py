@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from separable.moments.regression.design import Design
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Factor", "factor_from_gram", "factor_from_rows"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.metrics.metric_case import ClassCase
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["CalibrationDisplay", "wilson"]
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["ConfusionMatrixDisplay"]
 

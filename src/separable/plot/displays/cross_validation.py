@@ -32,11 +32,10 @@ from separable.plot.style.theme import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from separable.select import ValidationCurve
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["CrossValidationDisplay"]
 

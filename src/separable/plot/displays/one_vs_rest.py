@@ -14,9 +14,8 @@ from separable.plot.style.fitted import best_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["case_from_estimator", "case_from_scores", "checked", "places_of", "ranked"]
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.select import Path
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PathDisplay"]
 

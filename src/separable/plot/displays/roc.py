@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from separable.model.metrics.metric_case import ClassCase
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RocDisplay"]
 

@@ -12,9 +12,8 @@ from separable.fitting.best_candidate import best_place, one_error_place, standa
 from separable.plot.style.penalty_axis import simplicity
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Line", "lines_of_learner", "lines_of_search", "units_of"]
 

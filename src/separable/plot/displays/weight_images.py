@@ -15,9 +15,9 @@ from separable.plot.style.theme import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["WeightImagesDisplay"]
 

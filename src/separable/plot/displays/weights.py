@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import LinearModel
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["WeightsDisplay"]
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.moments.discriminant.lda import LDA
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["LdaDisplay"]
 

@@ -16,11 +16,10 @@ from separable.plot.style.theme import BLUE, DARK, ORANGE, SKY, add_legend, desc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from separable.moments.regression.bayesian_regression import BayesianRegression
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["PosteriorLinesDisplay"]
 

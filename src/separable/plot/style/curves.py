@@ -11,9 +11,8 @@ from separable.plot.style.theme import GREY, LIGHT, LINE_COLOURS, short_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["DASHES", "draw_curves"]
 

@@ -9,9 +9,8 @@ import numpy as np
 from separable.plot.style.theme import shortened
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["simplicity", "strength_label", "strength_places"]
 

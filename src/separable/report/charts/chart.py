@@ -12,7 +12,8 @@ from separable.report.page.formatting import sealed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = [
     "COLOURS",

@@ -28,11 +28,9 @@ from separable.report.page.formatting import as_percent, distinct, number, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from separable.model.metrics.metric_case import ClassCase
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["precision_recall", "roc"]
 

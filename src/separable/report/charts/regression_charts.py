@@ -21,9 +21,8 @@ from separable.report.charts.chart import (
 from separable.report.page.formatting import MINUS, count, number, plural, shortened
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["predicted_and_true", "residuals"]
 

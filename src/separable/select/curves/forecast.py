@@ -21,7 +21,8 @@ from separable.select.results import shown_number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from separable.typing import Floats
+
 
 __all__ = ["Forecast", "forecast_of", "law_at", "reason_of"]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from separable.select.curves.training_sizes import Repetition
     from separable.select.fits import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["learning_curve"]
 

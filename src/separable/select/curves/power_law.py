@@ -15,9 +15,8 @@ import numpy as np
 from separable.select.corrected_variance import shared_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FEWEST_SIZES", "Laws", "Measured", "fit_laws", "miss_per_doubling", "noisy_means"]
 

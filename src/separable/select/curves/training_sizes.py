@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Places = NDArray[np.intp]
+    from separable.typing import Indices
+
 
 __all__ = ["Repetition", "read_sizes", "repetitions"]
 
@@ -37,8 +38,8 @@ class Repetition:
         Rows that are held out, of any size.
     """
 
-    train: Places
-    test: Places
+    train: Indices
+    test: Indices
 
 
 def repetitions(

@@ -17,9 +17,8 @@ from separable.select.results import shown_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ValidationCurve", "validation_curve"]
 

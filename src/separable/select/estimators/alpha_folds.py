@@ -28,15 +28,13 @@ from separable.select.estimators.search_table import falling_alphas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.certified.estimators.base import Lesson, Material
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.problem import Penalty
     from separable.certified.solvers.l2 import Request
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["AlphaFolds"]
 

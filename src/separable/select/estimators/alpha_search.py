@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from separable.certified.gram.gram_lanes import FoldModels
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["AlphaSearch"]
 

@@ -19,12 +19,10 @@ from separable.select.estimators.search_table import SearchTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.certificate import Certificate
     from separable.certified.estimators.base import Lesson
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "Searched",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from separable.certified.fold_lanes import Learned
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
 

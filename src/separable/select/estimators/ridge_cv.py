@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from separable.moments.regression.ridge_folds import Scores
     from separable.statistics.moments import Moments
     from separable.statistics.weighted_rows import Data
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RidgeCV"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Place = tuple[int, ...]
     from separable.certified.gram.gram_models import SquareModels
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from separable.certified.design.row_products import RowProducts
     from separable.certified.problem import Problem
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
     Solve = Callable[[Floats], Floats]
 
 __all__ = ["Equations", "KktRows", "RowGram"]

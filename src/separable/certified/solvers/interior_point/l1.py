@@ -30,11 +30,9 @@ from separable.losses.binary import Logistic, SquaredError, SquaredHinge
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.losses.binary import SmoothLoss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "FURTHEST",

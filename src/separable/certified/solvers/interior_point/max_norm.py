@@ -18,9 +18,8 @@ import numpy as np
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["MOST", "bounded_least_squares"]
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from separable.certified.solvers.interior_point.kkt import Equations
     from separable.certified.solvers.stopping import Watcher
     from separable.losses.binary import Loss
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Fixed", "interior_point"]
 

@@ -31,11 +31,9 @@ from separable.losses.softmax import best_intercepts, losses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from separable.certified.duality.softmax_l2_certifier import RowClasses
+    from separable.typing import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["softmax_points", "suits_softmax"]
 
