@@ -133,7 +133,7 @@ def _race_svmlight(text: Text, bandwidth: float, settings: Settings, section: Se
     )
     moved = text.megabytes * 1e6 + sum(array.nbytes for array in rows.arrays())
     del batch, rows, theirs, labels
-    _judge("svmlight", text, runs, SVMLIGHT_TARGET, same, settings, section, moved / bandwidth)
+    _certify("svmlight", text, runs, SVMLIGHT_TARGET, same, settings, section, moved / bandwidth)
 
 
 # ---------------------------------------------------------------------- Vowpal Wabbit text
@@ -199,7 +199,7 @@ def _race_vw(text: Text, bandwidth: float, settings: Settings, section: Section)
     }
     moved = text.megabytes * 1e6 + ours(1, text.columns)
     same = same_as_vowpal(text.path)
-    _judge("vw-text", text, runs, VW_TARGET, same, settings, section, moved / bandwidth)
+    _certify("vw-text", text, runs, VW_TARGET, same, settings, section, moved / bandwidth)
 
 
 def same_as_vowpal(path: Path) -> bool:
@@ -235,7 +235,7 @@ def same_as_vowpal(path: Path) -> bool:
 # ---------------------------------------------------------------------- both
 
 
-def _judge(
+def _certify(
     row: str,
     text: Text,
     runs: dict[str, Callable[[], Any]],

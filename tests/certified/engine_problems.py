@@ -36,17 +36,17 @@ def problem(name, X, y, *, intercept=True, sparse=False, centred=False, weight=N
     return Problem(rows, LOSSES[name], target, weight, fold, intercept, columns, power**2)
 
 
-def check(name, X, y, made, lane, judgement, *, tol):
+def check(name, X, y, made, lane, solution, *, tol):
     """Recompute the certificate from raw arrays; return weights and intercept."""
-    (certificate,) = judgement.certificates
+    (certificate,) = solution.certificates
     c = np.full(len(y), lane.strength)
     if made.weight is not None:
         c = c * made.weight
     used = np.ones(len(y), bool) if made.fold is None else made.fold != lane.fold
-    w, b = made.columns.raw(judgement.weights, judgement.intercept)
+    w, b = made.columns.raw(solution.weights, solution.intercept)
     w, b = w[:, 0], b[0]
-    X, y, c, z = X[used], y[used], c[used], judgement.dual[used, 0] * made.value
-    assert not judgement.dual[~used].any()
+    X, y, c, z = X[used], y[used], c[used], solution.dual[used, 0] * made.value
+    assert not solution.dual[~used].any()
     if made.columns.scale is not None:
         z = z * 1.0
     assert is_feasible(name, y, c * (1 + 1e-12), z, intercept=made.fit_intercept, slack=1e-9)

@@ -91,7 +91,7 @@ class Judged:
     promised: Any
 
 
-def judge(kind, strength, X, y, w, b, weight=None, unit=1.0):
+def certify(kind, strength, X, y, w, b, weight=None, unit=1.0):
     """Return how a model does: rows X dense, y as its loss reads it, penalised weights w unit.
 
     w and b are (d,) and a number, or (K, d) and (K,) of classes together.

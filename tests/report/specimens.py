@@ -26,9 +26,9 @@ from separable.report.contents import (
     HardRow,
     Mark,
     Measured,
+    RegularizationCurve,
     Reproduction,
     Standing,
-    StrengthCurve,
     Tried,
 )
 from separable.select import learning_curve
@@ -77,11 +77,11 @@ def tried(metric: str = "accuracy", greater: bool = True) -> Tried:
     return Tried(metric, greater, 5, 800, 1000, (*standings, failed), names[0], why)
 
 
-def strength_curve(*, odd: bool = False) -> StrengthCurve:
+def strength_curve(*, odd: bool = False) -> RegularizationCurve:
     values = (0.0, 0.1, 1.0, np.inf) if odd else tuple(10.0 ** np.arange(-4, 4))
     means = tuple(0.9 - 0.01 * abs(k - 2.0) for k in range(len(values)))
     errors = (0.01,) * len(values)
-    return StrengthCurve(
+    return RegularizationCurve(
         "LogisticRegression", "C", "accuracy", True, values, means, errors, values[2]
     )
 

@@ -46,15 +46,15 @@ from separable.report.facts import (
 from separable.report.hardest_rows import LONGEST, hard_rows
 from separable.report.learning_curve_part import learning_curve_of
 from separable.report.reporting import contents_of
-from separable.report.scored_rows import JudgedRows
+from separable.report.scored_rows import ScoredRows
 from separable.report.separability_part import separability_of
 from separable.select.leaderboard import Standing
 
 
-def judged(model, X, y, weight=None, raw=None) -> JudgedRows:
+def scored(model, X, y, weight=None, raw=None) -> ScoredRows:
     rows = as_rows(np.asarray(X, dtype=float))
     places = np.arange(len(y))
-    return JudgedRows(model, rows, np.asarray(y), answers_of(model, X), places, weight, raw)
+    return ScoredRows(model, rows, np.asarray(y), answers_of(model, X), places, weight, raw)
 
 
 # --- hardest rows ---
@@ -68,7 +68,7 @@ def test_hardest_rows_are_the_surest_mistakes():
     wrong = np.flatnonzero(model.predict(X) != y)
     expected = wrong[np.argsort(chance[wrong])]
     assert len(expected) > 3
-    rows, about = hard_rows(judged(model, X, y), most=3)
+    rows, about = hard_rows(scored(model, X, y), most=3)
     assert [row.row - 1 for row in rows] == expected[:3].tolist()
     assert [row.probability for row in rows] == pytest.approx(chance[expected[:3]])
     assert [row.truth for row in rows] == y[expected[:3]].tolist()
@@ -94,7 +94,7 @@ def test_hardest_rows_of_three_classes_without_probabilities_go_by_scores():
     scores = model.decision_function(X)
     short = scores.max(axis=1) - scores[np.arange(len(y)), y]
     wrong = np.flatnonzero(scores.argmax(axis=1) != y)
-    rows, _ = hard_rows(judged(model, X, y), most=100)
+    rows, _ = hard_rows(scored(model, X, y), most=100)
     assert sorted(row.row - 1 for row in rows) == wrong.tolist()
     assert [row.margin for row in rows] == pytest.approx(np.sort(short[wrong])[::-1])
     assert {row.probability for row in rows} == {None}
@@ -104,7 +104,7 @@ def test_hardest_rows_of_numbers_have_the_largest_residuals():
     X, y = make_regression(80, 4, noise=20.0, random_state=3)
     model = Ridge().fit(X, y).model_
     away = np.abs(model.predict(X) - y)
-    rows, about = hard_rows(judged(model, X, y), most=4)
+    rows, about = hard_rows(scored(model, X, y), most=4)
     assert [row.row - 1 for row in rows] == np.argsort(-away)[:4].tolist()
     assert [row.margin for row in rows] == pytest.approx(np.sort(away)[::-1][:4])
     assert about == "Of 80 rows, the 4 that are furthest off."
@@ -114,7 +114,7 @@ def test_hardest_rows_of_numbers_have_the_largest_residuals():
 def test_hardest_rows_leave_out_weight_0_and_classes_that_are_not_known():
     model = LinearModel([[1.0]], [0.0], ["a", "b"], "score")
     X, y = [[3.0], [2.0], [1.0], [-1.0]], ["a", "c", "a", "a"]
-    rows, about = hard_rows(judged(model, X, y, np.array([0.0, 1, 1, 1])))
+    rows, about = hard_rows(scored(model, X, y, np.array([0.0, 1, 1, 1])))
     assert [row.row for row in rows] == [3]
     assert about == (
         "2 of 3 rows are predicted wrongly, 1 of them since the model does not know their class: "
@@ -124,12 +124,12 @@ def test_hardest_rows_leave_out_weight_0_and_classes_that_are_not_known():
 
 def test_no_mistake_and_several_numbers():
     model = LinearModel([[1.0]], [0.0], ["a", "b"], "score")
-    assert hard_rows(judged(model, [[1.0], [2.0]], ["b", "b"])) == (
+    assert hard_rows(scored(model, [[1.0], [2.0]], ["b", "b"])) == (
         (),
         "All 2 rows are predicted rightly.",
     )
     two = LinearModel([[1.0], [2.0]], [0.0, 0.0], None, "identity")
-    found, _ = hard_rows(judged(two, [[1.0]], [[1.0, 2.0]]))
+    found, _ = hard_rows(scored(two, [[1.0]], [[1.0, 2.0]]))
     assert isinstance(found, Absent)
 
 
@@ -146,7 +146,7 @@ def test_marks_of_texts_are_for_the_class_predicted():
     model = text_model()
     texts = ["A good, GOOD play.", "bad, if not dull"]
     rows = model.encoder.encode(texts)
-    given = JudgedRows(
+    given = ScoredRows(
         model, rows, np.array(["no", "yes"]), answers_of(model, rows), np.array([7, 3]),
         None, lambda place: {"text": texts[place]},
     )  # fmt: skip
@@ -172,7 +172,7 @@ def test_of_a_long_text_the_strongest_stretch_is_shown():
     answers = answers_of(model, rows)
     wrong = np.array(["no" if answers.predicted[0] == "yes" else "yes"])
     raw = lambda _: {"text": text}  # noqa: E731
-    found, _ = hard_rows(JudgedRows(model, rows, wrong, answers, np.array([0]), None, raw))
+    found, _ = hard_rows(ScoredRows(model, rows, wrong, answers, np.array([0]), None, raw))
     _, shown, marks = found[0].texts[0]
     assert shown.startswith("... ")
     assert shown.endswith(" ...")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published, publish
-from separable.certified.estimators.base import CertifiedEstimator, Fitted, Given, Lesson
+from separable.certified.estimators.base import CertifiedEstimator, Fitted, RowMask, TrainingData
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER
 from separable.certified.solvers.policy import solver_of
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base import FoldData
     from separable.certified.problem import Problem
-    from separable.certified.solvers.l2 import Request
+    from separable.certified.solvers.l2 import SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
 
@@ -75,14 +75,14 @@ class Learned:
     @property
     def scores(self) -> Floats:
         """Of the rows held out, one column a model."""
-        return self.fitted.judgement.scores
+        return self.fitted.solution.scores
 
-    def classes(self, material: Material) -> NDArray[Any] | None:
+    def classes(self, fold_data: FoldData) -> NDArray[Any] | None:
         """Return the classes that the fold learned from."""
-        return None if material.classes is None else material.classes[self.codes]
+        return None if fold_data.classes is None else fold_data.classes[self.codes]
 
     def give(
-        self, learner: CertifiedEstimator, material: Material, X: Any, *, warn: bool = False
+        self, learner: CertifiedEstimator, fold_data: FoldData, X: Any, *, warn: bool = False
     ) -> CertifiedEstimator:
         """Return the learner, which was not fitted, as if it had been fitted to the fold.
 
@@ -90,18 +90,18 @@ class Learned:
         ----------
         learner : CertifiedEstimator
             With the parameters of this fit.
-        material : Material
+        fold_data : Material
         X : Any
             What the columns are named after.
         warn : bool, default False
             Of models that did not converge, as a fit does.
         """
-        joint = self.fitted.judgement.width > 1
-        classes = self.classes(material)
-        lesson = Lesson(material.rows, material.target, None, classes, Given(0), joint)
+        joint = self.fitted.solution.width > 1
+        classes = self.classes(fold_data)
+        training = TrainingData(fold_data.rows, fold_data.target, None, classes, RowMask(0), joint)
         learner._check_parameters()
         learner._remember_columns(X)
-        learner._keep(self.fitted, lesson, warn=warn)
+        learner._keep(self.fitted, training, warn=warn)
         return learner
 
 
@@ -114,14 +114,16 @@ class LearnsFolds(Protocol):
 
 def lanes_of(
     learner: CertifiedEstimator,
-    material: Material,
+    fold_data: FoldData,
     splits: Sequence[Split],
     strengths: Floats,
-    request: Request,
+    solver_options: SolverOptions,
 ) -> LearnsFolds:
     """Return what learns the models of all folds and strengths: from sums if the learner can."""
-    found = learner._sum_lanes(material, splits, strengths, request)
-    return FoldLanes(learner, material, splits, strengths, request) if found is None else found
+    found = learner._sum_lanes(fold_data, splits, strengths, solver_options)
+    return (
+        FoldLanes(learner, fold_data, splits, strengths, solver_options) if found is None else found
+    )
 
 
 @dataclass(frozen=True)
@@ -132,19 +134,19 @@ class FoldLanes:
     ----------
     learner : CertifiedEstimator
         Says the loss, and what is done with columns and classes.
-    material : Material
+    fold_data : Material
     splits : sequence of Split
     strengths : ndarray, shape (s,)
-    request : Request
+    solver_options : Request
     keep_weights : bool, default True
         Without them a model of many columns costs no memory; held-out scores are kept always.
     """
 
     learner: CertifiedEstimator
-    material: Material
+    fold_data: FoldData
     splits: Sequence[Split]
     strengths: Floats
-    request: Request
+    solver_options: SolverOptions
     keep_weights: bool = True
 
     def learn(self) -> Iterator[Learned]:
@@ -164,7 +166,7 @@ class FoldLanes:
 
     def _problem(self, run: list[int]) -> Problem:
         """Return the problem of some folds: held-out rows have the number of theirs in the run."""
-        n = self.material.rows.n_rows
+        n = self.fold_data.rows.n_rows
         fold = np.full(n, -1, np.int32)
         if len(run) > 1:
             for place, k in enumerate(run):
@@ -173,7 +175,7 @@ class FoldLanes:
         train = self.splits[run[0]].train
         times = np.bincount(train, minlength=n)
         fold[times == 0] = 0
-        given = None if self.material.weight is None else self.material.weight[train]
+        given = None if self.fold_data.weight is None else self.fold_data.weight[train]
         counted = self._weights(train, given)
         plain = counted is None and times.max() == 1
         weight: Floats | None = None
@@ -184,20 +186,20 @@ class FoldLanes:
             return replace(self._shared, fold=fold, weight=weight)
         there = np.flatnonzero(times)
         mine = None if weight is None else weight[there]
-        seen = self._prepared(self.material.rows.take(there), self.material.target[there], mine)
+        seen = self._prepared(self.fold_data.rows.take(there), self.fold_data.target[there], mine)
         return replace(
-            seen, rows=self.material.rows, target=self.material.target, weight=weight, fold=fold
+            seen, rows=self.fold_data.rows, target=self.fold_data.target, weight=weight, fold=fold
         )
 
     @cached_property
     def _shared(self) -> Problem:
         """The problem of all rows. Where a fold has other weights, its centre may be any."""
-        rows, target = self.material.rows, self.material.target
-        return self._prepared(rows, target, self._weights(slice(None), self.material.weight))
+        rows, target = self.fold_data.rows, self.fold_data.target
+        return self._prepared(rows, target, self._weights(slice(None), self.fold_data.weight))
 
     def _weights(self, rows: Any, sample_weight: Floats | None) -> Floats | None:
         class_weight = getattr(self.learner, "class_weight", None)
-        labels = self.material.labels[rows]
+        labels = self.fold_data.labels[rows]
         return weigh_rows(sample_weight, class_weight, labels, balance_weights=True).weight
 
     def _prepared(self, rows: Rows, target: NDArray[Any], weight: Floats | None) -> Problem:
@@ -225,7 +227,7 @@ class FoldLanes:
 
     @property
     def _n_classes(self) -> int:
-        return 2 if self.material.classes is None else len(self.material.classes)
+        return 2 if self.fold_data.classes is None else len(self.fold_data.classes)
 
     def _learn_folds(
         self, run: list[int], problem: Problem, folds: list[int], codes: list[list[int]]
@@ -243,19 +245,19 @@ class FoldLanes:
             for place, s, target in plan
         ]
         waiting: dict[tuple[int, int], dict[int, Fitted]] = {}
-        for solved in solver_of(problem, self.request).solve(lanes):
+        for solved in solver_of(problem, self.solver_options).solve(lanes):
             for at, number in enumerate(solved.places):
                 place, s, target = plan[number]
                 test = self.splits[run[place]].test
-                judged = solved.judgement.lane(at)
-                published = publish(problem, [lanes[number]], judged, is_final=False)
+                certified_solution = solved.solution.lane(at)
+                published = publish(problem, [lanes[number]], certified_solution, is_final=False)
                 where = f", learned without the rows of fold {run[place]}," if len(test) else ""
                 doubt = self.learner._check_lane(
-                    problem, lanes[number], judged, self.material.classes, where
+                    problem, lanes[number], certified_solution, self.fold_data.classes, where
                 )
                 one = Fitted(
                     problem,
-                    self._kept(judged, test, codes[place]),
+                    self._kept(certified_solution, test, codes[place]),
                     self.learner._as_asked(
                         self._few(published, codes[place]), float(self.strengths[s])
                     ),
@@ -278,14 +280,16 @@ class FoldLanes:
             return [TOGETHER]
         return [1] if not codes else codes[1:] if len(codes) == 2 else codes
 
-    def _kept(self, one: Judgement, test: NDArray[np.intp], codes: list[int]) -> Judgement:
+    def _kept(
+        self, one: CertifiedSolution, test: NDArray[np.intp], codes: list[int]
+    ) -> CertifiedSolution:
         """Return what is kept of a lane: the scores of the rows held out, and its intercepts.
 
         Of classes that are learned together, those that the fold has.
         """
         columns = [0] if one.width == 1 else codes
         k = len(columns)
-        return Judgement(
+        return CertifiedSolution(
             np.empty((0, k)),
             one.intercept[columns],
             one.scores[test][:, columns],
@@ -301,22 +305,22 @@ class FoldLanes:
 
     def _codes(self, problem: Problem, place: int, k: int) -> list[int]:
         """Return the classes of the rows that a fold trains on; refuse one alone."""
-        used = np.ones(len(self.material.target), np.bool_)
+        used = np.ones(len(self.fold_data.target), np.bool_)
         if problem.fold is not None:
             used = problem.fold != place
         if problem.weight is not None:
             used &= problem.weight > 0
         if not used.any():
             raise ValueError(f"All rows that fold {k} trains on have weight 0.")
-        if self.material.classes is None:
+        if self.fold_data.classes is None:
             return []
-        counts = np.bincount(self.material.target[used], minlength=len(self.material.classes))
+        counts = np.bincount(self.fold_data.target[used], minlength=len(self.fold_data.classes))
         codes = [int(code) for code in np.flatnonzero(counts)]
         if len(codes) < 2:
             raise ValueError(
                 f"{type(self.learner).__name__} needs at least two classes to learn a boundary, "
                 f"but the rows that fold {k} trains on hold only one class: "
-                f"{self.material.classes.tolist()[codes[0]]!r}. Use stratified or fewer folds, or "
+                f"{self.fold_data.classes.tolist()[codes[0]]!r}. Use stratified or fewer folds, or "
                 "shuffle the rows."
             )
         return codes
@@ -325,7 +329,7 @@ class FoldLanes:
 def _joined(parts: list[Fitted]) -> Fitted:
     return Fitted(
         parts[0].problem,
-        Judgement.side_by_side([part.judgement for part in parts]),
+        CertifiedSolution.side_by_side([part.solution for part in parts]),
         Published.side_by_side([part.published for part in parts]),
         np.concatenate([part.passes for part in parts]),
         [engine for part in parts for engine in part.engines],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.model.linear_model import TrainingState
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["AdaptiveState"]
 
@@ -60,12 +60,12 @@ class AdaptiveState(DescentState):
             self.shared["last"] = np.zeros(self.n_features)
         self.clock |= dict.fromkeys(CLOCK, 0.0)
 
-    def make_room(self, lesson: Lesson) -> None:
+    def make_room(self, batch: TrainingBatch) -> None:
         """Make sure that every column the rows may centre has a place."""
         if self.classes is None:
-            self._refuse_large(float(np.abs(lesson.target).max()))
+            self._refuse_large(float(np.abs(batch.target).max()))
         have = len(self.shared["centred_index"])
-        need = int(self.clock["centred"]) + lesson.rows.values.size
+        need = int(self.clock["centred"]) + batch.rows.values.size
         if have >= min(need, self.n_features):
             return
         more = min(self.n_features, 2 * need) - have
@@ -81,16 +81,16 @@ class AdaptiveState(DescentState):
                 + (", or give float64 rows." if self.dtype == np.float32 else ".")
             )
 
-    def touched(self, lesson: Lesson) -> NDArray[np.int64] | slice:
+    def touched(self, batch: TrainingBatch) -> NDArray[np.int64] | slice:
         """Return the columns that the rows have, and those that are centred."""
-        if lesson.rows.indices is None:
+        if batch.rows.indices is None:
             return slice(None)
         centred = self.shared["centred_index"][: int(self.clock["centred"])]
-        return np.union1d(lesson.rows.indices, centred).astype(np.int64)
+        return np.union1d(batch.rows.indices, centred).astype(np.int64)
 
     def run_block(
         self,
-        lesson: Lesson,
+        batch: TrainingBatch,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
         block: int,
@@ -112,7 +112,7 @@ class AdaptiveState(DescentState):
         )
         clock = native.AdaptiveClock(**{name: self.clock[name] for name in CLOCK})
         run = native.adaptive_sgd(
-            lesson.core, arrays, plan, progress, clock, block, *self.lanes_of(block)
+            batch.core, arrays, plan, progress, clock, block, *self.lanes_of(block)
         )
         return run, {name: getattr(clock, name) for name in CLOCK}
 

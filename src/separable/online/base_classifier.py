@@ -19,7 +19,7 @@ from separable.fitting.targets import (
 )
 from separable.online.base import OnlineEstimator
 from separable.online.poor_fit import warn_of_poor_stream
-from separable.online.runs import Lesson
+from separable.online.runs import TrainingBatch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
         """Return True, or raise AttributeError that says why there is no ``partial_fit``."""
         return True
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         """Learn from the next rows of a stream, once, in their order."""
         raise NotImplementedError
 
@@ -97,11 +97,11 @@ class OnlineClassifier(LinearClassifier, OnlineEstimator):
             label = self._meet_classes(state, y, label < 0)
         if rows.values.dtype != state.dtype:
             rows = state.cast(rows, largest)
-        lesson = Lesson.of(rows, label, counted)
-        self._learn_chunk(state, lesson)
+        batch = TrainingBatch.of(rows, label, counted)
+        self._learn_chunk(state, batch)
         state.reach = reach
-        self._keep_chunk(X, state, lesson.n_counted)
-        warn_of_poor_stream(self, state.rows_seen, lesson, y)
+        self._keep_chunk(X, state, batch.n_counted)
+        warn_of_poor_stream(self, state.rows_seen, batch, y)
         return self
 
     def _check_stream_parameters(self, state: OnlineState | None) -> None:

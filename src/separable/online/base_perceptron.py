@@ -33,7 +33,7 @@ from separable.online.evidence import (
     unconverged_message,
 )
 from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.runs import Lesson, Rule, Run, run_epochs
+from separable.online.runs import Rule, Run, TrainingBatch, run_epochs
 from separable.online.state import AVERAGED, WEIGHTS, OnlineState
 
 if TYPE_CHECKING:
@@ -101,24 +101,24 @@ class PerceptronBase(OnlineClassifier):
         -------
         self
         """
-        lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        rule, given = self._fit_rule(state, lesson.rows), lesson
+        batch, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        rule, given = self._fit_rule(state, batch.rows), batch
         if rule.shuffle:
-            lesson = lesson.shuffled(rule.seed, rule.max_epochs)
-        run = self._run(state, lesson, rule)
+            batch = batch.shuffled(rule.seed, rule.max_epochs)
+        run = self._run(state, batch, rule)
         if run.converged and state.dtype == np.float32 and not self._averaged:
-            state, run = self._confirm_in_double(state, run, lesson, rule)
-        state.rows_seen += lesson.n_counted
+            state, run = self._confirm_in_double(state, run, batch, rule)
+        state.rows_seen += batch.n_counted
         state.updates += int(run.mistakes.sum())
         evidence = describe_run(run, state.rows_seen)
         evidence["stopped_by"] = self._stopped_by(run)
         model = self._build_model(state, column_names(X), evidence)
         if not self._averaged:
-            bounded = zero_start and lesson.counted.weight is None and state.rule == "ovr"
+            bounded = zero_start and batch.counted.weight is None and state.rule == "ovr"
             # what is claimed to separate is looked at in float64
             looked_at = state.astype(DOUBLE) if run.converged else state
-            model = self._with_margins(model, looked_at, lesson, run, bounded=bounded)
-            self._warn_of_mistakes(model, lesson.n_counted)
+            model = self._with_margins(model, looked_at, batch, run, bounded=bounded)
+            self._warn_of_mistakes(model, batch.n_counted)
         self._keep(X, state, model, len(run.mistakes))
         if self._averaged:  # others say when they made mistakes to the end
             warn_of_poor_fit(self, model, given, state.labels[given.target])
@@ -128,7 +128,7 @@ class PerceptronBase(OnlineClassifier):
 
     def _prepare(
         self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any
-    ) -> tuple[Lesson, OnlineState, bool]:
+    ) -> tuple[TrainingBatch, OnlineState, bool]:
         """Check what ``fit`` was given; return it, the start, and whether the start is zero."""
         self._check_parameters()
         self._check_ties()
@@ -139,7 +139,7 @@ class PerceptronBase(OnlineClassifier):
         state = self._start(rows, classes, coef_init, intercept_init)
         zero_start = not state.lanes["w"].any() and not state.lanes["b"].any()
         state.reach = None
-        return Lesson.of(rows, label, counted), state, zero_start
+        return TrainingBatch.of(rows, label, counted), state, zero_start
 
     def _stopped_by(self, run: Run) -> str:
         """Return why the epochs of a fit ended."""
@@ -153,7 +153,7 @@ class PerceptronBase(OnlineClassifier):
         self,
         model: LinearModel,
         state: OnlineState,
-        lesson: Lesson,
+        batch: TrainingBatch,
         run: Run,
         *,
         bounded: bool,
@@ -162,9 +162,9 @@ class PerceptronBase(OnlineClassifier):
         """Return the model with what its weights prove about the training rows."""
         evidence = describe_margins(
             model,
-            measure_margins(state, lesson, self._tie_target),
+            measure_margins(state, batch, self._tie_target),
             run,
-            (lambda: largest_norm(lesson, fit_intercept=self.fit_intercept)) if bounded else None,
+            (lambda: largest_norm(batch, fit_intercept=self.fit_intercept)) if bounded else None,
             factor,
         )
         if run.converged and not evidence["converged"]:
@@ -198,9 +198,9 @@ class PerceptronBase(OnlineClassifier):
         self.n_iter_ = epochs
         return self
 
-    def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
+    def _run(self, state: OnlineState, batch: TrainingBatch, rule: Rule) -> Run:
         """Run the epochs of ``fit``, training the state in place."""
-        return Run(run_epochs(state, lesson, rule))
+        return Run(run_epochs(state, batch, rule))
 
     def _make_state(
         self,
@@ -272,10 +272,10 @@ class PerceptronBase(OnlineClassifier):
         reach = state.reach_after(largest, steps, float(self.eta0))
         return state.is_safe(reach, largest, rows.values.size), reach
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         self._check_chunk(state)
         rule = Rule(float(self.eta0), bool(self.fit_intercept), tie_target=self._tie_target)
-        runs = run_epochs(state, lesson, rule)
+        runs = run_epochs(state, batch, rule)
         made = [mistakes for run in runs for mistakes in run.mistakes[0]]
         state.updates += sum(made[: state.n_models - state.n_ghosts])
 
@@ -293,14 +293,14 @@ class PerceptronBase(OnlineClassifier):
         )
 
     def _confirm_in_double(
-        self, state: OnlineState, run: Run, lesson: Lesson, rule: Rule
+        self, state: OnlineState, run: Run, batch: TrainingBatch, rule: Rule
     ) -> tuple[OnlineState, Run]:
         """Go on in float64 if rows that float32 puts on their side are not there in truth."""
         double = state.astype(DOUBLE)
-        if measure_margins(double, lesson, self._tie_target).wrong_rows == 0:
+        if measure_margins(double, batch, self._tie_target).wrong_rows == 0:
             return state, run
-        rows = lesson.rows.astype(DOUBLE)
-        lesson = lesson._replace(rows=rows, core=core_rows(rows))
+        rows = batch.rows.astype(DOUBLE)
+        batch = batch._replace(rows=rows, core=core_rows(rows))
         done = len(run.mistakes)
         later = rule._replace(first_epoch=done, max_epochs=max(1, rule.max_epochs - done))
-        return double, run.followed_by(self._run(double, lesson, later))
+        return double, run.followed_by(self._run(double, batch, later))

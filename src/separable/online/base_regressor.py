@@ -10,7 +10,7 @@ from separable.data.rows import as_rows, largest_magnitude
 from separable.fitting.targets import RowWeights, check_numbers, weigh_rows
 from separable.online.base import OnlineEstimator
 from separable.online.poor_fit import warn_of_poor_stream
-from separable.online.runs import Lesson
+from separable.online.runs import TrainingBatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     # ------------------------------------------------------------------ what a learner says
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         """Learn from the next rows of a stream, once, in their order."""
         raise NotImplementedError
 
@@ -71,10 +71,10 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             state = state.copy()  # what fails half way leaves the stream as it was
         if rows.values.dtype != state.dtype:
             rows = state.cast(rows, largest)
-        lesson = Lesson.of(rows, y, counted)
-        self._learn_chunk(state, lesson)
-        self._keep_chunk(X, state, lesson.n_counted)
-        warn_of_poor_stream(self, state.rows_seen, lesson, y)
+        batch = TrainingBatch.of(rows, y, counted)
+        self._learn_chunk(state, batch)
+        self._keep_chunk(X, state, batch.n_counted)
+        warn_of_poor_stream(self, state.rows_seen, batch, y)
         return self
 
     # ------------------------------------------------------------------ all rows at once

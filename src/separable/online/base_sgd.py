@@ -34,7 +34,7 @@ from separable.online.adaptive_state import AdaptiveState
 from separable.online.base import UNSHUFFLED, OnlineEstimator
 from separable.online.descent import DescentState, Order, Steps, run_descent
 from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.runs import Lesson, refuse_overflow
+from separable.online.runs import TrainingBatch, refuse_overflow
 from separable.online.sgd_epochs import Epochs, HeldOut
 from separable.online.sgd_state import SgdState
 
@@ -168,12 +168,12 @@ class SGDBase(OnlineEstimator):
         counted, held = answers.counted, None
         if self.early_stopping:
             counted, held = self._hold_out(rows, answers, seed)
-        given = lesson = Lesson.of(rows, answers.target, counted)
+        given = batch = TrainingBatch.of(rows, answers.target, counted)
         if self.shuffle:
-            lesson = lesson.shuffled(seed, self.max_iter)
-        run = Epochs(self, state, lesson, steps, seed, held)
+            batch = batch.shuffled(seed, self.max_iter)
+        run = Epochs(self, state, batch, steps, seed, held)
         state = run.run()
-        state.rows_seen += lesson.n_counted
+        state.rows_seen += batch.n_counted
         if run.warning():
             warnings.warn(run.warning(), ConvergenceWarning, stacklevel=3)
         self._remember_columns(X)
@@ -202,15 +202,15 @@ class SGDBase(OnlineEstimator):
         common = largest < MOST_COMMON and (single or self.learning_rate == "adaptive")
         return common and state.is_short(rows.values.size * steps), None
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         assert isinstance(state, DescentState)
-        _refuse_heavy(lesson.counted.weight)
+        _refuse_heavy(batch.counted.weight)
         steps = self._steps()
-        run_descent(state, lesson, steps, Order(), progressive=True, measure=False)
-        if not np.abs(lesson.rows.values).max(initial=0) < MOST_COMMON:  # a step may overflow too
+        run_descent(state, batch, steps, Order(), progressive=True, measure=False)
+        if not np.abs(batch.rows.values).max(initial=0) < MOST_COMMON:  # a step may overflow too
             lanes = state.lanes.values()
             if not all(np.isfinite(each).all() for each in lanes):
-                refuse_overflow(lesson, lesson.rows.n_rows - 1, steps.eta0)
+                refuse_overflow(batch, batch.rows.n_rows - 1, steps.eta0)
 
     # ------------------------------------------------------------------ steps
 

@@ -21,7 +21,7 @@ from separable.model.parameters import (
     one_of,
 )
 from separable.online.base_perceptron import DOUBLE, TIE_TARGETS, PerceptronBase
-from separable.online.runs import Lesson, Rule, Run, run_epochs
+from separable.online.runs import Rule, Run, TrainingBatch, run_epochs
 
 if TYPE_CHECKING:
     from separable.data.rows import Rows
@@ -151,17 +151,17 @@ class BatchPerceptron(PerceptronBase):
         -------
         self
         """
-        lesson, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        rule = self._fit_rule(state, lesson.rows)
-        run = self._run(state, lesson, rule)
+        batch, state, zero_start = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        rule = self._fit_rule(state, batch.rows)
+        run = self._run(state, batch, rule)
         if all(run.stop) and state.dtype == np.float32 and self.eps is None:
-            state, run = self._confirm_in_double(state, run, lesson, rule)
-        state.rows_seen += lesson.n_counted
+            state, run = self._confirm_in_double(state, run, batch, rule)
+        state.rows_seen += batch.n_counted
         state.updates += len(run.mistakes)
         model = self._build_model(state, column_names(X), self._describe(run, state))
-        bounded = zero_start and lesson.counted.weight is None
-        double, n_rows = state.astype(DOUBLE), lesson.n_counted
-        model = self._with_margins(model, double, lesson, run, bounded=bounded, factor=n_rows)
+        bounded = zero_start and batch.counted.weight is None
+        double, n_rows = state.astype(DOUBLE), batch.n_counted
+        model = self._with_margins(model, double, batch, run, bounded=bounded, factor=n_rows)
         self._warn_of_mistakes(model, n_rows)
         return self._keep(X, state, model, len(run.mistakes))
 
@@ -187,10 +187,10 @@ class BatchPerceptron(PerceptronBase):
             tie_target=self._tie_target,
         )
 
-    def _run(self, state: OnlineState, lesson: Lesson, rule: Rule) -> Run:
+    def _run(self, state: OnlineState, batch: TrainingBatch, rule: Rule) -> Run:
         eps = 0.0 if self.eps is None else float(self.eps)
         kernel = partial(native.batch_perceptron, eps=eps)
-        return Run(run_epochs(state, lesson, rule, kernel))
+        return Run(run_epochs(state, batch, rule, kernel))
 
     def _stopped_by(self, run: Run) -> str:
         """Return why the last model stopped; a limit or a stall before ``eps``."""

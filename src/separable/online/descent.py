@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["MEANS", "MOST_EXAMPLES", "DescentState", "Order", "Steps", "run_descent"]
 
@@ -99,21 +99,21 @@ class DescentState(OnlineState):
     @abstractmethod
     def run_block(
         self,
-        lesson: Lesson,
+        batch: TrainingBatch,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
         block: int,
     ) -> tuple[native.DescentRun, dict[str, float]]:
         """Train one block of lanes; return what was done, and the clock after it."""
 
-    def touched(self, lesson: Lesson) -> NDArray[np.int64] | slice:
+    def touched(self, batch: TrainingBatch) -> NDArray[np.int64] | slice:
         """Return the features whose shared numbers the rows may change."""
-        del lesson
+        del batch
         return slice(0)
 
-    def save_shared(self, lesson: Lesson) -> dict[str, tuple[Any, NDArray[Any]]]:
+    def save_shared(self, batch: TrainingBatch) -> dict[str, tuple[Any, NDArray[Any]]]:
         """Return what the rows may change of what all models share, and where it stands."""
-        touched, n = self.touched(lesson), self.n_features
+        touched, n = self.touched(batch), self.n_features
         saved = {}
         for name, array in self.shared.items():
             where = touched if name in PER_FEATURE and len(array) == n else slice(None)
@@ -125,7 +125,7 @@ class DescentState(OnlineState):
         for name, (where, values) in saved.items():
             self.shared[name][where] = values
 
-    def make_room(self, lesson: Lesson) -> None:
+    def make_room(self, batch: TrainingBatch) -> None:
         """Make sure that what all models share can take the rows."""
 
     def lanes_of(self, block: int) -> tuple[int, int]:
@@ -169,7 +169,7 @@ class DescentState(OnlineState):
 
 def run_descent(
     state: DescentState,
-    lesson: Lesson,
+    batch: TrainingBatch,
     steps: Steps,
     order: Order,
     *,
@@ -194,10 +194,10 @@ def run_descent(
     """
     is_number = state.classes is None
     plan = native.DescentPlan(
-        label=None if is_number else lesson.target,
-        number=lesson.target if is_number else None,
-        weight=lesson.counted.weight,
-        rows=lesson.counted.rows,
+        label=None if is_number else batch.target,
+        number=batch.target if is_number else None,
+        weight=batch.counted.weight,
+        rows=batch.counted.rows,
         loss=steps.loss,
         epsilon=steps.epsilon,
         l1=steps.l1,
@@ -217,18 +217,18 @@ def run_descent(
         given_start=state.start_given,
     )
     state.steps = steps
-    state.make_room(lesson)
+    state.make_room(batch)
     losses, clock = [], state.clock
     for block in range(state.n_blocks):
         # what all models share moves with the last block only; the others leave it as it was
         last = block == state.n_blocks - 1
-        before = {} if last else state.save_shared(lesson)
+        before = {} if last else state.save_shared(batch)
         progress = _progress(state) if progressive else None
-        run, clock = state.run_block(lesson, plan, progress, block)
+        run, clock = state.run_block(batch, plan, progress, block)
         if not last:
             state.put_back(before)
         if run.overflow_row >= 0:
-            refuse_overflow(lesson, run.overflow_row, steps.eta0)
+            refuse_overflow(batch, run.overflow_row, steps.eta0)
         if progress is not None:
             clock |= {"examples": progress.examples, "weight": progress.weight}
         losses.append(np.array(run.losses))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from separable.model.linear_model import LinearModel
     from separable.online.base_perceptron import PerceptronBase
-    from separable.online.runs import Lesson, Run
+    from separable.online.runs import Run, TrainingBatch
     from separable.online.state import OnlineState
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def measure_margins(state: OnlineState, lesson: Lesson, tie_target: int) -> native.Margins:
+def measure_margins(state: OnlineState, batch: TrainingBatch, tie_target: int) -> native.Margins:
     """Score every row that counts and compare with its label.
 
     Parameters
@@ -44,10 +44,10 @@ def measure_margins(state: OnlineState, lesson: Lesson, tie_target: int) -> nati
         some model; ``tied_rows``: rows on the boundary of some model.
     """
     return native.margins(
-        lesson.core,
+        batch.core,
         state.native_weights(),
-        lesson.target,
-        lesson.present,
+        batch.target,
+        batch.present,
         first_class=state.first_class,
         n_models=state.n_models,
         argmax=state.rule == "argmax",
@@ -129,7 +129,7 @@ def unconverged_message(learner: PerceptronBase, evidence: dict[str, Any], n_row
     )
 
 
-def largest_norm(lesson: Lesson, *, fit_intercept: bool) -> float:
+def largest_norm(batch: TrainingBatch, *, fit_intercept: bool) -> float:
     """Return R = max |x| over all rows, in the space (1, x) with an intercept."""
-    largest = lesson.core.largest_squared_norm()
+    largest = batch.core.largest_squared_norm()
     return float(np.sqrt(largest + (1.0 if fit_intercept else 0.0)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.online.base import OnlineEstimator
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
     from separable.typing import Floats
 
 
@@ -69,7 +69,7 @@ class Columns(NamedTuple):
 
 
 def warn_of_poor_fit(
-    learner: OnlineEstimator, model: Any, lesson: Lesson, y: NDArray[Any], stacklevel: int = 3
+    learner: OnlineEstimator, model: Any, batch: TrainingBatch, y: NDArray[Any], stacklevel: int = 3
 ) -> None:
     """Warn where data is odd and the model therefore hardly better than a constant.
 
@@ -79,23 +79,23 @@ def warn_of_poor_fit(
         Whose columns are known.
     model : Model
         What it learned.
-    lesson : Lesson
+    batch : Lesson
         The rows.
     y : ndarray
         Their labels or numbers, as the caller gave them.
     stacklevel : int, default 3
         The caller's frame: that of ``fit`` is 2.
     """
-    n_rows, n_features = lesson.rows.shape
-    present = np.arange(n_rows) if lesson.present is None else lesson.present
+    n_rows, n_features = batch.rows.shape
+    present = np.arange(n_rows) if batch.present is None else batch.present
     if len(present) < LEAST_ROWS or n_features == 0:
         return
     most = int(np.clip(SAMPLE_VALUES // n_features, LEAST_ROWS, SAMPLE_ROWS))
     chosen = present[np.unique(np.linspace(0, len(present) - 1, most).astype(np.int64))]
-    sample = lesson.rows.take(chosen)
+    sample = batch.rows.take(chosen)
     with np.errstate(all="ignore"):
-        oddities = [*_light(lesson), *_odd_numbers(model, lesson, y)]
-        oddities += _odd_columns(learner, lesson.rows, sample)
+        oddities = [*_light(batch), *_odd_numbers(model, batch, y)]
+        oddities += _odd_columns(learner, batch.rows, sample)
         error = _relative_error(model, sample, y[chosen]) if oddities else 0.0
     for oddity in oddities:
         if error >= oddity.poor:
@@ -108,7 +108,7 @@ def warn_of_poor_fit(
 
 
 def warn_of_poor_stream(
-    learner: OnlineEstimator, rows_seen: int, lesson: Lesson, y: NDArray[Any]
+    learner: OnlineEstimator, rows_seen: int, batch: TrainingBatch, y: NDArray[Any]
 ) -> None:
     """Warn of a stream as of a fit, whenever the number of its rows has doubled.
 
@@ -118,33 +118,33 @@ def warn_of_poor_stream(
         After it learned from a chunk.
     rows_seen : int
         The rows of all chunks.
-    lesson : Lesson
+    batch : Lesson
         The last chunk.
     y : ndarray
         Its labels or numbers, as the caller gave them.
     """
-    before = rows_seen - lesson.n_counted
+    before = rows_seen - batch.n_counted
     if rows_seen >= FIRST_LOOK and rows_seen.bit_length() > before.bit_length():
-        warn_of_poor_fit(learner, learner.model_, lesson, y, stacklevel=4)
+        warn_of_poor_fit(learner, learner.model_, batch, y, stacklevel=4)
 
 
-def _light(lesson: Lesson) -> Iterator[Oddity]:
+def _light(batch: TrainingBatch) -> Iterator[Oddity]:
     """Yield what is odd about sample weights that are all far below 1."""
-    weight = lesson.counted.weight
+    weight = batch.counted.weight
     if weight is None or (largest := float(weight.max())) >= LIGHT:
         return
     yield Oddity(
         f"the largest sample weight is {largest:.3g}, and a row of weight f takes f of a step. "
         "Divide all weights by the largest.",
-        0.0 if largest < LOST[lesson.rows.values.dtype.name] else POOR_AT_LEAST,
+        0.0 if largest < LOST[batch.rows.values.dtype.name] else POOR_AT_LEAST,
     )
 
 
-def _odd_numbers(model: Any, lesson: Lesson, y: NDArray[Any]) -> Iterator[Oddity]:
+def _odd_numbers(model: Any, batch: TrainingBatch, y: NDArray[Any]) -> Iterator[Oddity]:
     """Yield what is odd about numbers to predict."""
     if model.classes is not None:
         return
-    sizes = np.abs(y if lesson.present is None else y[lesson.present])
+    sizes = np.abs(y if batch.present is None else y[batch.present])
     largest, median = sizes.max(), np.median(sizes)
     if 0 < largest < SMALLEST or largest > LARGEST:
         yield Oddity(

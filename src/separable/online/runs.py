@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         [portable.Rows, native.OnlineWeights, native.OnlinePlan, int, int, int], native.OnlineRun
     ]
 
-__all__ = ["Lesson", "Rule", "Run", "refuse_overflow", "run_epochs"]
+__all__ = ["Rule", "Run", "TrainingBatch", "refuse_overflow", "run_epochs"]
 
 
 #: Shuffled rows are copied for at least so many epochs, from so many bytes on, if they are short.
@@ -33,7 +33,7 @@ COPY_BYTES = 8_000_000
 COPY_ROW_BYTES = 1024
 
 
-class Lesson(NamedTuple):
+class TrainingBatch(NamedTuple):
     """What is learned from: rows, the class index or number of each, how much each counts.
 
     ``present`` are the rows that count in the order of memory, None for all; ``counted`` has them
@@ -49,7 +49,7 @@ class Lesson(NamedTuple):
     origin: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, rows: Rows, target: NDArray[Any], counted: RowWeights) -> Lesson:
+    def of(cls, rows: Rows, target: NDArray[Any], counted: RowWeights) -> TrainingBatch:
         """Hand the rows to the core."""
         return cls(rows, target, counted, core_rows(rows), counted.rows)
 
@@ -58,7 +58,7 @@ class Lesson(NamedTuple):
         """The number of rows that are not absent."""
         return self.rows.n_rows if self.counted.rows is None else len(self.counted.rows)
 
-    def shuffled(self, seed: int, epochs: int) -> Lesson:
+    def shuffled(self, seed: int, epochs: int) -> TrainingBatch:
         """Return the rows that count in a shuffled order, as a list or, for speed, as a copy.
 
         An epoch reads a copy in stretches, which memory delivers faster than scattered short
@@ -76,7 +76,7 @@ class Lesson(NamedTuple):
         self.core.copy_rows(order, *rows.arrays())
         weight = None if self.counted.weight is None else self.counted.weight[order]
         core = core_rows(rows)
-        return Lesson(rows, self.target[order], RowWeights(None, weight), core, None, order)
+        return TrainingBatch(rows, self.target[order], RowWeights(None, weight), core, None, order)
 
 
 class Rule(NamedTuple):
@@ -117,14 +117,14 @@ class Run:
 
 
 def run_epochs(
-    state: OnlineState, lesson: Lesson, rule: Rule, kernel: BlockKernel = native.perceptron
+    state: OnlineState, batch: TrainingBatch, rule: Rule, kernel: BlockKernel = native.perceptron
 ) -> list[native.OnlineRun]:
     """Train the state in place, one block of lanes after the other."""
-    rows, weights = lesson.core, state.native_weights()
+    rows, weights = batch.core, state.native_weights()
     plan = native.OnlinePlan(
-        label=lesson.target,
-        weight=lesson.counted.weight,
-        rows=lesson.counted.rows,
+        label=batch.target,
+        weight=batch.counted.weight,
+        rows=batch.counted.rows,
         eta=rule.eta,
         fit_intercept=rule.fit_intercept,
         shuffle=rule.shuffle,
@@ -152,18 +152,18 @@ def run_epochs(
         ]
     for run in runs:
         if run.overflow_row >= 0:
-            refuse_overflow(lesson, run.overflow_row, rule.eta)
+            refuse_overflow(batch, run.overflow_row, rule.eta)
     # A block that stopped early keeps its weights, so the longest count serves every mean.
     state.presented = max([run.presented for run in runs])
     if state.records:
-        state.note_mistakes(lesson, runs)
+        state.note_mistakes(batch, runs)
     return runs
 
 
-def refuse_overflow(lesson: Lesson, row: int, eta: float) -> NoReturn:
+def refuse_overflow(batch: TrainingBatch, row: int, eta: float) -> NoReturn:
     """Say which row's score overflowed, and what to do."""
-    caller_row = row if lesson.origin is None else int(lesson.origin[row])
-    values = lesson.rows.values
+    caller_row = row if batch.origin is None else int(batch.origin[row])
+    values = batch.rows.values
     raise ValueError(
         f"The score of row {caller_row} overflowed to infinity while training: the largest |x| is "
         f"{np.abs(values).max():.3g} in {values.dtype}. Scale the columns first, for example with "

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.online.base_sgd import SGDBase
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["Epochs", "HeldOut"]
 
@@ -63,12 +63,12 @@ class Epochs:
         self,
         learner: SGDBase,
         state: DescentState,
-        lesson: Lesson,
+        batch: TrainingBatch,
         steps: Steps,
         seed: int,
         held: HeldOut | None,
     ) -> None:
-        self.learner, self.state, self.lesson, self.steps = learner, state, lesson, steps
+        self.learner, self.state, self.batch, self.steps = learner, state, batch, steps
         self.seed, self.held = seed, held
         self.losses: list[float] = []
         self.validation: list[float] = []
@@ -135,17 +135,17 @@ class Epochs:
             return
         order = Order(bool(self.learner.shuffle), self.seed, first, count)
         sums = run_descent(
-            self.state, self.lesson, self.steps, order, progressive=first == 0 and self._is_new()
+            self.state, self.batch, self.steps, order, progressive=first == 0 and self._is_new()
         )
         present = self._present_weight()
-        total = self.lesson.n_counted if present is None else float(present.sum())
+        total = self.batch.n_counted if present is None else float(present.sum())
         count_all = total * sums.shape[1]
         # one by one: NumPy 1.26 warns of an overflow that is not there where these are near 1e-320
         self.losses += [loss / count_all for loss in sums.sum(axis=1).tolist()]
 
     def _present_weight(self) -> NDArray[np.float64] | None:
         """Return the weights of the rows that count, None if all are 1."""
-        weight, rows = self.lesson.counted.weight, self.lesson.counted.rows
+        weight, rows = self.batch.counted.weight, self.batch.counted.rows
         return weight if weight is None or rows is None else weight[rows]
 
     def _zero_loss(self) -> float:
@@ -154,8 +154,8 @@ class Epochs:
             return np.inf  # it is 0 at weights 0, and says nothing about how long steps should be
         if self.state.classes is not None:  # the same for either class
             return float(_losses(self.steps, np.zeros(1), np.ones(1))[0])
-        rows = self.lesson.counted.rows
-        numbers = self.lesson.target if rows is None else self.lesson.target[rows]
+        rows = self.batch.counted.rows
+        numbers = self.batch.target if rows is None else self.batch.target[rows]
         losses = _losses(self.steps, np.zeros(len(numbers)), numbers)
         return float(np.average(losses, weights=self._present_weight()))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["SgdState"]
 
@@ -42,7 +42,7 @@ class SgdState(DescentState):
 
     def run_block(
         self,
-        lesson: Lesson,
+        batch: TrainingBatch,
         plan: native.DescentPlan,
         progress: native.DescentProgress | None,
         block: int,
@@ -50,7 +50,7 @@ class SgdState(DescentState):
         """Train one block of lanes; return what was done, and the clock after it."""
         clock = native.SgdClock(**{name: self.clock[name] for name in CLOCK})
         run = native.sgd(
-            lesson.core,
+            batch.core,
             self.native_weights(),
             self.lanes.get("q"),
             plan,

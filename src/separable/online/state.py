@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["AVERAGED", "WEIGHTS", "Layout", "ModelArray", "OnlineState"]
 
@@ -268,7 +268,7 @@ class OnlineState:
         other.set_arrays(self.arrays())
         return other
 
-    def note_mistakes(self, lesson: Lesson, runs: list[native.OnlineRun]) -> None:
+    def note_mistakes(self, batch: TrainingBatch, runs: list[native.OnlineRun]) -> None:
         """Take over the mistakes of a run that ended well."""
 
     def native_weights(self) -> native.OnlineWeights:

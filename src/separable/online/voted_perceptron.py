@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.base import Encoder
     from separable.fitting.targets import RowWeights
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
     from separable.online.state import OnlineState
 
 __all__ = ["VotedPerceptron"]
@@ -225,9 +225,9 @@ class VotedPerceptron(PerceptronBase):
                 f"become {bool(self.fit_intercept)}. Start a new estimator."
             )
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
-        self._check_weights(lesson.counted)
-        super()._learn_chunk(state, lesson)
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
+        self._check_weights(batch.counted)
+        super()._learn_chunk(state, batch)
         assert isinstance(state, VotedState)
         state.settle_now_and_then(self.max_voters)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.data.rows import Rows
     from separable.model.voted.voted_model import VotedModel
-    from separable.online.runs import Lesson
+    from separable.online.runs import TrainingBatch
 
 __all__ = ["VOTED", "Steps", "VotedState"]
 
@@ -88,7 +88,7 @@ class VotedState(OnlineState):
         del largest
         return rows
 
-    def note_mistakes(self, lesson: Lesson, runs: list[native.OnlineRun]) -> None:
+    def note_mistakes(self, batch: TrainingBatch, runs: list[native.OnlineRun]) -> None:
         """Keep the rows of mistakes and the steps along them."""
         found = [
             Steps(*run.recorded(lane))
@@ -98,9 +98,9 @@ class VotedState(OnlineState):
         if not any(len(steps.rows) for steps in found):
             return
         rows = np.unique(np.concatenate([steps.rows for steps in found]))
-        places = np.zeros(lesson.rows.n_rows, dtype=np.int64)
+        places = np.zeros(batch.rows.n_rows, dtype=np.int64)
         places[rows] = np.arange(len(rows)) + self.n_mistaken
-        self.mistaken.append(lesson.rows.take(rows))
+        self.mistaken.append(batch.rows.take(rows))
         self.n_mistaken += len(rows)
         self.n_unsettled += max(len(steps.rows) for steps in found)
         for pieces, steps in zip(self.steps, found, strict=True):

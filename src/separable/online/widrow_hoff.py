@@ -25,7 +25,7 @@ from separable.model.parameters import (
 from separable.model.predict.scores import linear_scores
 from separable.online.base_regressor import OnlineRegressor
 from separable.online.poor_fit import warn_of_poor_fit
-from separable.online.runs import Lesson, Rule
+from separable.online.runs import Rule, TrainingBatch
 from separable.online.state import WEIGHTS, OnlineState
 
 if TYPE_CHECKING:
@@ -171,11 +171,11 @@ class WidrowHoff(OnlineRegressor):
         self._check_parameters()
         rows = as_rows(X)
         y = check_numbers(y, rows.n_rows, type(self).__name__)
-        lesson = Lesson.of(rows, y, self._weigh(y, sample_weight))
+        batch = TrainingBatch.of(rows, y, self._weigh(y, sample_weight))
         self._check_eta(rows.values.dtype)
         state = self._start(rows, coef_init, intercept_init)
-        run = self._run_epochs(state, lesson)
-        state.rows_seen += lesson.n_counted
+        run = self._run_epochs(state, batch)
+        state.rows_seen += batch.n_counted
         evidence = {
             "epochs": len(run.mean_squared_error),
             "converged": run.converged,
@@ -189,7 +189,7 @@ class WidrowHoff(OnlineRegressor):
         self._remember_columns(X)
         self._state, self._model = state, model
         self.n_iter_ = len(run.mean_squared_error)
-        warn_of_poor_fit(self, model, lesson, y)
+        warn_of_poor_fit(self, model, batch, y)
         return self
 
     # ------------------------------------------------------------------ what the base asks for
@@ -209,15 +209,15 @@ class WidrowHoff(OnlineRegressor):
         if self.eta0 != "auto":
             super()._check_eta(dtype)
 
-    def _learn_chunk(self, state: OnlineState, lesson: Lesson) -> None:
+    def _learn_chunk(self, state: OnlineState, batch: TrainingBatch) -> None:
         clock = state.clock
         before = native.SquaredErrors(
             clock["squared_error"], clock["zero_error"], weight=state.presented
         )
         rule = Rule(self._fixed_eta(), bool(self.fit_intercept))
         met = clock["largest_norm"]
-        self._meet_rows(state, lesson)
-        run = self._run(state, lesson, rule, math.inf, before, met)
+        self._meet_rows(state, batch)
+        run = self._run(state, batch, rule, math.inf, before, met)
         self._refuse_growth(run, state, run.last.zero_sum / run.last.weight)
 
     def _describe_stream(self, state: OnlineState) -> dict[str, Any]:
@@ -247,11 +247,11 @@ class WidrowHoff(OnlineRegressor):
         eta = self._as_learned("eta0")
         return 0.0 if eta == "auto" else float(eta)
 
-    def _meet_rows(self, state: OnlineState, lesson: Lesson) -> None:
+    def _meet_rows(self, state: OnlineState, batch: TrainingBatch) -> None:
         """Note the largest |x|^2, in the space (1, x) with an intercept."""
-        largest = lesson.core.largest_squared_norm(lesson.present) + bool(self.fit_intercept)
+        largest = batch.core.largest_squared_norm(batch.present) + bool(self.fit_intercept)
         if not math.isfinite(largest) or (self.eta0 == "auto" and largest < SMALLEST_NORM):
-            size = np.abs(lesson.rows.values).max(initial=0)
+            size = np.abs(batch.rows.values).max(initial=0)
             if size > 0:
                 raise ValueError(
                     f"The largest |x| is {size:.3g}, and its square, by which the step is chosen, "
@@ -265,17 +265,17 @@ class WidrowHoff(OnlineRegressor):
         largest = state.clock["largest_norm"]
         return 2.0 / largest if largest > 0 else math.inf
 
-    def _run_epochs(self, state: OnlineState, lesson: Lesson) -> native.WidrowHoffRun:
+    def _run_epochs(self, state: OnlineState, batch: TrainingBatch) -> native.WidrowHoffRun:
         """Make the epochs of ``fit``. With too large a step only a small error ends them early."""
         start = most = math.inf
         met = state.clock["largest_norm"]
-        self._meet_rows(state, lesson)
+        self._meet_rows(state, batch)
         if self._fixed_eta() > self._safe_eta(state):
-            start = most = _start_error(state, lesson)
-        epochs = max(1, int(min(self.max_iter, self.max_work / max(1, lesson.rows.values.size))))
+            start = most = _start_error(state, batch)
+        epochs = max(1, int(min(self.max_iter, self.max_work / max(1, batch.rows.values.size))))
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
         rule = Rule(self._fixed_eta(), bool(self.fit_intercept), epochs, bool(self.shuffle), seed)
-        learned = lesson.shuffled(seed, epochs) if rule.shuffle else lesson
+        learned = batch.shuffled(seed, epochs) if rule.shuffle else batch
         run = self._run(state, learned, rule, most, native.SquaredErrors(), met)
         self._refuse_growth(run, state, start)
         return run
@@ -283,7 +283,7 @@ class WidrowHoff(OnlineRegressor):
     def _run(
         self,
         state: OnlineState,
-        lesson: Lesson,
+        batch: TrainingBatch,
         rule: Rule,
         most_error: float,
         before: native.SquaredErrors,
@@ -291,11 +291,11 @@ class WidrowHoff(OnlineRegressor):
     ) -> native.WidrowHoffRun:
         """Train the state in place; ``largest_norm`` is that of the rows before these."""
         run = native.widrow_hoff(
-            lesson.core,
+            batch.core,
             state.native_weights(),
-            lesson.target,
-            lesson.counted.weight,
-            lesson.counted.rows,
+            batch.target,
+            batch.counted.weight,
+            batch.counted.rows,
             eta=rule.eta,
             fit_intercept=rule.fit_intercept,
             shuffle=rule.shuffle,
@@ -308,7 +308,7 @@ class WidrowHoff(OnlineRegressor):
             largest_norm=largest_norm,
         )
         if run.overflow_row >= 0 or not all(np.isfinite(a).all() for a in state.lanes.values()):
-            self._refuse_overflow(state, lesson)
+            self._refuse_overflow(state, batch)
         state.presented = run.last.weight
         state.clock["squared_error"] = run.last.sum
         state.clock["zero_error"] = run.last.zero_sum
@@ -324,13 +324,13 @@ class WidrowHoff(OnlineRegressor):
         if self._fixed_eta() > self._safe_eta(state) and error > GROWTH * start_error:
             self._refuse_eta(state, f"grew from {start_error:.3g} to {error:.3g}")
 
-    def _refuse_overflow(self, state: OnlineState, lesson: Lesson) -> None:
+    def _refuse_overflow(self, state: OnlineState, batch: TrainingBatch) -> None:
         if self._fixed_eta() > self._safe_eta(state) > 0:
             self._refuse_eta(state, "grew until it overflowed")
         raise ValueError(
             f"Weights or errors overflowed to infinity while training in {state.dtype}: the "
-            f"largest |x| is {np.abs(lesson.rows.values).max():.3g}, the largest |y| "
-            f"{np.abs(lesson.target).max():.3g}. Scale the columns and y first."
+            f"largest |x| is {np.abs(batch.rows.values).max():.3g}, the largest |y| "
+            f"{np.abs(batch.target).max():.3g}. Scale the columns and y first."
         )
 
     def _refuse_eta(self, state: OnlineState, growth: str) -> None:
@@ -359,14 +359,14 @@ class WidrowHoff(OnlineRegressor):
         )
 
 
-def _start_error(state: OnlineState, lesson: Lesson) -> float:
+def _start_error(state: OnlineState, batch: TrainingBatch) -> float:
     """Return the mean squared error of the start, or of the answer 0 if that is larger."""
     w, b = state.weights()
-    present = slice(None) if lesson.present is None else lesson.present
-    weight = None if lesson.counted.weight is None else lesson.counted.weight[present]
-    errors = [lesson.target[present]]
+    present = slice(None) if batch.present is None else batch.present
+    weight = None if batch.counted.weight is None else batch.counted.weight[present]
+    errors = [batch.target[present]]
     if w.any() or b.any():
-        errors.append(linear_scores(lesson.rows, w, b)[present, 0] - lesson.target[present])
+        errors.append(linear_scores(batch.rows, w, b)[present, 0] - batch.target[present])
     with np.errstate(over="ignore"):
         return max(float(np.average(np.square(r), weights=weight)) for r in errors)
 

@@ -26,9 +26,9 @@ __all__ = [
     "HardRow",
     "Mark",
     "Measured",
+    "RegularizationCurve",
     "Reproduction",
     "Standing",
-    "StrengthCurve",
     "Tried",
 ]
 
@@ -192,7 +192,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class StrengthCurve:
+class RegularizationCurve:
     """The score of the taken learner by its strength.
 
     Parameters
@@ -353,7 +353,7 @@ class Contents:
     tried: Tried | Absent
     measured: Measured | Absent
     learning_curve: LearningCurve | Absent
-    strengths: StrengthCurve | Absent
+    strengths: RegularizationCurve | Absent
     separability: Verdict | Absent
     separability_rows: str
     hard_rows: tuple[HardRow, ...] | Absent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.model.words import label_value
-from separable.report.contents import Absent, Certificate, StrengthCurve
+from separable.report.contents import Absent, Certificate, RegularizationCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ def _number(value: Any) -> float | None:
 
 def strength_curve(
     standing: Standing, metric: str, chooser: str | None, greater_is_better: dict[str, bool]
-) -> StrengthCurve | Absent:
+) -> RegularizationCurve | Absent:
     """Return how the score of a learner depends on its strength.
 
     Parameters
@@ -112,7 +112,7 @@ def strength_curve(
     order = [k for k in np.argsort(values, kind="stable") if np.isfinite(means[k])]
     if len(order) < 2:
         return Absent(f"Fewer than two strengths of {standing.name} have a score.")
-    return StrengthCurve(
+    return RegularizationCurve(
         learner=standing.name,
         parameter=name,
         metric=by,

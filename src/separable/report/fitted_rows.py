@@ -14,7 +14,7 @@ from separable.model.linear_model import LinearModel
 from separable.model.metrics.registry import Answers, answers_of
 from separable.model.predict.inputs import encoded_rows
 from separable.model.voted.voted_model import VotedModel
-from separable.report.scored_rows import JudgedRows
+from separable.report.scored_rows import ScoredRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +66,7 @@ class Fitted:
 
         return is_pipeline(self.estimator)
 
-    def judged(self, X: Any, y: Any, sample_weight: Any = None) -> JudgedRows:
+    def scored(self, X: Any, y: Any, sample_weight: Any = None) -> ScoredRows:
         """Return rows with their truth and the answers.
 
         Parameters
@@ -93,7 +93,7 @@ class Fitted:
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         places = np.arange(rows.n_rows)
         raw = self._raw(X)
-        return JudgedRows(self.model, rows, truth, answers, places, weight, raw)
+        return ScoredRows(self.model, rows, truth, answers, places, weight, raw)
 
     def _truth(self, X: Any, y: Any) -> Any:
         from separable.table.table_learner import column_of_classes, column_of_numbers

@@ -10,38 +10,38 @@ from separable.report.separability_part import NUMBERS_PREDICTED, separability_o
 
 if TYPE_CHECKING:
     from separable.model.kinds import Model
-    from separable.report.scored_rows import JudgedRows
+    from separable.report.scored_rows import ScoredRows
 
 __all__ = ["growth_of", "learner_of", "separability_part"]
 
 
-def separability_part(judged: JudgedRows, of_what: str = "", seed: int = 0) -> dict[str, Any]:
+def separability_part(scored: ScoredRows, of_what: str = "", seed: int = 0) -> dict[str, Any]:
     """Return whether rows are separable, as fields of `Contents`.
 
     Parameters
     ----------
-    judged : JudgedRows
+    scored : JudgedRows
     of_what : str
         Which rows these are, behind their number.
     seed : int, default 0
     """
-    model = judged.model
+    model = scored.model
     if model.classes is None:
         return {"separability": Absent(NUMBERS_PREDICTED), "separability_rows": ""}
     verdict, about = separability_of(
-        judged.rows, judged.labels(), of_what=of_what, feature_names=model.feature_names, seed=seed
+        scored.rows, scored.labels(), of_what=of_what, feature_names=model.feature_names, seed=seed
     )
     return {"separability": verdict, "separability_rows": about}
 
 
 def growth_of(
-    judged: JudgedRows, how: str = "", seconds: float = 5.0, learner: Any = None
+    scored: ScoredRows, how: str = "", seconds: float = 5.0, learner: Any = None
 ) -> dict[str, Any]:
     """Return the learning curve of rows with a model's learner, as fields of `Contents`.
 
     Parameters
     ----------
-    judged : JudgedRows
+    scored : JudgedRows
     how : str
         Behind the number of rows: which these are.
     seconds : float, default 5
@@ -49,17 +49,17 @@ def growth_of(
     learner : estimator, optional
         Not fitted. By default that of the model, with its parameters.
     """
-    learner = learner_of(judged.model) if learner is None else learner
+    learner = learner_of(scored.model) if learner is None else learner
     if learner is None:
-        reason = f"{judged.model.learner} is no learner that can be asked to learn again."
+        reason = f"{scored.model.learner} is no learner that can be asked to learn again."
         return {"learning_curve": Absent(reason)}
     curve, about = learning_curve_of(
         learner,
-        judged.rows.to_matrix(),
-        judged.labels(),
+        scored.rows.to_matrix(),
+        scored.labels(),
         seconds=seconds,
-        is_classifier=judged.model.classes is not None,
-        weight=judged.weight,
+        is_classifier=scored.model.classes is not None,
+        weight=scored.weight,
         how=how,
     )
     return {"learning_curve": curve, "learning_curve_rows": about}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.model.explain.explanation import Explanation, Terms
     from separable.model.explain.text_highlights import TellingText
-    from separable.report.scored_rows import JudgedRows
+    from separable.report.scored_rows import ScoredRows
     from separable.typing import Floats
 
 
@@ -32,7 +32,7 @@ LONGEST = 1200
 SEVERAL = "The model predicts several numbers a row, which are not compared here."
 
 
-def hard_rows(judged: JudgedRows, most: int = MOST) -> tuple[tuple[HardRow, ...] | Absent, str]:
+def hard_rows(scored: ScoredRows, most: int = MOST) -> tuple[tuple[HardRow, ...] | Absent, str]:
     """Return the rows that a model is most wrong about, the worst first, and a word on them.
 
     Of classes these are rows predicted wrongly, those first whose true class has the smallest
@@ -41,7 +41,7 @@ def hard_rows(judged: JudgedRows, most: int = MOST) -> tuple[tuple[HardRow, ...]
 
     Parameters
     ----------
-    judged : JudgedRows
+    scored : JudgedRows
     most : int
         How many at most.
 
@@ -51,31 +51,31 @@ def hard_rows(judged: JudgedRows, most: int = MOST) -> tuple[tuple[HardRow, ...]
     about : str
         How many are wrong, and which of them these are.
     """
-    if judged.answers.predicted.ndim > 1:
+    if scored.answers.predicted.ndim > 1:
         return Absent(SEVERAL), ""
-    there = np.ones(len(judged.truth), dtype=bool) if judged.weight is None else judged.weight > 0
-    if judged.answers.classes is None:
-        short = np.abs(judged.truth.astype(np.float64) - judged.answers.predicted)
+    there = np.ones(len(scored.truth), dtype=bool) if scored.weight is None else scored.weight > 0
+    if scored.answers.classes is None:
+        short = np.abs(scored.truth.astype(np.float64) - scored.answers.predicted)
         order = _first(there, (-short,), most)
-        return _taken_apart(judged, order, short, None), f"Of {_rows(int(there.sum()))}, " + (
+        return _taken_apart(scored, order, short, None), f"Of {_rows(int(there.sum()))}, " + (
             "the one that is furthest off."
             if len(order) == 1
             else f"the {len(order)} that are furthest off."
         )
-    wrong, known, short, chance = _mistakes(judged)
+    wrong, known, short, chance = _mistakes(scored)
     keys = (-short,) if chance is None else (-short, chance)  # the last one comes first
     order = _first(there & wrong & known, keys, most)
-    return _taken_apart(judged, order, short, chance), _about(there, wrong, known, len(order))
+    return _taken_apart(scored, order, short, chance), _about(there, wrong, known, len(order))
 
 
 def _mistakes(
-    judged: JudgedRows,
+    scored: ScoredRows,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats, Floats | None]:
     """Return which rows are wrong, whose class is known, by how much, and the truth's chance."""
     from separable.model.metrics.metric_case import ClassCase, case_of
 
-    answers = judged.answers
-    case = case_of(judged.truth, answers)
+    answers = scored.answers
+    case = case_of(scored.truth, answers)
     assert isinstance(case, ClassCase)
     n = len(case.truth)
     wrong, known = case.truth != case.predicted, case.truth < case.n_known
@@ -120,24 +120,24 @@ def _rows(n: int) -> str:
 
 
 def _taken_apart(
-    judged: JudgedRows, places: NDArray[np.intp], short: Floats, chance: Floats | None
+    scored: ScoredRows, places: NDArray[np.intp], short: Floats, chance: Floats | None
 ) -> tuple[HardRow, ...]:
     """Return some rows, each with what adds to its score."""
     if not len(places):
         return ()
-    explanation, labels = judged.model.explain(judged.rows.take(places)), judged.labels()
+    explanation, labels = scored.model.explain(scored.rows.take(places)), scored.labels()
     found = []
     for place, one in zip(places.tolist(), explanation, strict=True):
-        raw = {} if judged.raw is None else judged.raw(place)
-        predicted, sign = label_value(judged.answers.predicted[place]), 1.0
-        classes = judged.model.classes
+        raw = {} if scored.raw is None else scored.raw(place)
+        predicted, sign = label_value(scored.answers.predicted[place]), 1.0
+        classes = scored.model.classes
         if classes is not None and len(classes) == 2 and predicted == label_value(classes[0]):
             sign = -1.0  # one score speaks for the second class
         terms = one.terms()
         texts = _texts(one, terms, raw, sign)
         found.append(
             HardRow(
-                row=int(judged.places[place]) + 1,
+                row=int(scored.places[place]) + 1,
                 truth=label_value(labels[place]),
                 predicted=predicted,
                 probability=None if chance is None else float(chance[place]),

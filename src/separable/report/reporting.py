@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from separable.model.kinds import Model
     from separable.report.contents import Contents
-    from separable.report.scored_rows import JudgedRows
+    from separable.report.scored_rows import ScoredRows
 
 __all__ = ["contents_of", "report"]
 
@@ -102,14 +102,14 @@ def contents_of(
 ) -> Contents:
     """Return what a report says, as values; see `report`."""
     fitted = Fitted.of(model)
-    learned = None if train is None else fitted.judged(*train)
+    learned = None if train is None else fitted.scored(*train)
     contents = _of_model(fitted, learned, target_name(fitted, y), title)
     if X is not None:
-        judged = fitted.judged(X, y, sample_weight)
-        contents = replace(contents, **_measured(judged, positive, learned))
+        scored = fitted.scored(X, y, sample_weight)
+        contents = replace(contents, **_measured(scored, positive, learned))
     elif y is not None or sample_weight is not None or positive is not None:
         raise ValueError("y, sample_weight and positive are about rows of X, which is not given.")
-    rows = learned if learned is not None else judged if X is not None else None
+    rows = learned if learned is not None else scored if X is not None else None
     if rows is None:
         return contents
     which = " learned from" if learned is not None else " measured on"
@@ -120,7 +120,7 @@ def contents_of(
 
 
 def _of_model(
-    fitted: Fitted, learned: JudgedRows | None, target: str, title: str | None
+    fitted: Fitted, learned: ScoredRows | None, target: str, title: str | None
 ) -> Contents:
     """Return what the model, and the rows it has learned from, say by themselves."""
     model = fitted.model
@@ -139,7 +139,7 @@ def _of_model(
     )
 
 
-def _data(model: Model, learned: JudgedRows | None, target: str) -> Data:
+def _data(model: Model, learned: ScoredRows | None, target: str) -> Data:
     is_number = model.classes is None
     truth = None if learned is None or learned.truth.ndim > 1 else learned.truth
     return Data(
@@ -159,20 +159,20 @@ def _command(model: Model) -> str:
     return f"{model.learner}({given}).fit(X, y)"
 
 
-def _measured(judged: JudgedRows, positive: Any, learned: JudgedRows | None) -> dict[str, Any]:
+def _measured(scored: ScoredRows, positive: Any, learned: ScoredRows | None) -> dict[str, Any]:
     constant = None
-    if learned is not None and judged.answers.classes is not None:
+    if learned is not None and scored.answers.classes is not None:
         constant = target_counts(learned.truth)[0][0]
     elif learned is not None:
         constant = learned.truth.mean(axis=0)
-    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
-    rows, about = hard_rows(judged)
-    how = f"{len(judged.truth)} rows that were given to be measured on"
-    known = judged.model.training_rows
+    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
+    rows, about = hard_rows(scored)
+    how = f"{len(scored.truth)} rows that were given to be measured on"
+    known = scored.model.training_rows
     if learned is not None:
         known = TrainingRows.of(learned.rows, learned.weight)
     measured = Measured(
-        how, figures, judged.truth, judged.answers, judged.weight, **seen_in_training(judged, known)
+        how, figures, scored.truth, scored.answers, scored.weight, **seen_in_training(scored, known)
     )
     return {"measured": measured, "hard_rows": rows, "hard_rows_about": about}
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from separable.model.kinds import Model
     from separable.model.metrics.registry import Answers
 
-__all__ = ["JudgedRows", "seen_in_training"]
+__all__ = ["ScoredRows", "seen_in_training"]
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRows:
+class ScoredRows:
     """Rows with their truth, and the predictions of a model for them.
 
     Parameters
@@ -63,16 +63,16 @@ class JudgedRows:
         return known[case.truth]
 
 
-def seen_in_training(judged: JudgedRows, known: TrainingRows | None) -> dict[str, Any]:
+def seen_in_training(scored: ScoredRows, known: TrainingRows | None) -> dict[str, Any]:
     """Return whether a model was trained on rows, and what to say of it, for `Measured`.
 
     Parameters
     ----------
-    judged : JudgedRows
+    scored : JudgedRows
     known : TrainingRows or None
         The rows that the model was trained on, where they are known.
     """
     if known is None:
         return {"is_new": None, "caution": NOT_RECORDED}
-    found = known.find(judged.rows)
+    found = known.find(scored.rows)
     return {"is_new": found.is_new, "seen": found.seen, "caution": found.text() or None}

@@ -16,9 +16,9 @@ from separable.report.contents import (
     Contents,
     Data,
     Measured,
+    RegularizationCurve,
     Reproduction,
     Standing,
-    StrengthCurve,
     Tried,
 )
 from separable.report.facts import certificate_of, versions
@@ -42,7 +42,7 @@ UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 def memory_of(
     data: Data,
     tried: Tried | Absent,
-    strengths: StrengthCurve | Absent,
+    strengths: RegularizationCurve | Absent,
     reproduction: Reproduction,
     how: str | None,
     notes: tuple[str, ...],
@@ -190,12 +190,12 @@ def _tried(told: dict[str, Any], memory: dict[str, Any]) -> Tried | Absent:
     return Tried(metric=told["metric"], standings=standings, **chosen)
 
 
-def _strengths(memory: dict[str, Any]) -> StrengthCurve | Absent:
+def _strengths(memory: dict[str, Any]) -> RegularizationCurve | Absent:
     kept = memory.get("strengths")
     if not isinstance(kept, dict):
         return Absent(kept if isinstance(kept, str) else NOT_COMPARED)
     series = ("values", "means", "errors")
-    return StrengthCurve(**{**kept, **{name: tuple(kept[name]) for name in series}})
+    return RegularizationCurve(**{**kept, **{name: tuple(kept[name]) for name in series}})
 
 
 def _measured(model: Model, told: dict[str, Any], memory: dict[str, Any]) -> Measured | Absent:

@@ -245,14 +245,18 @@ class Lanes:
         self._problem, self._splits, self._estimators = problem, splits, estimators
         for each in estimators:
             each._check_parameters()
-        self._material = estimators[0]._material(problem.X, problem.y, problem.weight)
+        self._fold_data = estimators[0]._fold_data(problem.X, problem.y, problem.weight)
 
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and estimator, some at a time."""
         first = self._estimators[0]
         strengths = np.array([getattr(each, first._strength) for each in self._estimators])
         lanes = lanes_of(
-            first, self._material, self._splits, strengths.astype(np.float64), first._request()
+            first,
+            self._fold_data,
+            self._splits,
+            strengths.astype(np.float64),
+            first._solver_options(),
         )
         with naming_columns(column_names(self._problem.X)):
             yield from lanes.learn()
@@ -260,14 +264,14 @@ class Lanes:
     def fold(self, learned: Learned, *, with_rows: bool = True) -> FittedFold:
         """Return what was learned as a fold, without its rows where nobody asks for them."""
         made = self.estimator(learned)
-        scores, classes = learned.scores, learned.classes(self._material)
+        scores, classes = learned.scores, learned.classes(self._fold_data)
         X_test = take(self._problem.X, self._splits[learned.fold].test) if with_rows else None
         return FittedFold(made, "lanes", answers_of(made, scores, classes), X_test)
 
     def estimator(self, learned: Learned) -> Any:
         """Return the estimator as fitted to a fold."""
         made = clone(self._estimators[learned.place])
-        return learned.give(made, self._material, self._problem.X, warn=True)
+        return learned.give(made, self._fold_data, self._problem.X, warn=True)
 
 
 def fits_of(problem: Problem, splits: Sequence[Split]) -> Refits:

@@ -56,11 +56,11 @@ def estimate(problem: Problem, notices: Notices, max_refits: int) -> Estimates |
         return None
     learner: CertifiedEstimator = clone(problem.estimator)
     learner._check_parameters()
-    found = learner._left_out(learner._material(problem.X, problem.y, problem.weight))
+    found = learner._left_out(learner._fold_data(problem.X, problem.y, problem.weight))
     if found is None:
         return None
     answers = _of_all_rows(problem, learner, found)
-    counted = found.lesson.given.counted
+    counted = found.training.given.counted
     place = np.arange(problem.n_rows) if counted is None else counted.astype(np.intp)
     missing = np.isnan(found.scores).any(axis=1)
     doubt = np.where(missing, np.inf, found.doubt)
@@ -138,13 +138,13 @@ def _some(answers: Answers, rows: Indices) -> Answers:
 
 def _of_all_rows(problem: Problem, learner: CertifiedEstimator, found: LeftOut) -> Answers:
     """Return answers by the estimates; rows of weight 0 are not in the fit and just predicted."""
-    classes, counted = found.lesson.classes, found.lesson.given.counted
+    classes, counted = found.training.classes, found.training.given.counted
     scores = np.nan_to_num(found.scores, nan=0.0)
     answers = answers_of(learner, scores, classes)
     if counted is None:
         return answers
     learner._remember_columns(problem.X)
-    learner._keep(found.fitted, found.lesson, warn=False)
+    learner._keep(found.fitted, found.training, warn=False)
     absent = np.setdiff1d(np.arange(problem.n_rows), counted)
     parts = join([answers, ask(learner, take(problem.X, absent))])
     return in_order(parts, np.concatenate([counted, absent]))

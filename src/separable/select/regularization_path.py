@@ -214,8 +214,10 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
     """Learn all C side by side."""
     for extreme in (strengths.max(), strengths.min()):
         learner.set_params(C=float(extreme))._check_parameters()
-    material = learner._material(problem.X, problem.y, problem.weight)
-    lanes = FoldLanes(learner, material, [all_rows(problem.n_rows)], strengths, learner._request())
+    fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
+    lanes = FoldLanes(
+        learner, fold_data, [all_rows(problem.n_rows)], strengths, learner._solver_options()
+    )
     found: dict[int, Learned] = {}
     notices = Notices("fit")
     with naming_columns(column_names(problem.X)):
@@ -235,7 +237,7 @@ def _path_of_lanes(learner: CertifiedEstimator, problem: Problem, strengths: Flo
         np.stack([one.fitted.published.intercept for one in learned]),
         [one.fitted.certificates for one in learned],
         np.array([int(one.fitted.passes.max()) for one in learned]),
-        learned[0].classes(material),
+        learned[0].classes(fold_data),
     )
 
 
@@ -252,8 +254,8 @@ def _stacked(parts: list[Floats]) -> Floats:
 def _path_of_squares(learner: PenalisedSquares, problem: Problem, given: Any) -> Path:
     """Learn all alphas of the lasso or the elastic net, from the sums of the rows or from them."""
     learner._check_parameters()
-    material = learner._material(problem.X, problem.y, problem.weight)
-    folds = AlphaFolds(learner, material, [all_rows(problem.n_rows)])
+    fold_data = learner._fold_data(problem.X, problem.y, problem.weight)
+    folds = AlphaFolds(learner, fold_data, [all_rows(problem.n_rows)])
     count = ALPHA_STEPS if given is None else given
     if isinstance(count, Integral):
         alphas = folds.alphas(int(count), ALPHA_EPS, learner._penalty())
@@ -288,14 +290,14 @@ def _check_alphas(alphas: Floats, given: Any) -> None:
 def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path:
     """Learn all alphas from the rows, from the largest on, each from the weights of the last."""
     learner._check_parameters()
-    lesson = learner._lesson(learner._material(problem.X, problem.y, problem.weight))
+    training = learner._training_data(learner._fold_data(problem.X, problem.y, problem.weight))
     count = ALPHA_STEPS if given is None else given
     if isinstance(count, Integral):
-        alphas = falling_alphas(learner._largest_alpha(lesson), ALPHA_EPS, max(0, int(count)))
+        alphas = falling_alphas(learner._largest_alpha(training), ALPHA_EPS, max(0, int(count)))
     else:
         alphas = np.array(count, dtype=np.float64)
     _check_alphas(alphas, given)
-    models = learner._learn_path(lesson, alphas)
+    models = learner._learn_path(training, alphas)
     notices = Notices("fit")
     for place, one in enumerate(models):
         with notices.of_fold(place):
@@ -310,5 +312,5 @@ def _path_of_blocks(learner: BlockLearner, problem: Problem, given: Any) -> Path
         np.stack([one.published.intercept for one in models]),
         [one.certificates for one in models],
         np.array([int(one.passes.max()) for one in models]),
-        lesson.classes,
+        training.classes,
     )

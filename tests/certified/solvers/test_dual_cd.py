@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
-from separable.certified.duality.l2_certifier import judge
+from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, Start, descend
 from separable.data.rows import as_rows
 from separable.losses.binary import Hinge, Insensitive, Logistic, SquaredHinge
-from tests.reference.certificate import certify, certify_svr
+from tests.reference.certificate import certify as check_certificate
+from tests.reference.certificate import certify_svr
 from tests.reference.dual_descent import dual_descent
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
@@ -75,7 +76,7 @@ def reference(problem, lane, z, X=None):
     if problem.loss.name == "epsilon_insensitive":
         return certify_svr(X, y, c, EPS, z, intercept=intercept)
     name = "logistic" if problem.loss.name == "log_loss" else problem.loss.name
-    return certify(name, X, y, c, y * z, intercept=intercept)
+    return check_certificate(name, X, y, c, y * z, intercept=intercept)
 
 
 def primal(problem, lane, w, b, X=None):
@@ -300,7 +301,7 @@ def test_judge_takes_any_point(loss, intercept, lanes):
     problem = make(loss, weights=True, fit_intercept=intercept)
     plan = [Lane(10.0 ** (k % 4 - 1), k % 3, k % 4 - 1) for k in range(lanes)]
     z = np.random.default_rng(1).normal(size=(80, lanes)) * 3
-    found = judge(problem, plan, z, 1e-3)
+    found = certify(problem, plan, z, 1e-3)
     check_certificates(problem, plan, found)
     theirs = [reference(problem, lane, found.dual[:, k]) for k, lane in enumerate(plan)]
     for k in range(lanes):

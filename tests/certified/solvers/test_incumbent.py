@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separable import LinearSVM, LinearSVR, LogisticRegression
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane
-from separable.certified.solvers.l2 import Request
+from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.losses.binary import Hinge
@@ -103,10 +103,10 @@ def test_a_lane_is_no_worse_than_one_of_a_smaller_c_beside_it(kind):
         as_rows(X), Hinge(), y.astype(np.int32), None, fit_intercept=True, standardize=False
     )
     lanes = [Lane(0.01), Lane(1.0), Lane(100.0)]
-    (solved,) = solver_of(problem, Request(max_iter=2)).solve(lanes)
+    (solved,) = solver_of(problem, SolverOptions(max_iter=2)).solve(lanes)
     found = {}
     for at, place in enumerate(solved.places):
-        one = solved.judgement.lane(at)
+        one = solved.solution.lane(at)
         found[lanes[place].strength] = one.weights[:, 0].astype(float), one.intercept[0]
     for small, large in [(0.01, 1.0), (0.01, 100.0), (1.0, 100.0)]:
         own = hinge_objective(X, y, *found[large], large)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from separable.certified.duality.l2_certifier import judge
+from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
-from separable.certified.solvers.l2 import Request, Solver
+from separable.certified.solvers.l2 import Solver, SolverOptions
 from separable.data.rows import as_rows
 from separable.losses.binary import Logistic
 from tests.interrupts import ctrl_c
@@ -28,7 +28,7 @@ def passes(problem, lanes):
 
 def certificates(problem, lanes):
     while True:
-        judge(problem, lanes, np.zeros((2000, len(lanes))), 1e-3)
+        certify(problem, lanes, np.zeros((2000, len(lanes))), 1e-3)
 
 
 @pytest.mark.parametrize("work", [passes, certificates])
@@ -60,5 +60,9 @@ def test_lanes_that_nobody_waits_for_are_not_learned(monkeypatch):
 
     monkeypatch.setattr(Solver, "_learn_alone", slowly)
     with pytest.raises(KeyboardInterrupt):
-        list(Solver(Problem(as_rows(X), Logistic(), y, fold=fold), Request(n_jobs=2)).solve(lanes))
+        list(
+            Solver(Problem(as_rows(X), Logistic(), y, fold=fold), SolverOptions(n_jobs=2)).solve(
+                lanes
+            )
+        )
     assert len(learned) < 20

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane, Penalty
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.l1 import L1Solver
-from separable.certified.solvers.l2 import Request
+from separable.certified.solvers.l2 import SolverOptions
 from separable.data.rows import as_rows
 from separable.losses.binary import Logistic, SquaredError, SquaredHinge
 from tests.long_cases import first
@@ -59,10 +59,10 @@ class Case:
             penalty=Penalty(self.l1_ratio, self.positive),
         )
 
-    def solve(self, strengths, request=None, start=None, fold=-1):
+    def solve(self, strengths, solver_options=None, start=None, fold=-1):
         """Return the judgement of all strengths, in their order."""
         lanes = [Lane(float(C), 1, fold) for C in strengths]
-        return learned(L1Solver(self.problem, request or Request()), lanes, start)
+        return learned(L1Solver(self.problem, solver_options or SolverOptions()), lanes, start)
 
     @property
     def signs(self):
@@ -72,8 +72,8 @@ class Case:
 def learned(solver, lanes, start=None):
     solved = list(solver.solve(lanes, start))
     order = np.argsort([place for some in solved for place in some.places])
-    whole = Judgement.side_by_side([some.judgement for some in solved])
-    return Judgement.side_by_side([whole.lane(int(k)) for k in order])
+    whole = CertifiedSolution.side_by_side([some.solution for some in solved])
+    return CertifiedSolution.side_by_side([whole.lane(int(k)) for k in order])
 
 
 def make(seed, loss, kind="plain", **more):
@@ -167,7 +167,7 @@ def test_squared_hinge_of_separable_rows(shape, C):
     X = rng.normal(size=shape) @ (np.eye(d) + 1.5 * rng.normal(size=(d, d)) / np.sqrt(d))
     y = (X[:, :5].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
     case = Case(X, y, "squared_hinge")
-    found = case.solve([C], Request(max_iter=5000))
+    found = case.solve([C], SolverOptions(max_iter=5000))
     assert found.certificates[0].relative_gap < 1e-6
     assert violations(case, C, found).max() < 1e-3
 
@@ -266,8 +266,8 @@ def test_threads_change_no_bit():
     case = make(22, "log_loss")
     problem = replace(case.problem, fold=(np.arange(len(case.y)) % 3).astype(np.int32))
     lanes = [Lane(C, 1, fold) for fold in (-1, 0, 1, 2) for C in (0.1, 0.5, 1.0)]
-    one = learned(L1Solver(problem, Request(n_jobs=1)), lanes)
-    two = learned(L1Solver(problem, Request(n_jobs=2)), lanes)
+    one = learned(L1Solver(problem, SolverOptions(n_jobs=1)), lanes)
+    two = learned(L1Solver(problem, SolverOptions(n_jobs=2)), lanes)
     np.testing.assert_array_equal(one.weights, two.weights)
     np.testing.assert_array_equal(one.scores, two.scores)
 
@@ -287,11 +287,11 @@ def test_warm_start_needs_no_sweeps():
     problem, lane = case.problem, Lane(0.4)
     solver = L1Solver(problem)
     cold = next(solver.solve([lane]))
-    start = Start(cold.judgement.dual, cold.judgement.intercept, cold.judgement.weights)
+    start = Start(cold.solution.dual, cold.solution.intercept, cold.solution.weights)
     for one in (start, replace(start, weights=None)):
         warm = next(solver.solve([lane], one))
         assert warm.passes[0] <= 2 < cold.passes[0]
-        np.testing.assert_allclose(warm.judgement.weights, cold.judgement.weights, atol=1e-7)
+        np.testing.assert_allclose(warm.solution.weights, cold.solution.weights, atol=1e-7)
 
 
 # ------------------------------------------------------------------ ends
@@ -299,7 +299,7 @@ def test_warm_start_needs_no_sweeps():
 
 def test_few_sweeps_leave_an_honest_gap():
     case = make(31, "log_loss", "wide")
-    found = case.solve([5.0], Request(max_iter=1)).certificates[0]
+    found = case.solve([5.0], SolverOptions(max_iter=1)).certificates[0]
     best = case.solve([5.0]).certificates[0]
     assert not found.converged
     assert best.primal <= found.primal <= best.primal + found.gap
@@ -313,7 +313,7 @@ def test_callback_sees_gaps_and_ends_the_work():
         return len(seen) == 2
 
     case = make(32, "squared_hinge", "wide")
-    case.solve([1.0, 2.0, 4.0], Request(callback=callback))
+    case.solve([1.0, 2.0, 4.0], SolverOptions(callback=callback))
     assert len(seen) == 2
     assert all(gap > 0 for _, gap in seen)
 
@@ -323,7 +323,7 @@ def test_error_of_a_callback_is_raised():
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        make(33, "log_loss").solve([1.0], Request(callback=callback))
+        make(33, "log_loss").solve([1.0], SolverOptions(callback=callback))
 
 
 def test_no_penalty_is_refused():

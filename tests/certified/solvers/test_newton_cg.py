@@ -21,10 +21,10 @@ SMOOTH = pytest.mark.parametrize("name", ["log_loss", "squared_hinge"])
 def test_certified(name, C, sparse, intercept, shape):
     X, y = data(0, n=shape[0], d=shape[1])
     made = problem(name, X, y, sparse=sparse, intercept=intercept)
-    judgement, products = newton_cg(made, lane(C), tol=1e-6, max_iter=2000)
-    check(name, X, y, made, lane(C), judgement, tol=1e-6)
+    solution, products = newton_cg(made, lane(C), tol=1e-6, max_iter=2000)
+    check(name, X, y, made, lane(C), solution, tol=1e-6)
     exact, _ = FewColumns(made).solve(lane(C), tol=1e-10, max_iter=100)
-    assert judgement.certificates[0].primal >= exact.certificates[0].dual * (1 - 1e-12)
+    assert solution.certificates[0].primal >= exact.certificates[0].dual * (1 - 1e-12)
     assert 1 <= products <= 2000
 
 
@@ -32,8 +32,8 @@ def test_certified(name, C, sparse, intercept, shape):
 def test_centred_and_scaled_columns(name):
     X, y = data(1, n=80, d=10, scale=np.logspace(-2, 2, 10), shift=50.0)
     made = problem(name, X, y, centred=True)
-    judgement, _ = newton_cg(made, lane(0.1), tol=1e-5, max_iter=5000)
-    check(name, X, y, made, lane(0.1), judgement, tol=1e-5)
+    solution, _ = newton_cg(made, lane(0.1), tol=1e-5, max_iter=5000)
+    check(name, X, y, made, lane(0.1), solution, tol=1e-5)
 
 
 @SMOOTH

@@ -30,8 +30,8 @@ def test_every_strength_reaches_rounding(name, C, sparse, intercept):
     for seed in range(3):
         X, y = targets(name, seed)
         made = problem(name, X, y, sparse=sparse, intercept=intercept)
-        judgement, steps = solve(made, C)
-        check(name, X, y, made, lane(C), judgement, tol=1e-11)
+        solution, steps = solve(made, C)
+        check(name, X, y, made, lane(C), solution, tol=1e-11)
         assert 1 <= steps <= 60
 
 
@@ -52,17 +52,17 @@ def test_bad_columns(name, C, kind):
     for seed in range(3):
         X, y = targets(name, seed, **kind)
         made = problem(name, X, y, centred=True)
-        judgement, _ = solve(made, C)
-        check(name, X, y, made, lane(C), judgement, tol=1e-6)
+        solution, _ = solve(made, C)
+        check(name, X, y, made, lane(C), solution, tol=1e-6)
 
 
 @ALL
 @pytest.mark.parametrize("size", [1e-100, 1e100])
 def test_extreme_sizes_end_with_a_bound(name, size):
     X, y = targets(name, 0, scale=size)
-    judgement, _ = solve(problem(name, X, y), 1.0)
-    (found,) = judgement.certificates
-    assert np.isfinite(judgement.weights).all()
+    solution, _ = solve(problem(name, X, y), 1.0)
+    (found,) = solution.certificates
+    assert np.isfinite(solution.weights).all()
     assert 0 <= found.relative_gap <= 1 + 1e-12
     assert found.dual <= found.primal * (1 + 1e-12)
 
@@ -73,10 +73,10 @@ def test_shift_of_a_billion(name):
     plain, _ = solve(problem(name, X, y, centred=True), 1.0)
     far = X + 2.0**30
     made = problem(name, far, y, centred=True)
-    judgement, _ = solve(made, 1.0)
-    weights, _ = made.columns.raw(judgement.weights, judgement.intercept)
+    solution, _ = solve(made, 1.0)
+    weights, _ = made.columns.raw(solution.weights, solution.intercept)
     np.testing.assert_allclose(weights, plain.weights, atol=1e-5)
-    assert judgement.certificates[0].relative_gap < 1e-9
+    assert solution.certificates[0].relative_gap < 1e-9
 
 
 @ALL
@@ -84,10 +84,10 @@ def test_duplicated_and_constant_columns(name):
     X, y = targets(name, 1)
     X = np.column_stack([X, X[:, :2], np.full(len(X), 7.0), np.zeros(len(X))])
     for C in (1e-2, 1.0, 1e4):
-        judgement, _ = solve(problem(name, X, y), C)
-        check(name, X, y, problem(name, X, y), lane(C), judgement, tol=1e-9)
-        np.testing.assert_allclose(judgement.weights[:2], judgement.weights[4:6], atol=1e-8)
-        assert abs(judgement.weights[-1, 0]) < 1e-12
+        solution, _ = solve(problem(name, X, y), C)
+        check(name, X, y, problem(name, X, y), lane(C), solution, tol=1e-9)
+        np.testing.assert_allclose(solution.weights[:2], solution.weights[4:6], atol=1e-8)
+        assert abs(solution.weights[-1, 0]) < 1e-12
 
 
 @ALL
@@ -97,24 +97,24 @@ def test_weights_and_folds(name, sparse):
     rng = np.random.default_rng(0)
     weight, fold = rng.uniform(0.1, 3.0, 60), rng.integers(0, 3, 60).astype(np.int32)
     made = problem(name, X, y, sparse=sparse, weight=weight, fold=fold)
-    judgement, _ = FewColumns(made).solve(lane(2.0, fold=1), tol=1e-6, max_iter=200)
-    check(name, X, y, made, lane(2.0, fold=1), judgement, tol=1e-11)
+    solution, _ = FewColumns(made).solve(lane(2.0, fold=1), tol=1e-6, max_iter=200)
+    check(name, X, y, made, lane(2.0, fold=1), solution, tol=1e-11)
     kept = fold != 1
     alone = problem(name, X[kept], y[kept], sparse=sparse, weight=weight[kept])
     same, _ = solve(alone, 2.0)
-    np.testing.assert_allclose(judgement.weights, same.weights, atol=1e-7)
+    np.testing.assert_allclose(solution.weights, same.weights, atol=1e-7)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_as_libsvm(C):
     X, y = data(5, n=80)
     theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(X, y)
-    judgement, _ = solve(problem("hinge", X, y), C)
-    np.testing.assert_allclose(judgement.weights[:, 0], theirs.coef_[0], atol=1e-4)
+    solution, _ = solve(problem("hinge", X, y), C)
+    np.testing.assert_allclose(solution.weights[:, 0], theirs.coef_[0], atol=1e-4)
     X, y = data(6, n=80, regression=True)
     theirs = SVR(kernel="linear", C=C, tol=1e-10, epsilon=0.1).fit(X, y)
-    judgement, _ = solve(problem("epsilon_insensitive", X, y), C)
-    np.testing.assert_allclose(judgement.weights[:, 0], theirs.coef_[0], atol=1e-4)
+    solution, _ = solve(problem("epsilon_insensitive", X, y), C)
+    np.testing.assert_allclose(solution.weights[:, 0], theirs.coef_[0], atol=1e-4)
 
 
 @ALL
@@ -156,29 +156,29 @@ def test_same_bits_twice(name):
 
 def test_no_penalty():
     X, y = data(9, n=200, noise=2.0)
-    judgement, _ = solve(problem("log_loss", X, y), np.inf)
-    (found,) = judgement.certificates
+    solution, _ = solve(problem("log_loss", X, y), np.inf)
+    (found,) = solution.certificates
     assert found.relative_gap < 1e-10
-    w, b, z = judgement.weights[:, 0], judgement.intercept[0], judgement.dual[:, 0]
+    w, b, z = solution.weights[:, 0], solution.intercept[0], solution.dual[:, 0]
     one = np.ones(len(y))
     np.testing.assert_allclose(primal("log_loss", X, y, one, w, b, penalised=False), found.primal)
     assert np.abs(X.T @ z).max() < 1e-9
     assert abs(z.sum()) < 1e-9
     for size in (1e-6, 1e6):  # no penalty: columns' sizes do not matter
         other, _ = solve(problem("log_loss", X * size, y), np.inf)
-        np.testing.assert_allclose(other.scores, judgement.scores, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(other.scores, solution.scores, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("shape", [(40, 4), (10, 25)])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_no_penalty_and_separable_classes_end_unproved(shape, sparse):
     X, y = data(10, n=shape[0], d=shape[1], noise=0.0)
-    judgement, _ = solve(problem("log_loss", X, y, sparse=sparse), np.inf)
-    (found,) = judgement.certificates
+    solution, _ = solve(problem("log_loss", X, y, sparse=sparse), np.inf)
+    (found,) = solution.certificates
     assert not found.converged
     assert found.dual < 1e-20
     assert found.relative_gap > 0.99
-    assert ((judgement.scores[:, 0] > 0) == (y > 0)).all()
+    assert ((solution.scores[:, 0] > 0) == (y > 0)).all()
 
 
 def test_no_penalty_is_for_the_logistic_loss():
@@ -195,8 +195,8 @@ def test_many_rows_start_from_some(name, sparse):
         X[np.abs(X) < 1.2] = 0.0
     fold = np.repeat(np.arange(6), 5000).astype(np.int32)
     made = problem(name, X, y, sparse=sparse, centred=not sparse, fold=fold)
-    judgement, steps = FewColumns(made).solve(lane(1.0, fold=2), tol=1e-6, max_iter=200)
-    check(name, X, y, made, lane(1.0, fold=2), judgement, tol=1e-6)
+    solution, steps = FewColumns(made).solve(lane(1.0, fold=2), tol=1e-6, max_iter=200)
+    check(name, X, y, made, lane(1.0, fold=2), solution, tol=1e-6)
     assert steps <= (4 if name in ("log_loss", "squared_hinge") else 60)
 
 
@@ -205,10 +205,10 @@ def test_many_rows_stop_when_told(name):
     X, y = targets(name, 13, n=30_000, d=40, noise=3.0)
     made = problem(name, X, y, centred=True)
     for most in (1, 4, 20):
-        judgement, steps = solve(made, 1.0, on_step=lambda k, gap, most=most: k == most)
+        solution, steps = solve(made, 1.0, on_step=lambda k, gap, most=most: k == most)
         assert steps == most
-        assert 0 <= judgement.certificates[0].relative_gap <= 1 + 1e-12
-    judgement, steps = solve(made, 1.0, max_iter=3)
+        assert 0 <= solution.certificates[0].relative_gap <= 1 + 1e-12
+    solution, steps = solve(made, 1.0, max_iter=3)
     assert steps == 3
 
 
@@ -216,5 +216,5 @@ def test_many_rows_stop_when_told(name):
 def test_sparse_but_full_and_shifted_columns(name):
     X, y = targets(name, 12)
     X = X + np.array([0.0, 1e4, 0.0, 0.0])
-    judgement, _ = solve(problem(name, X, y, sparse=True), 1.0)
-    assert judgement.certificates[0].relative_gap < 1e-6
+    solution, _ = solve(problem(name, X, y, sparse=True), 1.0)
+    assert solution.certificates[0].relative_gap < 1e-6

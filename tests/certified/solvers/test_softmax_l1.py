@@ -16,10 +16,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from separable import LogisticRegression, LogisticRegressionCV
-from separable.certified.duality.softmax_l1_certifier import judge_l1_multinomial
+from separable.certified.duality.softmax_l1_certifier import certify_softmax_l1
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane, Penalty
-from separable.certified.solvers.l2 import Request
+from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.softmax_l1 import L1MultinomialSolver
 from separable.data.rows import as_rows
@@ -145,7 +145,7 @@ def test_gap_is_primal_less_dual_far_from_the_optimum(ratio):
         np.zeros((len(y), 4)),
         np.full((len(y), 4), np.nan),
     ):
-        one = judge_l1_multinomial(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
+        one = certify_softmax_l1(problem, Lane(2.0, TOGETHER), p, 1e-6, u)
         certificate = one.certificates[0]
         np.testing.assert_allclose(
             certificate.gap, certificate.primal - certificate.dual, rtol=1e-9
@@ -292,11 +292,11 @@ def test_a_fold_without_a_class():
     fold = np.where(y == 2, 0, -1).astype(np.int32)
     fold[0] = 0
     problem = problem_of(X, y, 0.8, fold)
-    driver = solver_of(problem, Request())
+    driver = solver_of(problem, SolverOptions())
     solver = driver.solver
     assert isinstance(solver, L1MultinomialSolver)
     (solved,) = solver.solve([Lane(0.5, TOGETHER, 0)])
-    found = solved.judgement
+    found = solved.solution
     assert np.isneginf(found.intercept[2])
     assert not found.weights[:, 2].any()
     there = fold != 0
@@ -368,4 +368,4 @@ def test_too_few_passes_are_told():
 def test_no_penalty_has_no_share_of_l1():
     X, y, _ = data(14)
     with pytest.raises(ValueError, match="C=inf"):
-        next(solver_of(problem_of(X, y), Request()).solve([Lane(np.inf, TOGETHER)]))
+        next(solver_of(problem_of(X, y), SolverOptions()).solve([Lane(np.inf, TOGETHER)]))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from separable import LogisticRegression, LogisticRegressionCV
 from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
-from separable.certified.solvers.l2 import Request
+from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.softmax_l2 import MultinomialSolver
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning
@@ -172,13 +172,15 @@ def test_two_classes_together_are_the_binary_model_with_half_the_penalty():
     made = prepare(
         as_rows(X), Logistic(), y.astype(np.int32), None, fit_intercept=True, standardize=False
     )
-    (found,) = MultinomialSolver(replace(made, n_classes=2), Request()).solve([Lane(1.0, TOGETHER)])
-    W = found.judgement.weights
+    (found,) = MultinomialSolver(replace(made, n_classes=2), SolverOptions()).solve(
+        [Lane(1.0, TOGETHER)]
+    )
+    W = found.solution.weights
     # w_1 = -w_0 = w / 2, so 1/2 (|w_0|^2 + |w_1|^2) = 1/4 |w|^2: C counts twice
     binary = LogisticRegression(C=2.0).fit(X, y)
     np.testing.assert_allclose(W[:, 1] - W[:, 0], binary.coef_[0], atol=1e-8)
     np.testing.assert_allclose(W.sum(axis=1), 0, atol=1e-12)
-    primal = found.judgement.certificates[0].primal
+    primal = found.solution.certificates[0].primal
     assert primal == pytest.approx(binary.certificate_.primal / 2, rel=1e-10)
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import datasets, linear_model, svm
 
-from tests.certified.sparse_problems import KINDS, judge, made, moderate
+from tests.certified.sparse_problems import KINDS, certify, made, moderate
 from tests.long_cases import first
 from tests.reference.optimality import loss_and_slope
 
@@ -104,7 +104,7 @@ def test_against_scikit_learn(name, data, strength, fit_intercept, peer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = peer.fit(X, y)
-    mine, other = (judge(kind, strength, X, y, *weights_of(each)) for each in (ours, theirs))
+    mine, other = (certify(kind, strength, X, y, *weights_of(each)) for each in (ours, theirs))
     proof, rounding = ours.certificate_, ROUNDING * mine.value
     assert mine.value == pytest.approx(proof.primal, rel=1e-10)
     assert mine.value <= other.value + proof.gap + rounding
@@ -133,7 +133,7 @@ def test_no_weight_alone_can_do_better(name, seed):
     w, b = weights_of(ours)
     if not given["fit_intercept"]:
         assert np.all(np.ravel(ours.intercept_) == 0)
-    found = judge(kind, strength, dense, y, w, b, weight, unit)
+    found = certify(kind, strength, dense, y, w, b, weight, unit)
     gap = ours.certificate_.gap
     assert found.value == pytest.approx(ours.certificate_.primal, rel=1e-7)
     assert ours.certificate_.relative_gap <= 1e-9

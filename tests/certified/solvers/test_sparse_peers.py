@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from tests.certified.sparse_problems import KINDS, judge
+from tests.certified.sparse_problems import KINDS, certify
 
 pytestmark = [
     pytest.mark.native,
@@ -38,7 +38,7 @@ def compare(name, strength, X, y, peer, close, **given):
     kind = KINDS[name]
     ours = kind.make(strength, **given).fit(X, y)
     mine, other = (
-        judge(kind, strength, X, y, np.ravel(each.coef_), float(np.ravel(each.intercept_)[0]))
+        certify(kind, strength, X, y, np.ravel(each.coef_), float(np.ravel(each.intercept_)[0]))
         for each in (ours, peer)
     )
     proof = ours.certificate_

@@ -22,11 +22,11 @@ pytestmark = pytest.mark.native
 
 
 @pytest.fixture(params=["sums", "rows"])
-def engine(request, monkeypatch):
+def engine(solver_options, monkeypatch):
     """Both engines: the one of sums, and the one of rows."""
-    if request.param == "rows":
+    if solver_options.param == "rows":
         monkeypatch.setattr(gram_models, "MOST_COLUMNS", 0)
-    return request.param
+    return solver_options.param
 
 
 @NEWER_SKLEARN

@@ -9,7 +9,7 @@ import numpy as np
 
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l1_certifier import BELOW
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.solvers.block_newton import SmoothPart
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Seen:
 
     def certified(
         self, problem: Problem, lane: Lane, penalty: ConvexPenalty, tol: float
-    ) -> Judgement:
+    ) -> CertifiedSolution:
         """Return the weights with their certificate: the slopes, made feasible, are the dual."""
         y, c, loss = problem.targets(lane), problem.costs(lane), problem.loss
         z, v = self.dual, self.pull
@@ -136,11 +136,11 @@ class Seen:
         dual = loss.dual_total(y, c, z) - penalty.conjugate(v)
         if not gap < self.primal:  # 0 is a bound too
             z, dual, gap = np.zeros_like(z), 0.0, self.primal
-        return self.judged(Certificate(self.primal, dual, gap, tol, convexity=0.0), z)
+        return self.certified_solution(Certificate(self.primal, dual, gap, tol, convexity=0.0), z)
 
-    def judged(self, certificate: Certificate, dual: Floats) -> Judgement:
+    def certified_solution(self, certificate: Certificate, dual: Floats) -> CertifiedSolution:
         """Return the weights with what is said of them."""
-        return Judgement(
+        return CertifiedSolution(
             self.u[:, None],
             np.array([self.b]),
             self.scores[:, None],

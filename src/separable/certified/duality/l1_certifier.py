@@ -20,7 +20,7 @@ import numpy as np
 from separable._core import native
 from separable.certified.design.column_reader import largest_pulls
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import Judgement, feasible
+from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.problem import in_lines
 from separable.losses.binary import SquaredError
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["BELOW", "SparseWeights", "column_terms", "corner_and_curve", "judge_l1"]
+__all__ = ["BELOW", "SparseWeights", "certify_l1", "column_terms", "corner_and_curve"]
 
 #: Rounding must not leave a pull above the penalty.
 BELOW = 1.0 - 2.0**-51
@@ -94,14 +94,14 @@ class SparseWeights:
         return there, u
 
 
-def judge_l1(
+def certify_l1(
     problem: Problem,
     lanes: Sequence[Lane],
     z: Floats | None,
     weights: NDArray[Any] | SparseWeights,
     tol: float,
     columns: ReadColumns | None = None,
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify weights, in float64 and from the rows alone.
 
     Parameters
@@ -172,7 +172,7 @@ def judge_l1(
     ]
     scores = scores[:, :k]
     scores += b
-    return Judgement(weights, b, scores, certificates, dual[:, :k])
+    return CertifiedSolution(weights, b, scores, certificates, dual[:, :k])
 
 
 def _scores(problem: Problem, weights: Floats) -> Floats:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["Judgement", "feasible", "judge"]
+__all__ = ["CertifiedSolution", "certify", "feasible"]
 
 
 @dataclass(frozen=True)
-class Judgement:
+class CertifiedSolution:
     """Weights of lanes with their certificates.
 
     Parameters
@@ -50,15 +50,15 @@ class Judgement:
     dual: Floats
     width: int = 1
 
-    def times(self, value: float) -> Judgement:
+    def times(self, value: float) -> CertifiedSolution:
         """Return what is said of an objective that is so many times as large."""
         proofs = [one.times(value, convexity=value) for one in self.certificates]
         return replace(self, certificates=proofs, dual=value * self.dual)
 
-    def lane(self, k: int) -> Judgement:
+    def lane(self, k: int) -> CertifiedSolution:
         """Return what is said of one lane."""
         one = slice(k * self.width, (k + 1) * self.width)
-        return Judgement(
+        return CertifiedSolution(
             self.weights[:, one],
             self.intercept[one],
             self.scores[:, one],
@@ -67,17 +67,17 @@ class Judgement:
             self.width,
         )
 
-    def is_better_than(self, other: Judgement) -> bool:
+    def is_better_than(self, other: CertifiedSolution) -> bool:
         """Return whether the first lane has the smaller gap: shares of huge primals say nothing."""
         mine, theirs = self.certificates[0].gap, other.certificates[0].gap
         return mine < theirs or (math.isnan(theirs) and not math.isnan(mine))
 
     @staticmethod
-    def side_by_side(parts: Sequence[Judgement]) -> Judgement:
+    def side_by_side(parts: Sequence[CertifiedSolution]) -> CertifiedSolution:
         """Return what is said of all lanes of several judgements."""
         if len(parts) == 1:
             return parts[0]
-        return Judgement(
+        return CertifiedSolution(
             np.concatenate([part.weights for part in parts], axis=1),
             np.concatenate([part.intercept for part in parts]),
             np.concatenate([part.scores for part in parts], axis=1),
@@ -99,13 +99,13 @@ def feasible(problem: Problem, lanes: Sequence[Lane], z: Floats) -> Floats:
     return dual
 
 
-def judge(
+def certify(
     problem: Problem,
     lanes: Sequence[Lane],
     z: Floats,
     tol: float,
     weights: Floats | None = None,
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify the weights of dual points, in float64 and from the rows alone.
 
     Parameters
@@ -139,4 +139,4 @@ def judge(
     ]
     scores = scores[:, :k]
     scores += b
-    return Judgement(u[:, :k], b, scores, certificates, dual[:, :k])
+    return CertifiedSolution(u[:, :k], b, scores, certificates, dual[:, :k])

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import CorneredLoss
     from separable.typing import Floats
@@ -159,7 +159,7 @@ class Published:
 def publish(
     problem: Problem,
     lanes: Sequence[Lane],
-    found: Judgement,
+    found: CertifiedSolution,
     *,
     is_final: bool = True,
     is_blocks: bool = False,
@@ -190,7 +190,7 @@ def publish(
         )
 
 
-def _publish_blocks(problem: Problem, lane: Lane, one: Judgement) -> Published:
+def _publish_blocks(problem: Problem, lane: Lane, one: CertifiedSolution) -> Published:
     w, b = problem.columns.raw(one.weights, one.intercept)
     inside, model = one.certificates[0], _Model.of(problem, lane, one, is_blocks=True)
     if model is None or inside.is_local:
@@ -205,7 +205,7 @@ def _columns_of(weights: Floats, columns: Sequence[int]) -> Floats:
     return np.ascontiguousarray(weights) if weights.shape[1] == 1 else weights[:, columns]
 
 
-def _publish(problem: Problem, lane: Lane, one: Judgement, is_small: bool) -> Published:
+def _publish(problem: Problem, lane: Lane, one: CertifiedSolution, is_small: bool) -> Published:
     w, b = problem.columns.raw(one.weights, one.intercept)
     w = np.asarray(w, dtype=np.float64)
     if one.width > 1 and not problem.penalty.is_smooth and problem.fit_intercept:
@@ -269,7 +269,7 @@ class _Model:
 
     problem: Problem
     lane: Lane
-    one: Judgement
+    one: CertifiedSolution
     inside: Certificate
     unit: float
     c: Floats
@@ -281,7 +281,7 @@ class _Model:
 
     @classmethod
     def of(
-        cls, problem: Problem, lane: Lane, one: Judgement, *, is_blocks: bool = False
+        cls, problem: Problem, lane: Lane, one: CertifiedSolution, *, is_blocks: bool = False
     ) -> _Model | None:
         """Take what a judge found; None: it has no gap that could be bounded."""
         inside, unit = one.certificates[0], problem.value

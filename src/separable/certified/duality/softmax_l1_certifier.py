@@ -18,7 +18,7 @@ import numpy as np
 
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l1_certifier import BELOW, column_terms, corner_and_curve
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.softmax_l2_certifier import RowClasses, feasible_of, points_of
 from separable.losses.softmax import best_intercepts, divergences, entropies, losses
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["certify", "judge_l1_multinomial", "room"]
+__all__ = ["certify", "certify_softmax_l1", "room"]
 
 
-def judge_l1_multinomial(
+def certify_softmax_l1(
     problem: Problem, lane: Lane, p: NDArray[Any], tol: float, weights: NDArray[Any]
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify weights by probabilities, in float64 and from the rows alone.
 
     Parameters
@@ -51,7 +51,7 @@ def judge_l1_multinomial(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
         ``width`` is K. A class without rows in the lane has weights of 0 and the intercept -inf.
     """
     rows = RowClasses.of(problem, lane)
@@ -67,7 +67,7 @@ def judge_l1_multinomial(
         scores[:, rows.there] += b[rows.there]
     certificate = certify(problem, rows, shares, pull, scores, u, tol)
     keep = room(problem, pull)
-    return Judgement(u, b, scores, [certificate], dual * keep, problem.n_classes)
+    return CertifiedSolution(u, b, scores, [certificate], dual * keep, problem.n_classes)
 
 
 def room(problem: Problem, pull: Floats) -> float:

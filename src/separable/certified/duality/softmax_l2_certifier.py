@@ -18,7 +18,7 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.problem import in_lines
 from separable.losses.softmax import (
     best_intercepts,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RowClasses",
+    "certify_softmax",
     "feasible_of",
     "feasible_points",
     "feasible_shares",
-    "judge_multinomial",
     "points_of",
     "shares_of",
 ]
@@ -133,14 +133,14 @@ def points_of(rows: RowClasses, shares: Floats) -> Floats:
     return z
 
 
-def judge_multinomial(
+def certify_softmax(
     problem: Problem,
     lanes: Sequence[Lane],
     p: NDArray[Any],
     tol: float,
     weights: NDArray[Any] | None = None,
     guess: Floats | None = None,
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify the weights of probabilities, in float64 and from the rows alone.
 
     Parameters
@@ -160,7 +160,7 @@ def judge_multinomial(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
         ``width`` is K. A class without rows in a lane has weights of 0 and the intercept -inf.
     """
     K = problem.n_classes
@@ -189,7 +189,7 @@ def judge_multinomial(
         intercept[mine] = b
         certificate = _certificate(one, shares[k], scores[:, mine], norms[:, mine].sum(axis=1), tol)
         certificates.append(certificate.times(problem.value))
-    return Judgement(u[:, : len(there)], intercept, scores, certificates, dual, K)
+    return CertifiedSolution(u[:, : len(there)], intercept, scores, certificates, dual, K)
 
 
 def _in_lines(problem: Problem, numbers: NDArray[Any]) -> NDArray[Any]:

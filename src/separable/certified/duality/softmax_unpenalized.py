@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.solvers.softmax_newton_steps import direct_step
 from separable.losses.softmax import entropies, losses
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["judge_multinomial_unpenalised"]
+__all__ = ["certify_softmax_unpenalized"]
 
 #: What may be left of the sums, for the size of their terms.
 LEFT = 1e-11
 
 
-def judge_multinomial_unpenalised(
+def certify_softmax_unpenalized(
     problem: Problem,
     x: MultinomialRows,
     objective: MultinomialObjective,
     p: Floats,
     weights: Floats,
     tol: float,
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify weights, (d, K), of an objective without penalty; every class has a cost."""
     scores = problem.scores(weights)
     b = objective.best_intercepts(scores)
@@ -50,7 +50,7 @@ def judge_multinomial_unpenalised(
         gap = objective.gap(shares, scores)
         dual = -objective.slopes(shares)
     certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
-    return Judgement(weights, b, scores, [certificate], dual, objective.n_classes)
+    return CertifiedSolution(weights, b, scores, [certificate], dual, objective.n_classes)
 
 
 def _project(

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.linalg.cholesky import Bordered
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from separable.typing import Floats
 
 
-__all__ = ["judge_unpenalised"]
+__all__ = ["certify_unpenalized"]
 
 #: What may be left of Z'z, for the size of its terms.
 LEFT = 1e-11
 
 
-def judge_unpenalised(
+def certify_unpenalized(
     problem: Problem,
     x: RowProducts,
     objective: Objective,
     z: Floats,
     weights: Floats,
     tol: float,
-) -> Judgement:
+) -> CertifiedSolution:
     """Certify weights of an objective without penalty, sum_i c_i loss(y_i, w.z_i + b)."""
     loss, y, c = objective.loss, objective.y, objective.c
     scores = problem.scores(weights[:, None])[:, 0]
@@ -46,7 +46,7 @@ def judge_unpenalised(
     primal, lowest = loss.total(y, s, c), loss.dual_total(y, c, dual)
     gap = float(np.maximum(loss.gap(y, s, c, dual), 0.0).sum()) if dual.any() else primal
     certificate = Certificate(primal, lowest, gap, tol, is_penalised=False)
-    return Judgement(
+    return CertifiedSolution(
         weights[:, None],
         np.array([b]),
         s[:, None],

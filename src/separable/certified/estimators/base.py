@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.duality.l2_certifier import Judgement, feasible
+from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.duality.published import publish
 from separable.certified.duality.softmax_l2_certifier import feasible_points
 from separable.certified.estimators.lost_columns import (
@@ -32,7 +32,7 @@ from separable.certified.number_range import (
 from separable.certified.preparation import SQUARED, level_target, prepare, without_duplicates
 from separable.certified.problem import TOGETHER, Lane, Penalty, Problem
 from separable.certified.solvers.dual_cd import Start
-from separable.certified.solvers.l2 import Request
+from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.policy import Learns, solver_of
 from separable.data.rows import as_rows, column_names, largest_magnitude
 from separable.fitting.base import LinearEstimator, one_or_list
@@ -69,9 +69,9 @@ __all__ = [
     "N_JOBS",
     "CertifiedEstimator",
     "Fitted",
-    "Given",
-    "Lesson",
-    "Material",
+    "FoldData",
+    "RowMask",
+    "TrainingData",
     "read_rows",
 ]
 
@@ -83,7 +83,7 @@ N_JOBS = Requirement(
 
 
 @dataclass(frozen=True)
-class Given:
+class RowMask:
     """Where the rows that count stand among those given.
 
     Parameters
@@ -111,7 +111,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Material:
+class FoldData:
     """All rows, also those of weight 0: they teach nothing, but may be held out.
 
     Parameters
@@ -138,7 +138,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingData:
     """What is learned from: rows of a weight above 0, their targets and weights.
 
     Parameters
@@ -160,7 +160,7 @@ class Lesson:
     target: NDArray[np.int32] | Floats
     weight: Floats | None
     classes: NDArray[Any] | None
-    given: Given
+    given: RowMask
     is_joint: bool = False
 
     @property
@@ -189,7 +189,7 @@ class Fitted:
     Parameters
     ----------
     problem : Problem
-    judgement : Judgement
+    solution : Judgement
     published : Published
         The numbers of the models and their certificates.
     passes : ndarray, shape (k,)
@@ -203,7 +203,7 @@ class Fitted:
     """
 
     problem: Problem
-    judgement: Judgement
+    solution: CertifiedSolution
     published: Published
     passes: NDArray[np.int64]
     engines: list[str]
@@ -263,7 +263,7 @@ class CertifiedEstimator(LinearEstimator):
         """Return the penalty of the objective."""
         return Penalty()
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights."""
         raise NotImplementedError
 
@@ -278,18 +278,22 @@ class CertifiedEstimator(LinearEstimator):
         return published
 
     def _sum_lanes(
-        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+        self,
+        fold_data: FoldData,
+        splits: Sequence[Split],
+        strengths: Floats,
+        solver_options: SolverOptions,
     ) -> LearnsFolds | None:
         """Return what learns folds from their sums; None: they are learned from the rows."""
-        del material, splits, strengths, request
+        del fold_data, splits, strengths, solver_options
         return None
 
-    def _left_out(self, material: Material) -> LeftOut | None:
+    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
         """Return the scores that each row gets from the fit to all others, from one fit.
 
         See `left_out`. None: this learner, with these parameters, has no such short cut.
         """
-        del material
+        del fold_data
         return None
 
     # ------------------------------------------------------------------ learning
@@ -310,26 +314,26 @@ class CertifiedEstimator(LinearEstimator):
         self
         """
         self._check_parameters()
-        lesson = self._lesson(self._material(X, y, sample_weight))
+        training = self._training_data(self._fold_data(X, y, sample_weight))
         with naming_columns(column_names(X)):
-            fitted = self._learn(lesson)
+            fitted = self._learn(training)
         self._remember_columns(X)
-        self._keep(fitted, lesson)
+        self._keep(fitted, training)
         return self
 
-    def _lesson(self, material: Material) -> Lesson:
+    def _training_data(self, fold_data: FoldData) -> TrainingData:
         """Return what can be learned from: rows that count, and the classes among them."""
         counted = weigh_rows(
-            material.weight,
+            fold_data.weight,
             getattr(self, "class_weight", None),
-            material.labels,
+            fold_data.labels,
             balance_weights=True,
         )
-        rows, target, classes = material.rows, material.target, material.classes
+        rows, target, classes = fold_data.rows, fold_data.target, fold_data.classes
         if classes is None and len(target):
             is_squared = self._loss().name == "squared_error"
             check_target(np.asarray(target, dtype=np.float64), is_squared=is_squared)
-        weight, given = counted.weight, Given(rows.n_rows, counted.rows)
+        weight, given = counted.weight, RowMask(rows.n_rows, counted.rows)
         if weight is not None:
             check_weights(weight)
         if counted.rows is not None and weight is not None:
@@ -340,56 +344,60 @@ class CertifiedEstimator(LinearEstimator):
             if classes is not None:
                 there, places = np.unique(target, return_inverse=True)
                 classes, target = classes[there], places.astype(np.int32)
-        return Lesson(rows, target, weight, classes, given, self._is_joint())
+        return TrainingData(rows, target, weight, classes, given, self._is_joint())
 
     def _is_joint(self) -> bool:
         """Say whether three classes and more are learned together."""
         return False
 
-    def _request(self) -> Request:
+    def _solver_options(self) -> SolverOptions:
         seed = int(check_random_state(self.random_state).randint(0, 2**31 - 1))
-        return Request(self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback)
+        return SolverOptions(
+            self.tol, self.max_iter, seed, effective_n_jobs(self.n_jobs), self.callback
+        )
 
-    def _problem(self, lesson: Lesson) -> Problem:
+    def _problem(self, training: TrainingData) -> Problem:
         made = prepare(
-            lesson.rows,
+            training.rows,
             self._loss(),
-            lesson.target,
-            lesson.weight,
+            training.target,
+            training.weight,
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             most=self._most_exponent,
         )
-        made = replace(made, penalty=self._penalty(), n_classes=lesson.n_joint)
+        made = replace(made, penalty=self._penalty(), n_classes=training.n_joint)
         return level_target(made)
 
-    def _learn(self, lesson: Lesson) -> Fitted:
+    def _learn(self, training: TrainingData) -> Fitted:
         """Learn one model, or one a class."""
-        return self._fit_lanes(solver_of(self._problem(lesson), self._request()), lesson, self.C)
+        return self._fit_lanes(
+            solver_of(self._problem(training), self._solver_options()), training, self.C
+        )
 
-    def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, training: TrainingData, strength: float) -> Fitted:
         """Learn the models of all classes with one strength from all rows."""
-        return self._solve(solver, lesson, self._lanes(lesson, strength))
+        return self._solve(solver, training, self._lanes(training, strength))
 
-    def _lanes(self, lesson: Lesson, strength: float) -> list[Lane]:
-        return [Lane(float(strength), target) for target in lesson.models]
+    def _lanes(self, training: TrainingData, strength: float) -> list[Lane]:
+        return [Lane(float(strength), target) for target in training.models]
 
-    def _solve(self, solver: Learns, lesson: Lesson, lanes: list[Lane]) -> Fitted:
+    def _solve(self, solver: Learns, training: TrainingData, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
-        solved = list(solver.solve(lanes, self._start(solver.problem, lesson, lanes)))
+        solved = list(solver.solve(lanes, self._start(solver.problem, training, lanes)))
         order = np.argsort([place for some in solved for place in some.places])
-        whole = Judgement.side_by_side([some.judgement for some in solved])
+        whole = CertifiedSolution.side_by_side([some.solution for some in solved])
         parts = [whole.lane(k) for k in order]
         doubts = [
-            self._check_lane(solver.problem, *pair, lesson.classes)
+            self._check_lane(solver.problem, *pair, training.classes)
             for pair in zip(lanes, parts, strict=True)
         ]
-        whole = Judgement.side_by_side(parts)
+        whole = CertifiedSolution.side_by_side(parts)
         return Fitted(
             solver.problem,
             whole,
-            publish(solver.problem, lanes[: len(lesson.models)], whole),
+            publish(solver.problem, lanes[: len(training.models)], whole),
             np.concatenate([some.passes for some in solved])[order],
             [[engine for some in solved for engine in some.engines][k] for k in order],
             math.isfinite(lanes[0].strength),
@@ -408,7 +416,7 @@ class CertifiedEstimator(LinearEstimator):
         self,
         problem: Problem,
         lane: Lane,
-        found: Judgement,
+        found: CertifiedSolution,
         classes: NDArray[Any] | None,
         where: str = "",
     ) -> str:
@@ -419,14 +427,17 @@ class CertifiedEstimator(LinearEstimator):
         del problem, lane, found, classes, where
         return ""
 
-    def _start(self, problem: Problem, lesson: Lesson, lanes: list[Lane]) -> Start | None:
+    def _start(self, problem: Problem, training: TrainingData, lanes: list[Lane]) -> Start | None:
         """Return where a warm start goes on from: the last fit, its dual points made feasible."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
-        last, k = self._dual, len(lesson.models) if lesson.n_joint == 2 else lesson.n_joint
-        if last.shape != (lesson.given.n_rows, k) or self.n_features_in_ != lesson.rows.n_features:
+        last, k = self._dual, len(training.models) if training.n_joint == 2 else training.n_joint
+        if (
+            last.shape != (training.given.n_rows, k)
+            or self.n_features_in_ != training.rows.n_features
+        ):
             return None
-        z = lesson.given.take(last) / problem.value
+        z = training.given.take(last) / problem.value
         if problem.n_classes > 2:
             dual = np.tile(feasible_points(problem, lanes[0], z), len(lanes))
         else:
@@ -451,23 +462,23 @@ class CertifiedEstimator(LinearEstimator):
     def _keep(
         self,
         fitted: Fitted,
-        lesson: Lesson,
+        training: TrainingData,
         evidence: dict[str, Any] | None = None,
         *,
         warn: bool = True,
     ) -> None:
         """Make the model of a fit, and warn where it did not converge."""
-        found, published = fitted.judgement, fitted.published
+        found, published = fitted.solution, fitted.published
         self._columns = fitted.problem.columns if self.standardize else None
         self._certificates = published.certificates
         self._passes = fitted.passes
         unit = fitted.problem.value if fitted.is_penalised else 1.0
-        self._dual = lesson.given.spread(found.dual * unit)
+        self._dual = training.given.spread(found.dual * unit)
         self._model = LinearModel(
             weights=np.ascontiguousarray(published.weights.T),
             intercept=published.intercept,
-            classes=lesson.classes,
-            link=self._link_of(lesson.classes),
+            classes=training.classes,
+            link=self._link_of(training.classes),
             feature_names=self._column_names,
             encoder=self._encoder,
             learner=type(self).__name__,
@@ -477,16 +488,16 @@ class CertifiedEstimator(LinearEstimator):
             calibration=fitted.calibration,
         )
         if warn:
-            reason = self._warn_of_dominant_values(fitted, lesson)
+            reason = self._warn_of_dominant_values(fitted, training)
             reason = reason or fitted.reason(self._column_names)
             self._warn_of_gap(published.certificates, reason)
 
-    def _warn_of_dominant_values(self, fitted: Fitted, lesson: Lesson) -> str:
+    def _warn_of_dominant_values(self, fitted: Fitted, training: TrainingData) -> str:
         """Name values that leave nothing to learn from the others; return advice for slow fits."""
-        found = lost_columns(fitted, lesson)
+        found = lost_columns(fitted, training)
         text = message(found, self._name, FAR_FROM_OTHERS) if found else ""
-        is_squared = lesson.classes is None and self._loss().name == "squared_error"
-        target = dominated_target(lesson) if is_squared else []
+        is_squared = training.classes is None and self._loss().name == "squared_error"
+        target = dominated_target(training) if is_squared else []
         for each in (text, message(target, lambda _: "y") if target else ""):
             if each:
                 warnings.warn(each, DominantValueWarning, stacklevel=4)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separable.certified.duality.block_certifier import pull_at
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import publish
 from separable.certified.estimators.base import CertifiedEstimator, Fitted
 from separable.certified.number_range import lost_penalty
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.estimators.base import Lesson
+    from separable.certified.estimators.base import TrainingData
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
-    Engine = Callable[[Lane, Floats | None], tuple[Judgement, int, str]]
+    Engine = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
 
 __all__ = ["ALPHA", "BLOCK_REQUIREMENTS", "TOL", "BlockLearner"]
 
@@ -71,24 +71,24 @@ class BlockLearner(CertifiedEstimator):
     def _tol(self) -> float:
         return TOL if self.tol is None else float(self.tol)
 
-    def _learn(self, lesson: Lesson) -> Fitted:
-        return self._learn_path(lesson, np.array([float(self.alpha)]))[0]
+    def _learn(self, training: TrainingData) -> Fitted:
+        return self._learn_path(training, np.array([float(self.alpha)]))[0]
 
-    def _learn_path(self, lesson: Lesson, alphas: Floats) -> list[Fitted]:
+    def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
         """Return the models of each alpha, learned from the largest on, each from the last."""
-        problem = replace(self._problem(lesson), value=1.0)
-        starts = self._last_weights(problem, lesson)
+        problem = replace(self._problem(training), value=1.0)
+        starts = self._last_weights(problem, training)
         found: dict[int, Fitted] = {}
         with one_blas_thread(), np.errstate(over="ignore", under="ignore"):
             engine = self._engine(problem)
             for place in np.argsort(-alphas, kind="stable").tolist():
                 alpha = float(alphas[place])
-                lanes = [problem.alpha_lane(alpha, each) for each in lesson.models]
+                lanes = [problem.alpha_lane(alpha, each) for each in training.models]
                 solved = [engine(*pair) for pair in zip(lanes, starts, strict=True)]
                 starts = [one.weights[:, 0] for one, _, _ in solved]
-                whole = Judgement.side_by_side([one.times(alpha) for one, _, _ in solved])
+                whole = CertifiedSolution.side_by_side([one.times(alpha) for one, _, _ in solved])
                 is_done = self.standardize or all(one.converged for one in whole.certificates)
-                inside = Judgement.side_by_side([one for one, _, _ in solved])
+                inside = CertifiedSolution.side_by_side([one for one, _, _ in solved])
                 found[place] = Fitted(
                     problem,
                     whole,
@@ -99,22 +99,22 @@ class BlockLearner(CertifiedEstimator):
                 )
         return [found[place] for place in range(len(alphas))]
 
-    def _largest_alpha(self, lesson: Lesson) -> float:
+    def _largest_alpha(self, training: TrainingData) -> float:
         """Return the least alpha that holds all weights at 0."""
-        problem = replace(self._problem(lesson), value=1.0)
+        problem = replace(self._problem(training), value=1.0)
         none = np.zeros(problem.rows.n_features)
         pulls = (
-            pull_at(problem, problem.alpha_lane(1.0, target), none) for target in lesson.models
+            pull_at(problem, problem.alpha_lane(1.0, target), none) for target in training.models
         )
         return max(self._alpha_of(problem, pull) for pull in pulls)
 
-    def _last_weights(self, problem: Problem, lesson: Lesson) -> list[Floats | None]:
+    def _last_weights(self, problem: Problem, training: TrainingData) -> list[Floats | None]:
         """Return where a warm start goes on from: the weights of the last fit."""
-        none: list[Floats | None] = [None] * len(lesson.models)
+        none: list[Floats | None] = [None] * len(training.models)
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return none
-        last, d = self._weights_only().weights, lesson.rows.n_features
-        if last.shape != (len(lesson.models), d):
+        last, d = self._weights_only().weights, training.rows.n_features
+        if last.shape != (len(training.models), d):
             return none
         weights, _ = problem.columns.seen(last.T, np.zeros(len(last)))
         return [np.ascontiguousarray(one) for one in weights.T]

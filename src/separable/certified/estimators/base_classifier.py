@@ -6,7 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from separable.certified.estimators.base import CertifiedEstimator, Lesson, Material, read_rows
+from separable.certified.estimators.base import (
+    CertifiedEstimator,
+    FoldData,
+    TrainingData,
+    read_rows,
+)
 from separable.fitting.base import LinearClassifier
 from separable.fitting.targets import (
     check_class_weight,
@@ -29,16 +34,16 @@ class CertifiedClassifier(LinearClassifier, CertifiedEstimator):
         "class_weight": CLASS_WEIGHT,
     }
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         rows = read_rows(X)
         labels = check_labels(y, rows.n_rows, type(self).__name__)
         classes = np.unique(labels)
         check_class_weight(self.class_weight, classes)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, labels)
-        return Material(rows, find_classes(labels, classes), classes, weight)
+        return FoldData(rows, find_classes(labels, classes), classes, weight)
 
-    def _lesson(self, material: Material) -> Lesson:
-        lesson = super()._lesson(material)
-        assert lesson.classes is not None
-        self._refuse_one_class(lesson.classes)
-        return lesson
+    def _training_data(self, fold_data: FoldData) -> TrainingData:
+        training = super()._training_data(fold_data)
+        assert training.classes is not None
+        self._refuse_one_class(training.classes)
+        return training

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.estimators.base import Fitted, Material
+from separable.certified.estimators.base import Fitted, FoldData
 from separable.certified.estimators.base_regressor import CertifiedRegressor
 from separable.certified.gram.fold_sums import gram_problem, sums_of
 from separable.certified.gram.gram_models import (
+    certify_alpha,
     columns_of,
-    judge_alpha,
     learn_from_rows,
     limits_of,
     refuse_not_finite,
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.published import Published
-    from separable.certified.estimators.base import Lesson
+    from separable.certified.estimators.base import TrainingData
     from separable.certified.fold_lanes import LearnsFolds
     from separable.certified.gram.gram_problem import GramProblem
     from separable.certified.loo.certified_loo import LeftOut
-    from separable.certified.solvers.l2 import Request
+    from separable.certified.solvers.l2 import SolverOptions
     from separable.fitting.splits import Split
     from separable.losses.binary import Loss
     from separable.statistics.moments import Moments
@@ -85,14 +85,14 @@ class PenalisedSquares(CertifiedRegressor):
     def _loss(self) -> Loss:
         return SquaredError()
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         """Check rows, target and weights; what is not finite in an array shows in its sums."""
         if type(X) is not np.ndarray or sample_weight is not None:
-            return super()._material(X, y, sample_weight)
+            return super()._fold_data(X, y, sample_weight)
         rows = as_rows(X, check_values=False)
         if not suits_sums(*rows.shape, many=False):
             refuse_not_finite(rows)
-        return Material(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
+        return FoldData(rows, check_numbers(y, rows.n_rows, type(self).__name__), None, None)
 
     def _lane(self, problem: Problem, strength: float, target: int, fold: int) -> Lane:
         return problem.alpha_lane(strength, target, fold)
@@ -101,63 +101,71 @@ class PenalisedSquares(CertifiedRegressor):
         return published.times(strength)
 
     def _sum_lanes(
-        self, material: Material, splits: Sequence[Split], strengths: Floats, request: Request
+        self,
+        fold_data: FoldData,
+        splits: Sequence[Split],
+        strengths: Floats,
+        solver_options: SolverOptions,
     ) -> LearnsFolds | None:
         from separable.certified.gram.gram_lanes import SquareLanes
 
         fewest = min(split.n_train for split in splits)
-        if not suits_sums(fewest, material.rows.n_features, many=len(strengths) > 1):
-            refuse_not_finite(material.rows)
+        if not suits_sums(fewest, fold_data.rows.n_features, many=len(strengths) > 1):
+            refuse_not_finite(fold_data.rows)
             return None
-        return SquareLanes(self, material, splits, strengths, request)
+        return SquareLanes(self, fold_data, splits, strengths, solver_options)
 
     def _gram(self, sums: Moments) -> GramProblem:
         return gram_problem(
             sums, fit_intercept=bool(self.fit_intercept), standardize=bool(self.standardize)
         )
 
-    def _left_out(self, material: Material) -> LeftOut | None:
-        return left_out(self, material)
+    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
+        return left_out(self, fold_data)
 
     # ------------------------------------------------------------------ learning
 
-    def _learn(self, lesson: Lesson) -> Fitted:
+    def _learn(self, training: TrainingData) -> Fitted:
         """Learn from sums where these are cheap, and judge by the rows; else from the rows."""
-        start, steps = self._last_weights(lesson), 0
-        request, end = with_end(self._request())
-        if suits_sums(*lesson.rows.shape, many=False):
-            first = replace(request, max_iter=patience(lesson.rows, request.max_iter))
-            fitted = self._learn_from_sums(lesson, first, start)
+        start, steps = self._last_weights(training), 0
+        solver_options, end = with_end(self._solver_options())
+        if suits_sums(*training.rows.shape, many=False):
+            first = replace(
+                solver_options, max_iter=patience(training.rows, solver_options.max_iter)
+            )
+            fitted = self._learn_from_sums(training, first, start)
             steps = int(fitted.passes[0])
-            converged = fitted.judgement.certificates[0].converged
-            if converged or end.asked.is_set() or steps >= request.max_iter:
+            converged = fitted.solution.certificates[0].converged
+            if converged or end.asked.is_set() or steps >= solver_options.max_iter:
                 return fitted
-            request = replace(request, max_iter=request.max_iter - steps)
+            solver_options = replace(solver_options, max_iter=solver_options.max_iter - steps)
             start = fitted.published.weights[:, 0]
-        problem = self._problem(lesson)
+        problem = self._problem(training)
         doubt = "" if self.standardize else lost_penalty(problem, float(self.alpha))
-        solved, published = learn_from_rows(problem, float(self.alpha), request, start)
+        solved, published = learn_from_rows(problem, float(self.alpha), solver_options, start)
         if published.certificates[0].converged:
             doubt = ""
         passes = solved.passes + steps
-        return Fitted(problem, solved.judgement, published, passes, solved.engines, doubt=doubt)
+        return Fitted(problem, solved.solution, published, passes, solved.engines, doubt=doubt)
 
-    def _learn_from_sums(self, lesson: Lesson, request: Request, start: Floats | None) -> Fitted:
-        target = np.asarray(lesson.target, dtype=np.float64)
-        gram = self._gram(sums_of(lesson.rows, target, lesson.weight))
-        problem = self._problem_of(lesson, gram)
-        limits = limits_of(request, is_small=problem.is_small)
+    def _learn_from_sums(
+        self, training: TrainingData, solver_options: SolverOptions, start: Floats | None
+    ) -> Fitted:
+        target = np.asarray(training.target, dtype=np.float64)
+        gram = self._gram(sums_of(training.rows, target, training.weight))
+        problem = self._problem_of(training, gram)
+        limits = limits_of(solver_options, is_small=problem.is_small)
         alphas = np.array([float(self.alpha)])
         path = gram.path(alphas, self._penalty(), limits, start)
-        judgement, published = judge_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
-        return Fitted(problem, judgement, published, path.steps, ["sums"])
+        solution, published = certify_alpha(problem, float(self.alpha), path.weights[0], limits.tol)
+        return Fitted(problem, solution, published, path.steps, ["sums"])
 
-    def _problem_of(self, lesson: Lesson, gram: GramProblem) -> Problem:
+    def _problem_of(self, training: TrainingData, gram: GramProblem) -> Problem:
         """Return the problem to judge by: means and deviations are known from the sums."""
-        rows = lesson.rows
+        rows = training.rows
         plain = self.standardize or EXTREME < float(gram.length.max(initial=0.0)) < 1 / EXTREME
         if rows.is_sparse or not plain:
-            return self._problem(lesson)
+            return self._problem(training)
         columns = columns_of(gram, standardize=bool(self.standardize), is_sparse=False)
         if gram.fit_intercept:
             columns = replace(columns, shift=gram.mean)
@@ -165,21 +173,21 @@ class PenalisedSquares(CertifiedRegressor):
             Problem(
                 rows,
                 self._loss(),
-                lesson.target,
-                lesson.weight,
+                training.target,
+                training.weight,
                 fit_intercept=gram.fit_intercept,
                 columns=columns,
                 penalty=self._penalty(),
-                extent=gram.extent(rows.n_rows, lesson.weight),
+                extent=gram.extent(rows.n_rows, training.weight),
             )
         )
 
-    def _last_weights(self, lesson: Lesson) -> Floats | None:
+    def _last_weights(self, training: TrainingData) -> Floats | None:
         """Return the weights that a warm start goes on from."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
         last: Floats = self._weights_only().weights[0]
-        return last if len(last) == lesson.rows.n_features else None
+        return last if len(last) == training.rows.n_features else None
 
     def _told(self, fitted: Fitted) -> dict[str, Any]:
         nonzeros = int(np.count_nonzero(fitted.published.weights))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Fitted, Lesson
+    from separable.certified.estimators.base import Fitted, TrainingData
     from separable.certified.estimators.base_block_penalty import Engine
     from separable.certified.problem import Problem
     from separable.features.base import Encoder
@@ -205,9 +205,9 @@ class GroupLearner(BlockLearner):
         self._names_given = column_names(X)
         return super().fit(X, y, sample_weight)
 
-    def _learn_path(self, lesson: Lesson, alphas: Floats) -> list[Fitted]:
-        self._found = self._read_groups(lesson.rows.n_features)
-        return super()._learn_path(lesson, alphas)
+    def _learn_path(self, training: TrainingData, alphas: Floats) -> list[Fitted]:
+        self._found = self._read_groups(training.rows.n_features)
+        return super()._learn_path(training, alphas)
 
     def _read_groups(self, n_columns: int) -> Groups:
         sources, names = getattr(self, "_sources", None), getattr(self, "_names_given", None)

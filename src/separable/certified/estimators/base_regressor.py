@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import RegressorMixin
 
-from separable.certified.estimators.base import CertifiedEstimator, Material, read_rows
+from separable.certified.estimators.base import CertifiedEstimator, FoldData, read_rows
 from separable.fitting.targets import check_numbers, check_sample_weight
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ __all__ = ["CertifiedRegressor"]
 class CertifiedRegressor(RegressorMixin, CertifiedEstimator):
     """A regressor with a certificate."""
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+    def _fold_data(self, X: Any, y: Any, sample_weight: Any) -> FoldData:
         rows = read_rows(X)
         numbers = check_numbers(y, rows.n_rows, type(self).__name__)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, numbers)
-        return Material(rows, numbers, None, weight)
+        return FoldData(rows, numbers, None, weight)
 
     def _link(self) -> Link:
         return "identity"

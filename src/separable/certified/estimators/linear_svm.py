@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.estimators.base_classifier import CertifiedClassifier
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
 from separable.certified.loo.certified_loo import left_out
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Fitted, Lesson, Material
+    from separable.certified.estimators.base import Fitted, FoldData, TrainingData
     from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.solvers.policy import Learns
     from separable.losses.binary import Loss
@@ -187,10 +187,10 @@ class LinearSVM(CertifiedClassifier):
     def _penalty(self) -> Penalty:
         return PENALTIES[self.penalty]
 
-    def _left_out(self, material: Material) -> LeftOut | None:
+    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
         if self.probability or (self.loss == "hinge" and isinstance(self.class_weight, str)):
             return None
-        return left_out(self, material)
+        return left_out(self, fold_data)
 
     # ------------------------------------------------------------------ probabilities
 
@@ -208,26 +208,26 @@ class LinearSVM(CertifiedClassifier):
         """Return the logarithms of the probabilities, exact where these are tiny, (n, K)."""
         return model_log_probabilities(self._weights_only(), self.decision_function(X))
 
-    def _fit_lanes(self, solver: Learns, lesson: Lesson, strength: float) -> Fitted:
+    def _fit_lanes(self, solver: Learns, training: TrainingData, strength: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""
         if not self.probability:
-            return super()._fit_lanes(solver, lesson, strength)
-        fold = folds_of_rows(lesson.rows, lesson.label, solver.request.seed)
-        solver = solver_of(replace(solver.problem, fold=fold), solver.request)
-        lanes = self._lanes(lesson, strength)
+            return super()._fit_lanes(solver, training, strength)
+        fold = folds_of_rows(training.rows, training.label, solver.solver_options.seed)
+        solver = solver_of(replace(solver.problem, fold=fold), solver.solver_options)
+        lanes = self._lanes(training, strength)
         k = len(lanes)
         every = lanes + [replace(lane, fold=fold) for fold in range(FOLDS) for lane in lanes]
-        fitted = self._solve(solver, lesson, every)
-        scores = fitted.judgement.scores
+        fitted = self._solve(solver, training, every)
+        scores = fitted.solution.scores
         pairs = np.empty((k, 2))
         for place, lane in enumerate(lanes):
             held_out = scores[np.arange(len(fold)), place + k * (1 + fold)]
             is_positive = solver.problem.targets(lane) > 0
             pairs[place] = sigmoid_of_scores(held_out, is_positive, solver.problem.weight)
-        models = [fitted.judgement.lane(place) for place in range(k)]
+        models = [fitted.solution.lane(place) for place in range(k)]
         return replace(
             fitted,
-            judgement=Judgement.side_by_side(models),
+            solution=CertifiedSolution.side_by_side(models),
             passes=fitted.passes[:k],
             engines=fitted.engines[:k],
             calibration=pairs,

@@ -15,7 +15,7 @@ from separable.model.parameters import NOT_NEGATIVE, Requirement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base import FoldData
     from separable.certified.loo.certified_loo import LeftOut
     from separable.losses.binary import Loss
 
@@ -123,5 +123,5 @@ class LinearSVR(CertifiedRegressor):
     def _loss(self) -> Loss:
         return Insensitive(float(self.epsilon))
 
-    def _left_out(self, material: Material) -> LeftOut | None:
-        return left_out(self, material)
+    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
+        return left_out(self, fold_data)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import Judgement
-    from separable.certified.estimators.base import Fitted, Lesson, Material
+    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.estimators.base import Fitted, FoldData, TrainingData
     from separable.certified.inference.logistic_summary import Inference, LogisticSummary
     from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.problem import Lane, Problem
@@ -60,7 +60,7 @@ class Logits(CertifiedClassifier):
         self,
         problem: Problem,
         lane: Lane,
-        found: Judgement,
+        found: CertifiedSolution,
         classes: NDArray[Any] | None,
         where: str = "",
     ) -> str:
@@ -204,9 +204,9 @@ class LogisticRegression(Logits):
     def _penalty(self) -> Penalty:
         return Penalty(float(self.l1_ratio))
 
-    def _left_out(self, material: Material) -> LeftOut | None:
-        together = material.classes is not None and len(material.classes) > 2 and self._is_joint()
-        return None if together and self.l1_ratio > 0 else left_out(self, material)
+    def _left_out(self, fold_data: FoldData) -> LeftOut | None:
+        together = fold_data.classes is not None and len(fold_data.classes) > 2 and self._is_joint()
+        return None if together and self.l1_ratio > 0 else left_out(self, fold_data)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -215,15 +215,15 @@ class LogisticRegression(Logits):
     def _keep(
         self,
         fitted: Fitted,
-        lesson: Lesson,
+        training: TrainingData,
         evidence: dict[str, Any] | None = None,
         *,
         warn: bool = True,
     ) -> None:
-        super()._keep(fitted, lesson, evidence, warn=warn)
+        super()._keep(fitted, training, evidence, warn=warn)
         self._inference: Inference | None = None
         if not fitted.is_penalised and self.certificate_.converged:
-            self._inference = infer(fitted, lesson)
+            self._inference = infer(fitted, training)
 
     def summary(
         self, *, level: float = 0.95, feature_names: Sequence[str] | None = None

@@ -19,7 +19,7 @@ from separable.statistics.dominant_columns import SQUARES, DominantValue, domina
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.estimators.base import Fitted, Lesson
+    from separable.certified.estimators.base import Fitted, TrainingData
     from separable.typing import Floats
 
 
@@ -33,45 +33,45 @@ FAR_FROM_OTHERS = (
 )
 
 
-def dominated(lesson: Lesson, extent: Floats | None = None) -> list[DominantValue]:
+def dominated(training: TrainingData, extent: Floats | None = None) -> list[DominantValue]:
     """Return the columns of training rows that up to three values dominate.
 
     Parameters
     ----------
-    lesson : Lesson
+    training : Lesson
     extent : ndarray, shape (d,), optional
         No value of a dense column is farther from its mean.
     """
-    length = None if lesson.rows.is_sparse else extent
-    return _as_given(dominant_values(lesson.rows, SQUARES, length), lesson)
+    length = None if training.rows.is_sparse else extent
+    return _as_given(dominant_values(training.rows, SQUARES, length), training)
 
 
-def dominated_target(lesson: Lesson) -> list[DominantValue]:
+def dominated_target(training: TrainingData) -> list[DominantValue]:
     """Return the number to predict that dominates the others, if there is one."""
-    y = np.asarray(lesson.target, np.float64)[:, None]
-    return _as_given(dominant_values(Rows(y, 1), SQUARES), lesson)
+    y = np.asarray(training.target, np.float64)[:, None]
+    return _as_given(dominant_values(Rows(y, 1), SQUARES), training)
 
 
-def _as_given(found: list[DominantValue], lesson: Lesson) -> list[DominantValue]:
+def _as_given(found: list[DominantValue], training: TrainingData) -> list[DominantValue]:
     """Return values with their rows among all that were given."""
-    counted = lesson.given.counted
+    counted = training.given.counted
     return [one if counted is None else replace(one, row=int(counted[one.row])) for one in found]
 
 
-def lost_columns(fitted: Fitted, lesson: Lesson) -> list[DominantValue]:
+def lost_columns(fitted: Fitted, training: TrainingData) -> list[DominantValue]:
     """Return the dominated columns whose other values add little or nothing to any score.
 
     All dominated columns where the fit has not converged.
     """
-    found = dominated(lesson, fitted.problem.size.extent)
+    found = dominated(training, fitted.problem.size.extent)
     if not found or not all(one.converged for one in fitted.certificates):
         return found
     published = fitted.published
     weights = np.ascontiguousarray(published.weights.T)
-    if lesson.classes is None:  # what there is to predict; scores may all be the same
-        spread = _deviation(np.asarray(lesson.target, np.float64)[:, None])
+    if training.classes is None:  # what there is to predict; scores may all be the same
+        spread = _deviation(np.asarray(training.target, np.float64)[:, None])
     else:
-        scores = linear_scores(lesson.rows, weights, published.intercept)
+        scores = linear_scores(training.rows, weights, published.intercept)
         spread = np.maximum(_deviation(scores), 1.0)
     return [
         one for one in found if (np.abs(weights[:, one.column]) * one.rest <= LITTLE * spread).all()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.estimators.base import Fitted
     from separable.certified.estimators.base_block_penalty import Engine
     from separable.certified.problem import Lane, Problem
@@ -202,7 +202,7 @@ class LpRegression(BlockLearner, CertifiedRegressor):
             return partial(self._accelerated, problem, penalty)
         descent = BlockDescent(problem, penalty, **self._how())
 
-        def learn(lane: Lane, start: Floats | None) -> tuple[Judgement, int, str]:
+        def learn(lane: Lane, start: Floats | None) -> tuple[CertifiedSolution, int, str]:
             if power == "2" and start is None:
                 start = _ridge(problem, lane, penalty)
             return (*descent.solve(lane, start), "descent")
@@ -239,17 +239,17 @@ class LpRegression(BlockLearner, CertifiedRegressor):
 
     def _accelerated(
         self, problem: Problem, penalty: Any, lane: Lane, start: Floats | None
-    ) -> tuple[Judgement, int, str]:
+    ) -> tuple[CertifiedSolution, int, str]:
         return (*accelerated(problem, lane, penalty, start=start, **self._how()), "accelerated")
 
     def _bounded(
         self, problem: Problem, penalty: MaxPenalty, lane: Lane, start: Floats | None
-    ) -> tuple[Judgement, int, str]:
+    ) -> tuple[CertifiedSolution, int, str]:
         """Solve on the products of all columns, and again from what the rows say."""
         d = problem.rows.n_features
         h = ColumnProducts(problem, np.arange(d)).products(problem.costs(lane))
         u, steps = np.zeros(d), 0
-        best: Judgement | None = None
+        best: CertifiedSolution | None = None
         for number in range(1 + REFINED):
             seen = see(problem, lane, penalty, u)
             found = seen.certified(problem, lane, penalty, self._tol)

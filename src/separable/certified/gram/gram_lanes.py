@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published
-from separable.certified.estimators.base import Fitted, Given, Lesson
+from separable.certified.estimators.base import Fitted, RowMask, TrainingData
 from separable.certified.fold_lanes import Learned
 from separable.certified.gram.fold_sums import SummedFolds
 from separable.certified.gram.gram_models import columns_of, models_of, with_end
@@ -21,11 +21,11 @@ from separable.model.predict.scores import linear_scores
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base import FoldData
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.gram.fold_sums import FoldSums
     from separable.certified.gram.gram_models import SquareModels
-    from separable.certified.solvers.l2 import Request
+    from separable.certified.solvers.l2 import SolverOptions
     from separable.fitting.splits import Split
     from separable.typing import Floats
 
@@ -68,11 +68,13 @@ class FoldModels:
         """Return one of the models, as `FoldLanes` has them."""
         one, models = slice(place, place + 1), self.models
         u, b = self.problem.columns.seen(models.weights[one].T, models.intercept[one])
-        judgement = Judgement(u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1)))
+        solution = CertifiedSolution(
+            u, b, self.scores[:, one], models.certificates[one], np.empty((0, 1))
+        )
         published = Published(
             models.weights[one].T, models.intercept[one], models.certificates[one]
         )
-        fitted = Fitted(self.problem, judgement, published, models.steps[one], models.engines[one])
+        fitted = Fitted(self.problem, solution, published, models.steps[one], models.engines[one])
         return Learned(self.fold, place, fitted, [], [1])
 
 
@@ -84,22 +86,22 @@ class SquareLanes:
     ----------
     learner : PenalisedSquares
         Says the penalty, and what is done with columns.
-    material : Material
+    fold_data : Material
     splits : sequence of Split
     strengths : ndarray, shape (s,)
         Alphas.
-    request : Request
+    solver_options : Request
     """
 
     learner: PenalisedSquares
-    material: Material
+    fold_data: FoldData
     splits: Sequence[Split]
     strengths: Floats
-    request: Request
+    solver_options: SolverOptions
 
     def learn(self) -> Iterator[Learned]:
         """Yield the models of each fold and alpha."""
-        given = self.material
+        given = self.fold_data
         sums = SummedFolds(given.rows, self._target, given.weight, self.splits)
         for found in self.each_fold(sums):
             for place in range(len(self.strengths)):
@@ -107,19 +109,19 @@ class SquareLanes:
 
     def each_fold(self, folds: SummedFolds) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
-        request, end = with_end(self.request)
-        learn = partial(self._learn, folds, request)
-        yield from shared_out(range(len(self.splits)), learn, self.request.n_jobs, end)
+        solver_options, end = with_end(self.solver_options)
+        learn = partial(self._learn, folds, solver_options)
+        yield from shared_out(range(len(self.splits)), learn, self.solver_options.n_jobs, end)
 
-    def _learn(self, folds: SummedFolds, request: Request, fold: int) -> FoldModels:
-        rows, learner, split = self.material.rows, self.learner, self.splits[fold]
+    def _learn(self, folds: SummedFolds, solver_options: SolverOptions, fold: int) -> FoldModels:
+        rows, learner, split = self.fold_data.rows, self.learner, self.splits[fold]
         sums = folds.of_fold(fold)
         gram = learner._gram(sums.learned)
         models = models_of(
             gram,
             self.strengths,
             learner._penalty(),
-            request,
+            solver_options,
             partial(self._problem, split),
             is_small=split.n_train * rows.n_features <= SMALL,
         )
@@ -129,18 +131,18 @@ class SquareLanes:
 
     @property
     def _target(self) -> Floats:
-        return np.asarray(self.material.target, dtype=np.float64)
+        return np.asarray(self.fold_data.target, dtype=np.float64)
 
     def _problem(self, split: Split) -> Problem:
         """Return the problem of the rows that a fold trains on."""
-        train, weight = split.train, self.material.weight
+        train, weight = split.train, self.fold_data.weight
         if weight is not None:
             train = train[weight[train] > 0]
-        lesson = Lesson(
-            self.material.rows.take(train),
-            self.material.target[train],
+        training = TrainingData(
+            self.fold_data.rows.take(train),
+            self.fold_data.target[train],
             None if weight is None else weight[train],
             None,
-            Given(len(train)),
+            RowMask(len(train)),
         )
-        return self.learner._problem(lesson)
+        return self.learner._problem(training)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l1_certifier import judge_l1
+from separable.certified.duality.l1_certifier import certify_l1
 from separable.certified.duality.published import publish
 from separable.certified.gram.gram_problem import Limits
 from separable.certified.number_range import inverse_scales
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.duality.published import Published
     from separable.certified.estimators.base import Fitted
     from separable.certified.gram.gram_problem import GramPath, GramProblem
     from separable.certified.problem import Penalty, Problem
-    from separable.certified.solvers.l2 import Request, Solved
+    from separable.certified.solvers.l2 import Solved, SolverOptions
     from separable.data.rows import Rows
     from separable.typing import Floats
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 __all__ = [
     "SquareModels",
     "alpha_max",
+    "certify_alpha",
     "columns_of",
-    "judge_alpha",
     "learn_from_rows",
     "limits_of",
     "models_of",
@@ -71,19 +71,19 @@ def suits_sums(n_rows: int, n_columns: int, *, many: bool) -> bool:
     return n_columns <= MOST_COLUMNS and n_rows >= least * n_columns
 
 
-def with_end(request: Request) -> tuple[Request, End]:
+def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, End]:
     """Return a request whose callback ends all work once it says so, and where that is kept."""
     end = End()
-    if request.callback is None and request.n_jobs == 1:
-        return request, end
-    return replace(request, callback=partial(end.tell, request.callback)), end
+    if solver_options.callback is None and solver_options.n_jobs == 1:
+        return solver_options, end
+    return replace(solver_options, callback=partial(end.tell, solver_options.callback)), end
 
 
-def limits_of(request: Request, *, is_small: bool) -> Limits:
+def limits_of(solver_options: SolverOptions, *, is_small: bool) -> Limits:
     """Return how well and how long to solve from sums."""
-    tol = TOL_FEW if request.tol is None else request.tol
+    tol = TOL_FEW if solver_options.tol is None else solver_options.tol
     aim = min(SMALL_AIM, tol) if is_small else AIM * tol
-    return Limits(tol, aim, request.max_iter, request.callback)
+    return Limits(tol, aim, solver_options.max_iter, solver_options.callback)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def models_of(
     gram: GramProblem,
     alphas: Floats,
     penalty: Penalty,
-    request: Request,
+    solver_options: SolverOptions,
     rows: Callable[[], Problem],
     *,
     is_small: bool,
@@ -143,7 +143,7 @@ def models_of(
     alphas : ndarray, shape (K,)
         In any order.
     penalty : Penalty
-    request : Request
+    solver_options : Request
     rows : callable
         Returns the problem of the same rows.
     is_small : bool
@@ -152,18 +152,20 @@ def models_of(
         Weights to start from.
     """
     order = np.argsort(-alphas, kind="stable")
-    most = request.max_iter
+    most = solver_options.max_iter
     if is_small and most > PATIENCE:
         most -= min(STEPS, most // 2)
-    limits = limits_of(replace(request, max_iter=most), is_small=is_small)
+    limits = limits_of(replace(solver_options, max_iter=most), is_small=is_small)
     path = gram.path(alphas[order], penalty, limits, start)
     found = SquareModels.of(path)
     known = path.has_digits
-    if most < request.max_iter:  # small problems have another engine, which works on the rows
+    if (
+        most < solver_options.max_iter
+    ):  # small problems have another engine, which works on the rows
         known = known & np.array([one.converged for one in path.certificates])
     doubtful = np.flatnonzero(~known)
     if len(doubtful):
-        _ask_rows(rows(), found, alphas[order], doubtful, request, limits.tol)
+        _ask_rows(rows(), found, alphas[order], doubtful, solver_options, limits.tol)
     back = np.argsort(order, kind="stable")
     return SquareModels(
         found.weights[back],
@@ -179,17 +181,19 @@ def _ask_rows(
     found: SquareModels,
     alphas: Floats,
     doubtful: NDArray[np.intp],
-    request: Request,
+    solver_options: SolverOptions,
     tol: float,
 ) -> None:
     """Judge models by the rows, and learn those from the rows that are not good enough."""
     for k in doubtful.tolist():
-        judged, published = judge_alpha(problem, float(alphas[k]), found.weights[k], tol)
-        left = request.max_iter - int(found.steps[k])
-        if not judged.certificates[0].converged and left > 0:
-            rest = replace(request, max_iter=left)
+        certified_solution, published = certify_alpha(
+            problem, float(alphas[k]), found.weights[k], tol
+        )
+        left = solver_options.max_iter - int(found.steps[k])
+        if not certified_solution.certificates[0].converged and left > 0:
+            rest = replace(solver_options, max_iter=left)
             better, other = learn_from_rows(problem, float(alphas[k]), rest, found.weights[k])
-            if better.judgement.is_better_than(judged):
+            if better.solution.is_better_than(certified_solution):
                 published = other
                 found.steps[k] += better.passes[0]
                 found.engines[k] = better.engines[0]
@@ -213,27 +217,27 @@ def alpha_max(problem: Problem) -> float:
     return largest / problem.penalty.l1_ratio * MARGIN
 
 
-def judge_alpha(
+def certify_alpha(
     problem: Problem, alpha: float, weights: Floats, tol: float
-) -> tuple[Judgement, Published]:
+) -> tuple[CertifiedSolution, Published]:
     """Certify weights of the columns as they came, from the rows, with the best intercept."""
     lanes = [problem.alpha_lane(alpha)]
     u, _ = problem.columns.seen(weights[:, None], np.zeros(1))
-    found = judge_l1(problem, lanes, None, u, tol)
+    found = certify_l1(problem, lanes, None, u, tol)
     return found.times(alpha), publish(problem, lanes, found).times(alpha)
 
 
 def learn_from_rows(
-    problem: Problem, alpha: float, request: Request, weights: Floats | None
+    problem: Problem, alpha: float, solver_options: SolverOptions, weights: Floats | None
 ) -> tuple[Solved, Published]:
     """Learn one model from the rows; certificate and dual point are those of alpha's problem."""
     start, lanes = (
         None if weights is None else start_at(problem, weights),
         [problem.alpha_lane(alpha)],
     )
-    (solved,) = solver_of(problem, request).solve(lanes, start)
-    published = publish(problem, lanes, solved.judgement).times(alpha)
-    return replace(solved, judgement=solved.judgement.times(alpha)), published
+    (solved,) = solver_of(problem, solver_options).solve(lanes, start)
+    published = publish(problem, lanes, solved.solution).times(alpha)
+    return replace(solved, solution=solved.solution.times(alpha)), published
 
 
 def start_at(problem: Problem, weights: Floats) -> Start:

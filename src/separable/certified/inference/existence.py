@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.data.rows import Rows
     from separable.geometry.cone.cone_rows import ConeRows
@@ -42,7 +42,7 @@ REMEDY = (
 
 
 def check_optimum(
-    problem: Problem, lane: Lane, found: Judgement, classes: NDArray[Any], what: str
+    problem: Problem, lane: Lane, found: CertifiedSolution, classes: NDArray[Any], what: str
 ) -> str:
     """Raise `SeparationError` where a lane without penalty has no optimum.
 
@@ -105,7 +105,9 @@ class _Part:
     certificate: Certificate
 
     @classmethod
-    def of(cls, problem: Problem, lane: Lane, found: Judgement, names: NDArray[Any]) -> _Part:
+    def of(
+        cls, problem: Problem, lane: Lane, found: CertifiedSolution, names: NDArray[Any]
+    ) -> _Part:
         """Leave out the rows that are held out."""
         rows, label, dual = problem.rows, problem.target, found.dual
         weight = np.ones(len(label)) if problem.weight is None else problem.weight

@@ -19,7 +19,7 @@ from separable.model.predict.probability import sigmoid
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from separable.certified.estimators.base import Fitted, Lesson
+    from separable.certified.estimators.base import Fitted, TrainingData
     from separable.certified.inference.fisher_information import Spread
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats
@@ -188,15 +188,15 @@ def check_level(owner: object, level: Any) -> None:
         )
 
 
-def infer(fitted: Fitted, lesson: Lesson) -> Inference | None:
+def infer(fitted: Fitted, training: TrainingData) -> Inference | None:
     """Return what is kept of the rows of a fit without penalty; None: rows are too few."""
-    problem, found = fitted.problem, fitted.judgement
+    problem, found = fitted.problem, fitted.solution
     n, d = problem.rows.shape
     if n < d + problem.fit_intercept:
         return None
     c = np.ones(n) if problem.weight is None else problem.weight
     spreads = []
-    for model, _ in enumerate(lesson.models):
+    for model, _ in enumerate(training.models):
         s = found.lane(model).scores
         shares = sigmoid(s) if found.width == 1 else shares_of(s)[:, 1:]
         spreads.append(spread_of(problem, c, shares))
@@ -204,15 +204,15 @@ def infer(fitted: Fitted, lesson: Lesson) -> Inference | None:
         spreads,
         float(c.sum()),
         -np.array([one.primal for one in fitted.certificates]),
-        np.array(list(_null_likelihoods(lesson, c, fit_intercept=problem.fit_intercept))),
+        np.array(list(_null_likelihoods(training, c, fit_intercept=problem.fit_intercept))),
     )
 
 
-def _null_likelihoods(lesson: Lesson, c: Floats, *, fit_intercept: bool) -> Iterator[float]:
+def _null_likelihoods(training: TrainingData, c: Floats, *, fit_intercept: bool) -> Iterator[float]:
     """Yield the log-likelihood of each model without columns."""
-    assert lesson.classes is not None
-    counts = np.bincount(lesson.label, c, len(lesson.classes))
-    for target in lesson.models:
+    assert training.classes is not None
+    counts = np.bincount(training.label, c, len(training.classes))
+    for target in training.models:
         mine = counts
         if target != TOGETHER:
             mine = np.array([counts.sum() - counts[target], counts[target]])

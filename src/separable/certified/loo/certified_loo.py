@@ -26,8 +26,13 @@ from separable.losses.binary import Insensitive, is_smooth
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import Judgement
-    from separable.certified.estimators.base import CertifiedEstimator, Fitted, Lesson, Material
+    from separable.certified.duality.l2_certifier import CertifiedSolution
+    from separable.certified.estimators.base import (
+        CertifiedEstimator,
+        Fitted,
+        FoldData,
+        TrainingData,
+    )
     from separable.certified.problem import Lane, Problem
     from separable.losses.binary import SmoothLoss
     from separable.typing import Floats
@@ -55,7 +60,7 @@ class LeftOut:
 
     Parameters
     ----------
-    lesson : Lesson
+    training : Lesson
         The rows that count: those below are these.
     fitted : Fitted
         The fit to all of them.
@@ -67,66 +72,66 @@ class LeftOut:
         Scores that are no estimates.
     """
 
-    lesson: Lesson
+    training: TrainingData
     fitted: Fitted
     scores: Floats
     doubt: Floats
     exact: NDArray[np.bool_]
 
 
-def left_out(learner: CertifiedEstimator, material: Material) -> LeftOut:
+def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOut:
     """Fit, and estimate for each row the scores that the fit to all others gives it.
 
     Parameters
     ----------
     learner : CertifiedEstimator
         Its parameters are checked.
-    material : Material
+    fold_data : Material
     """
-    lesson = learner._lesson(material)
+    training = learner._training_data(fold_data)
     smooth = is_smooth(learner._loss())
     if not smooth and (learner.tol is None or learner.tol > CLOSE):
         learner = clone(learner).set_params(tol=CLOSE)
-    fitted = learner._learn(lesson)
-    problem, changes = fitted.problem, _changes(learner, lesson, material)
+    fitted = learner._learn(training)
+    problem, changes = fitted.problem, _changes(learner, training, fold_data)
     strength = float(getattr(learner, learner._strength))
     parts = []
-    for k, target in enumerate(lesson.models):
-        found = fitted.judgement.lane(k)
+    for k, target in enumerate(training.models):
+        found = fitted.solution.lane(k)
         lane = learner._lane(problem, strength, target, -1)
         parts.append(_one_model(problem, lane, changes, found))
     scores = np.concatenate([part[0] for part in parts], axis=1) + problem.columns.level
     doubt = np.max([part[1] for part in parts], axis=0)
     exact = np.all([part[2] for part in parts], axis=0) & (doubt == 0)
-    scores[_lonely(lesson)] = np.nan
-    return LeftOut(lesson, fitted, scores, doubt, exact)
+    scores[_lonely(training)] = np.nan
+    return LeftOut(training, fitted, scores, doubt, exact)
 
 
-def _changes(learner: CertifiedEstimator, lesson: Lesson, material: Material) -> Changes:
-    n = lesson.rows.n_rows
-    weight = np.ones(n) if lesson.weight is None else lesson.weight
-    label = np.zeros(n, np.int32) if lesson.classes is None else lesson.label
+def _changes(learner: CertifiedEstimator, training: TrainingData, fold_data: FoldData) -> Changes:
+    n = training.rows.n_rows
+    weight = np.ones(n) if training.weight is None else training.weight
+    label = np.zeros(n, np.int32) if training.classes is None else training.label
     share, factor = None, None
     if learner._strength == "alpha":
         share = (weight.sum() - weight) / weight.sum()
-    if lesson.classes is not None and isinstance(getattr(learner, "class_weight", None), str):
+    if training.classes is not None and isinstance(getattr(learner, "class_weight", None), str):
         plain = np.ones(n)
-        if material.weight is not None:
-            plain = lesson.given.take(material.weight[:, None])[:, 0]
-        factor = class_factors(label, plain, len(lesson.classes))
+        if fold_data.weight is not None:
+            plain = training.given.take(fold_data.weight[:, None])[:, 0]
+        factor = class_factors(label, plain, len(training.classes))
     return Changes(label, weight, share, factor, bool(learner.standardize))
 
 
-def _lonely(lesson: Lesson) -> NDArray[np.bool_]:
+def _lonely(training: TrainingData) -> NDArray[np.bool_]:
     """Say which rows are the only ones of their class."""
-    if lesson.classes is None:
-        return np.zeros(lesson.rows.n_rows, np.bool_)
-    count = np.bincount(lesson.label, minlength=len(lesson.classes))
-    return np.asarray(count[lesson.label] == 1)
+    if training.classes is None:
+        return np.zeros(training.rows.n_rows, np.bool_)
+    count = np.bincount(training.label, minlength=len(training.classes))
+    return np.asarray(count[training.label] == 1)
 
 
 def _one_model(
-    problem: Problem, lane: Lane, changes: Changes, found: Judgement
+    problem: Problem, lane: Lane, changes: Changes, found: CertifiedSolution
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return scores, doubt and exactness of one lane."""
     weights = np.asarray(found.weights, np.float64)
@@ -192,7 +197,7 @@ def _joint(
 
 
 def _kinks(
-    problem: Problem, lane: Lane, changes: Changes, found: Judgement
+    problem: Problem, lane: Lane, changes: Changes, found: CertifiedSolution
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     n, d = problem.rows.shape
     if min(n, d) > MOST:

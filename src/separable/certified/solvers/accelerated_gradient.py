@@ -18,7 +18,7 @@ from separable.certified.duality.block_certifier import ConvexPenalty, see
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -47,7 +47,7 @@ def accelerated(
     max_iter: int,
     start: Floats | None = None,
     callback: Callable[[int, float], Any] | None = None,
-) -> tuple[Judgement, int]:
+) -> tuple[CertifiedSolution, int]:
     """Return the model of a lane and the number of steps, each of two passes over the rows.
 
     Parameters

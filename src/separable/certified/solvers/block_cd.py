@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -107,7 +107,7 @@ class BlockDescent:
         self._kept: tuple[int, Floats] | None = None
         self.is_stopped = False
 
-    def solve(self, lane: Lane, start: Floats | None = None) -> tuple[Judgement, int]:
+    def solve(self, lane: Lane, start: Floats | None = None) -> tuple[CertifiedSolution, int]:
         """Return the model of a lane and the passes that it took.
 
         Parameters
@@ -118,7 +118,7 @@ class BlockDescent:
         """
         u = np.zeros(self.problem.rows.n_features) if start is None else np.array(start, np.float64)
         passes, rounds, idle, caution = 0, 0, 0, 1.0
-        best: Judgement | None = None
+        best: CertifiedSolution | None = None
         products: Floats | None = None
         blocks: NDArray[np.intp] | None = None
         step: _Step | None = None
@@ -148,7 +148,7 @@ class BlockDescent:
             u = step.u
             passes += step.passes
 
-    def _is_done(self, best: Judgement, rounds: int, idle: int) -> bool:
+    def _is_done(self, best: CertifiedSolution, rounds: int, idle: int) -> bool:
         proof = best.certificates[0]
         if self.callback is not None and self.callback(rounds, proof.relative_gap):
             self.is_stopped = True

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
-    from separable.certified.solvers.l2 import Request, Solved
+    from separable.certified.solvers.l2 import Solved, SolverOptions
 
 __all__ = ["Driver", "Learns"]
 
@@ -25,7 +25,7 @@ class Learns(Protocol):
         """What is learned."""
 
     @property
-    def request(self) -> Request:
+    def solver_options(self) -> SolverOptions:
         """How well and how long."""
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
@@ -49,9 +49,9 @@ class Driver:
         return self.solver.problem
 
     @property
-    def request(self) -> Request:
+    def solver_options(self) -> SolverOptions:
         """How well and how long."""
-        return self.solver.request
+        return self.solver.solver_options
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
         """Yield the models of all lanes, some at a time, in an order that lanes alone decide."""

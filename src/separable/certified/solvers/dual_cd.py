@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native, portable
-from separable.certified.duality.l2_certifier import Judgement, judge
+from separable.certified.duality.l2_certifier import CertifiedSolution, certify
 from separable.certified.problem import in_lines
 from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
 from separable.certified.solvers.lane_schedule import bits, run_phases
@@ -93,7 +93,7 @@ def descend(
     seed: int,
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
-) -> tuple[Judgement, NDArray[np.int64]]:
+) -> tuple[CertifiedSolution, NDArray[np.int64]]:
     """Learn one block of lanes; see `run_phases`.
 
     Parameters
@@ -114,7 +114,7 @@ def descend(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
     passes : ndarray, shape (k,)
         How many each lane took part in.
     """
@@ -229,9 +229,9 @@ class _Block:
         self._by_lane[3, lanes] = 0.0
         self._awake |= lanes
 
-    def judge(self, tol: float) -> Judgement:
+    def certify(self, tol: float) -> CertifiedSolution:
         """Certify all lanes as they are."""
         k = len(self._lanes)
         z = self._a.astype(np.float64)
         z[:, :k] = self._with_sign(z[:, :k])
-        return judge(self._problem, self._lanes, z, tol, self._w)
+        return certify(self._problem, self._lanes, z, tol, self._w)

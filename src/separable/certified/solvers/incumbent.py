@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import Start
     from separable.certified.solvers.l2 import Solved
@@ -37,7 +37,7 @@ __all__ = ["Incumbents", "better"]
 ROUNDING = 1e-13
 
 
-def better(first: Judgement, second: Judgement) -> Judgement:
+def better(first: CertifiedSolution, second: CertifiedSolution) -> CertifiedSolution:
     """Return the weights with the lower primal, proved by the higher dual value, of one lane.
 
     One that has both is returned as it is; so is, once either has converged, the smaller gap.
@@ -57,7 +57,7 @@ def _less(x: float, y: float) -> bool:
     return x < y or (math.isnan(y) and not math.isnan(x))
 
 
-def _combined(found: Judgement, value: float, dual: Floats) -> Judgement:
+def _combined(found: CertifiedSolution, value: float, dual: Floats) -> CertifiedSolution:
     """Return weights with another dual point, of the dual value given."""
     certificate = found.certificates[0]
     gap = max(certificate.primal - value, 0.0) + ROUNDING * abs(certificate.primal)
@@ -94,21 +94,23 @@ class Incumbents:
 
         Lanes that converged are as good as was requested, and stay as they are.
         """
-        proofs = solved.judgement.certificates
+        proofs = solved.solution.certificates
         poor = [k for k, one in enumerate(proofs) if self._may_improve(solved.places[k], one)]
         if poor:
-            parts = [solved.judgement.lane(k) for k in range(len(proofs))]
+            parts = [solved.solution.lane(k) for k in range(len(proofs))]
             for k in poor:
                 parts[k] = self._incumbent(parts[k], solved, solved.places[k])
             whole = type(parts[0]).side_by_side(parts)
-            solved = replace(solved, judgement=whole)
+            solved = replace(solved, solution=whole)
         self._last = solved
         return solved
 
     def _may_improve(self, number: int, proof: Certificate) -> bool:
         return math.isfinite(self._lanes[number].strength) and not proof.converged
 
-    def _incumbent(self, found: Judgement, solved: Solved, number: int) -> Judgement:
+    def _incumbent(
+        self, found: CertifiedSolution, solved: Solved, number: int
+    ) -> CertifiedSolution:
         lane, best = self._lanes[number], found
         with np.errstate(over="ignore", invalid="ignore"):
             for point in self._points(lane, solved, number):
@@ -121,7 +123,7 @@ class Incumbents:
 
     def _points(self, lane: Lane, solved: Solved, number: int) -> Iterator[_Point]:
         """Yield what else is known: a constant, the start, and smaller C of the same rows."""
-        width, (n, d) = solved.judgement.width, self._problem.rows.shape
+        width, (n, d) = solved.solution.width, self._problem.rows.shape
         yield self._with_intercept(lane, np.zeros((d, width)), np.zeros((n, width)))
         if self._start is not None:
             columns = list(range(number * width, (number + 1) * width))
@@ -133,7 +135,7 @@ class Incumbents:
                 mine = self._lanes[place]
                 same = (mine.target, mine.fold) == (lane.target, lane.fold)
                 if other is not None and same and mine.strength < lane.strength:
-                    one = other.judgement.lane(k)
+                    one = other.solution.lane(k)
                     yield _Point(one.weights.astype(np.float64), one.intercept, one.scores)
 
     def _with_intercept(self, lane: Lane, u: Floats, scores: Floats) -> _Point:
@@ -171,7 +173,7 @@ class Incumbents:
         return loss + corner * float(np.abs(u).sum()) + 0.5 * curve * float(np.vdot(u, u))
 
 
-def _moved(found: Judgement, point: _Point, primal: float) -> Judgement:
+def _moved(found: CertifiedSolution, point: _Point, primal: float) -> CertifiedSolution:
     """Return another point with the dual value that was proved."""
     proof = found.certificates[0]
     moved = replace(

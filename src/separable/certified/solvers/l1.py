@@ -11,11 +11,11 @@ import numpy as np
 
 from separable._core import native
 from separable.certified.design.column_reader import ReadColumns
-from separable.certified.duality.l1_certifier import SparseWeights, corner_and_curve, judge_l1
+from separable.certified.duality.l1_certifier import SparseWeights, certify_l1, corner_and_curve
 from separable.certified.duality.l1_dual_point import MOST_FITTED, fitted_dual
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.solvers.interior_point.l1 import Corners, interior_points
-from separable.certified.solvers.l2 import FEW, SINGLE, TOL_FEW, TOL_MANY, Request, Solved
+from separable.certified.solvers.l2 import FEW, SINGLE, TOL_FEW, TOL_MANY, Solved, SolverOptions
 from separable.certified.solvers.parallel import End, shared_out
 from separable.linalg.blas import one_blas_thread
 
@@ -91,17 +91,17 @@ class L1Solver:
     ----------
     problem : Problem
         The loss is squared error, log loss or squared hinge.
-    request : Request
+    solver_options : Request
     """
 
     problem: Problem
-    request: Request = field(default_factory=Request)
+    solver_options: SolverOptions = field(default_factory=SolverOptions)
 
     @property
     def tol(self) -> float:
         """The relative gap asked for."""
-        if self.request.tol is not None:
-            return self.request.tol
+        if self.solver_options.tol is not None:
+            return self.solver_options.tol
         few = min(self.problem.rows.shape) <= FEW or self.problem.is_small
         return TOL_FEW if few else TOL_MANY
 
@@ -122,15 +122,15 @@ class L1Solver:
                 )
         chains = list(_chains(lanes))
         end = End()
-        if self.request.n_jobs > 1 and len(chains) > 1:
+        if self.solver_options.n_jobs > 1 and len(chains) > 1:
             _ = self._columns
         with one_blas_thread():
-            if self.request.n_jobs == 1 or len(chains) == 1:
+            if self.solver_options.n_jobs == 1 or len(chains) == 1:
                 for chain in chains:
                     yield from self._learn(lanes, chain, start, end)
                 return
             learn = partial(self._learned, lanes, start=start, end=end)
-            for some in shared_out(chains, learn, self.request.n_jobs, end):
+            for some in shared_out(chains, learn, self.solver_options.n_jobs, end):
                 yield from some
 
     def _learned(
@@ -151,20 +151,20 @@ class L1Solver:
         for first in range(0, len(chain), width):
             some = slice(first, first + width)
             sweeps = path.sweeps[some].copy()
-            found = self._judge(mine[some], path.some(some, self._columns))
+            found = self._certify(mine[some], path.some(some, self._columns))
             found = self._closer(mine[some], found, sweeps, aim, end, self._patience)
-            judgement, engines = self._taken_over(mine[some], found, sweeps, aim, end)
-            yield Solved(chain[some], judgement, np.maximum(sweeps, 1), engines)
+            solution, engines = self._taken_over(mine[some], found, sweeps, aim, end)
+            yield Solved(chain[some], solution, np.maximum(sweeps, 1), engines)
 
     def _closer(
         self,
         lanes: list[Lane],
-        found: Judgement,
+        found: CertifiedSolution,
         sweeps: NDArray[np.int64],
         aim: float,
         end: End,
         most: int,
-    ) -> Judgement:
+    ) -> CertifiedSolution:
         """Learn lanes further whose certificate misses.
 
         ``sweeps`` are those made so far, of ``most``; more are added.
@@ -184,17 +184,17 @@ class L1Solver:
                 left = most - int(sweeps[k])
                 path = self._descend([lanes[k]], self._as_read(last[:, k]), aim, end, left)
                 sweeps[k] += path.sweeps[0]
-                one = self._judge([lanes[k]], path.some(slice(0, 1), self._columns))
+                one = self._certify([lanes[k]], path.some(slice(0, 1), self._columns))
                 last[:, k] = one.weights[:, 0]
                 if one.is_better_than(parts[k]):
                     parts[k] = one
-            found = Judgement.side_by_side(parts)
+            found = CertifiedSolution.side_by_side(parts)
         return found
 
-    def _judge(
+    def _certify(
         self, lanes: list[Lane], weights: SparseWeights | Floats, z: Floats | None = None
-    ) -> Judgement:
-        return judge_l1(self.problem, lanes, z, weights, self.tol, self._columns)
+    ) -> CertifiedSolution:
+        return certify_l1(self.problem, lanes, z, weights, self.tol, self._columns)
 
     def _as_read(self, u: Floats) -> Floats:
         """Return the weights of columns as they are read."""
@@ -211,20 +211,20 @@ class L1Solver:
     @cached_property
     def _patience(self) -> int:
         """Sweeps after which an interior point takes over; all of them where none does."""
-        return patience(self.problem.rows, self.request.max_iter)
+        return patience(self.problem.rows, self.solver_options.max_iter)
 
     def _taken_over(
         self,
         lanes: list[Lane],
-        found: Judgement,
+        found: CertifiedSolution,
         sweeps: NDArray[np.int64],
         aim: float,
         end: End,
-    ) -> tuple[Judgement, list[str]]:
+    ) -> tuple[CertifiedSolution, list[str]]:
         """Learn lanes that sweeps leave without a certificate by an interior point."""
         engines = ["coordinates"] * len(lanes)
         short = [k for k, one in enumerate(found.certificates) if not one.converged]
-        if not short or self._patience >= self.request.max_iter or end.asked.is_set():
+        if not short or self._patience >= self.solver_options.max_iter or end.asked.is_set():
             return found, engines
         parts = [found.lane(k) for k in range(len(lanes))]
         for k in short:
@@ -233,11 +233,11 @@ class L1Solver:
             if not parts[k].certificates[0].converged:
                 parts[k] = self._learn_inside(lanes[k], parts[k], made, aim, end)
                 engines[k] = "interior-point"
-        return Judgement.side_by_side(parts), engines
+        return CertifiedSolution.side_by_side(parts), engines
 
     def _learn_inside(
-        self, lane: Lane, found: Judgement, sweeps: NDArray[np.int64], aim: float, end: End
-    ) -> Judgement:
+        self, lane: Lane, found: CertifiedSolution, sweeps: NDArray[np.int64], aim: float, end: End
+    ) -> CertifiedSolution:
         """Return what an interior point finds; where that is no better, what more sweeps do."""
         best = found
         for there in self._columns_inside(found):
@@ -247,10 +247,10 @@ class L1Solver:
                 break
         if best.certificates[0].converged:
             return self._polished(lane, best, aim, end)
-        best = self._closer([lane], best, sweeps, aim, end, self.request.max_iter)
+        best = self._closer([lane], best, sweeps, aim, end, self.solver_options.max_iter)
         return self._proved(lane, best)
 
-    def _columns_inside(self, found: Judgement) -> Iterator[NDArray[np.intp]]:
+    def _columns_inside(self, found: CertifiedSolution) -> Iterator[NDArray[np.intp]]:
         """Yield the columns that may have a weight: first those that seem to, then all."""
         pull = self.problem.along(found.dual)[:, 0]
         corner, _ = corner_and_curve(self.problem)
@@ -261,8 +261,8 @@ class L1Solver:
         yield self._filled
 
     def _best_inside(
-        self, lane: Lane, best: Judgement, there: NDArray[np.intp], aim: float, end: End
-    ) -> tuple[Judgement, int]:
+        self, lane: Lane, best: CertifiedSolution, there: NDArray[np.intp], aim: float, end: End
+    ) -> tuple[CertifiedSolution, int]:
         """Return the best of what was found and the points of an interior method, and its steps."""
         problem = self.problem
         c = problem.costs(lane)
@@ -278,45 +278,47 @@ class L1Solver:
         steps, wanted = 0, self.tol
         for steps, (w, some, seen) in enumerate(points, start=1):
             gap = min(best.certificates[0].relative_gap, 1.0)
-            if end.tell(self.request.callback, steps, gap) or steps >= STEPS:
+            if end.tell(self.solver_options.callback, steps, gap) or steps >= STEPS:
                 break
             if seen > wanted:
                 continue
             wanted = min(wanted, seen) * CLOSER
             weights, z = np.zeros((problem.rows.n_features, 1)), np.zeros((len(c), 1))
             weights[there, 0], z[used, 0] = w, some
-            one = self._judge([lane], self._as_problem(weights), z)
+            one = self._certify([lane], self._as_problem(weights), z)
             best = one if one.is_better_than(best) else best
             if best.certificates[0].relative_gap <= aim or seen < ROUNDING:
                 break
         return best, steps
 
-    def _start_inside(self, found: Judgement) -> Floats:
+    def _start_inside(self, found: CertifiedSolution) -> Floats:
         """Return the weights to start from: what is far from the optimum is worse than none."""
         near = found.certificates[0].relative_gap <= NEAR
         return found.weights if near else np.zeros_like(found.weights)
 
-    def _polished(self, lane: Lane, best: Judgement, aim: float, end: End) -> Judgement:
+    def _polished(
+        self, lane: Lane, best: CertifiedSolution, aim: float, end: End
+    ) -> CertifiedSolution:
         """Return what some more sweeps find, where small weights become 0, if it converged too."""
         if end.asked.is_set():
             return best
         best = self._cleared(lane, best)
         path = self._descend([lane], self._as_read(best.weights[:, 0]), aim, end, POLISH)
-        one = self._judge([lane], path.some(slice(0, 1), self._columns))
+        one = self._certify([lane], path.some(slice(0, 1), self._columns))
         if not one.certificates[0].converged:
             one = self._proved(lane, one)
         return one if one.certificates[0].converged else best
 
-    def _cleared(self, lane: Lane, found: Judgement) -> Judgement:
+    def _cleared(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return weights without those that the dual point says are 0, if they converged too."""
         pull = self.problem.along(found.dual)[:, 0]
         corner, _ = corner_and_curve(self.problem)
         within = (pull if self.problem.penalty.positive else np.abs(pull)) < INSIDE * corner
         weights = np.where(within[:, None], 0.0, found.weights)
-        one = self._judge([lane], weights, found.dual)
+        one = self._certify([lane], weights, found.dual)
         return one if one.certificates[0].converged else found
 
-    def _proved(self, lane: Lane, found: Judgement) -> Judgement:
+    def _proved(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return what a dual point proves that fits the weights better, if it is more."""
         problem, u = self.problem, found.weights[:, 0]
         there = np.flatnonzero(u)
@@ -328,7 +330,7 @@ class L1Solver:
         x = self._columns.take(there).written_out()
         pull = corner * np.sign(u[there]) + curve * u[there]
         z = fitted_dual(x, h, -slope, pull, is_centred=problem.fit_intercept)
-        one = self._judge([lane], found.weights, z[:, None])
+        one = self._certify([lane], found.weights, z[:, None])
         return one if one.is_better_than(found) else found
 
     @cached_property
@@ -385,11 +387,11 @@ class L1Solver:
         self, lanes: list[Lane], start: Floats, aim: float, end: End, most: int | None = None
     ) -> _Path:
         """Learn a chain of lanes, from small to large C."""
-        problem, request = self.problem, self.request
+        problem, solver_options = self.problem, self.solver_options
         one = replace(lanes[0], strength=problem.value)  # costs as if C were 1
         told: Any = None
-        if request.callback is not None or request.n_jobs > 1:
-            told = partial(end.tell, request.callback)
+        if solver_options.callback is not None or solver_options.n_jobs > 1:
+            told = partial(end.tell, solver_options.callback)
         l1, l2 = self._penalties
         return _Path(
             *native.descend_path(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.solvers.dual_cd import PassedRows, Start, descend, most_lanes
 from separable.certified.solvers.incumbent import better
 from separable.certified.solvers.newton_cg import newton_cg
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     OnPass = Callable[[int, float], bool]
 
-__all__ = ["Request", "Solved", "Solver"]
+__all__ = ["Solved", "Solver", "SolverOptions"]
 
 #: Up to so many columns, or rows, engines that solve d x d systems take a problem from the start.
 FEW = 512
@@ -50,7 +50,7 @@ TOL_FEW, TOL_MANY = 1e-6, 1e-4
 
 
 @dataclass(frozen=True)
-class Request:
+class SolverOptions:
     """How well and how long to solve.
 
     Parameters
@@ -82,14 +82,14 @@ class Solved:
     ----------
     places : list of int
         Which lanes, by number.
-    judgement : Judgement
+    solution : Judgement
     passes : ndarray, shape (k,)
     engines : list of str
         What ended each lane's work: "newton", "interior-point", "descent", "newton-cg".
     """
 
     places: list[int]
-    judgement: Judgement
+    solution: CertifiedSolution
     passes: NDArray[np.int64]
     engines: list[str]
 
@@ -101,11 +101,11 @@ class Solver:
     Parameters
     ----------
     problem : Problem
-    request : Request
+    solver_options : Request
     """
 
     problem: Problem
-    request: Request = field(default_factory=Request)
+    solver_options: SolverOptions = field(default_factory=SolverOptions)
 
     @cached_property
     def has_few(self) -> bool:
@@ -115,8 +115,8 @@ class Solver:
     @property
     def tol(self) -> float:
         """The relative gap asked for."""
-        if self.request.tol is not None:
-            return self.request.tol
+        if self.solver_options.tol is not None:
+            return self.solver_options.tol
         return TOL_FEW if self.has_few else TOL_MANY
 
     def solve(self, lanes: Sequence[Lane], start: Start | None = None) -> Iterator[Solved]:
@@ -136,10 +136,10 @@ class Solver:
         self, lanes: Sequence[Lane], blocks: list[list[int]], start: Start | None, end: End
     ) -> Iterator[Solved]:
         """Yield what blocks learn, in their order."""
-        if self.request.n_jobs > 1 and len(blocks) > 1:
+        if self.solver_options.n_jobs > 1 and len(blocks) > 1:
             self._prepare()
         learn = partial(self._learn, lanes, start=start, end=end)
-        yield from shared_out(blocks, learn, self.request.n_jobs, end)
+        yield from shared_out(blocks, learn, self.solver_options.n_jobs, end)
 
     def _blocks(self, lanes: Sequence[Lane]) -> Iterator[list[int]]:
         """Yield the lanes that one thread learns, by number: side by side those of like strength.
@@ -183,7 +183,7 @@ class Solver:
     ) -> Solved:
         """Learn the lanes of a block."""
         mine = [lanes[k] for k in block]
-        on_pass = partial(end.tell, self.request.callback)
+        on_pass = partial(end.tell, self.solver_options.callback)
         first = None if start is None else Start(start.dual[:, block], start.intercept[block])
         if self.has_few or math.isinf(mine[0].strength):
             return self._learn_chain(mine, block, first, on_pass, end)
@@ -198,7 +198,7 @@ class Solver:
         end: End,
     ) -> Solved:
         """Learn one lane after the other, each from the weights of the one before."""
-        found: list[Judgement] = []
+        found: list[CertifiedSolution] = []
         passes = np.zeros(len(lanes), np.int64)
         engines = []
         weights = None if start is None else self.problem.along(start.dual[:, :1])[:, 0]
@@ -208,7 +208,7 @@ class Solver:
             found.append(one)
             engines.append(engine)
             weights = one.weights[:, 0]
-        return Solved(block, Judgement.side_by_side(found), passes, engines)
+        return Solved(block, CertifiedSolution.side_by_side(found), passes, engines)
 
     def _learn_side_by_side(
         self,
@@ -219,14 +219,14 @@ class Solver:
         end: End,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
-        most = self.request.max_iter
+        most = self.solver_options.max_iter
         found, passes = descend(
             self.problem,
             self._passed,
             lanes,
             tol=self.tol,
             max_iter=min(self._patience, most),
-            seed=self.request.seed,
+            seed=self.solver_options.seed,
             start=start,
             on_pass=on_pass,
         )
@@ -240,18 +240,18 @@ class Solver:
             if one.is_better_than(parts[k]):
                 engines[k] = engine
             parts[k] = better(parts[k], one)
-        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+        return Solved(block, CertifiedSolution.side_by_side(parts), passes, engines)
 
-    def _unfinished(self, parts: list[Judgement], end: End) -> list[int]:
+    def _unfinished(self, parts: list[CertifiedSolution], end: End) -> list[int]:
         """Return the lanes that another solver is to finish."""
-        if self.request.max_iter <= self._patience or end.asked.is_set():
+        if self.solver_options.max_iter <= self._patience or end.asked.is_set():
             return []
         return [k for k, one in enumerate(parts) if not one.certificates[0].converged]
 
     def _go_on_in_double(
         self,
         lanes: list[Lane],
-        parts: list[Judgement],
+        parts: list[CertifiedSolution],
         passes: NDArray[np.int64],
         on_pass: OnPass,
         end: End,
@@ -260,20 +260,20 @@ class Solver:
 
         In float32, rows that cost much, or are long, hold a relative gap above what is requested.
         """
-        most = min(self._cheap_passes, self.request.max_iter - self._patience)
+        most = min(self._cheap_passes, self.solver_options.max_iter - self._patience)
         if is_smooth(self.problem.loss) or most <= 0:
             return
         left, width = self._unfinished(parts, end), most_lanes(np.dtype(np.float64))
         for first in range(0, len(left), width):
             some = left[first : first + width]
-            start = Judgement.side_by_side([parts[k] for k in some])
+            start = CertifiedSolution.side_by_side([parts[k] for k in some])
             found, more = descend(
                 self.problem,
                 self._passed_in_double,
                 [lanes[k] for k in some],
                 tol=self.tol,
                 max_iter=most,
-                seed=self.request.seed,
+                seed=self.solver_options.seed,
                 start=Start(start.dual, start.intercept),
                 on_pass=on_pass,
             )
@@ -298,7 +298,7 @@ class Solver:
 
     def _learn_alone(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
-    ) -> tuple[Judgement, int, str]:
+    ) -> tuple[CertifiedSolution, int, str]:
         """Learn one lane by Newton's method or an interior point."""
         n, d = self.problem.rows.shape
         smooth = is_smooth(self.problem.loss)
@@ -312,7 +312,11 @@ class Solver:
             )
         else:
             engine, run = "newton-cg", partial(newton_cg, self.problem)
-        judgement, steps = run(
-            lane, tol=self.tol, max_iter=self.request.max_iter, start=weights, on_step=on_pass
+        solution, steps = run(
+            lane,
+            tol=self.tol,
+            max_iter=self.solver_options.max_iter,
+            start=weights,
+            on_step=on_pass,
         )
-        return judgement, steps, engine
+        return solution, steps, engine

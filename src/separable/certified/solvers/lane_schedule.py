@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.typing import Floats
 
 
@@ -39,7 +39,7 @@ class Block(Protocol):
     def wake(self, lanes: NDArray[np.bool_]) -> None:
         """Let all rows take part again in these lanes."""
 
-    def judge(self, tol: float) -> Judgement:
+    def certify(self, tol: float) -> CertifiedSolution:
         """Certify all lanes as they are."""
 
 
@@ -61,7 +61,7 @@ def run_phases(
     max_iter: int,
     seed: int,
     on_pass: Callable[[int, float], Any] | None = None,
-) -> tuple[Judgement, NDArray[np.int64]]:
+) -> tuple[CertifiedSolution, NDArray[np.int64]]:
     """Learn one block of lanes.
 
     A lane pauses when its passes see a gap that is worth a certificate, until all lanes of the
@@ -81,7 +81,7 @@ def run_phases(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
         With float64 weights.
     passes : ndarray, shape (k,)
         How many each lane took part in.
@@ -89,7 +89,7 @@ def run_phases(
     k = len(block.paused)
     passes, converged, stop = np.zeros(k, np.int64), np.zeros(k, bool), False
     wanted = np.full(k, tol)
-    best: Judgement | None = None
+    best: CertifiedSolution | None = None
     for phase in itertools.count():
         block.paused = converged | (passes >= max_iter)
         seen, ahead = np.full(k, np.inf), np.zeros(k)
@@ -102,7 +102,7 @@ def run_phases(
             block.paused |= (ahead <= wanted) | (passes >= max_iter)
             if stop or block.paused.all():
                 break
-        found = best = _best(best, block.judge(tol))
+        found = best = _best(best, block.certify(tol))
         gaps = np.array([one.relative_gap for one in found.certificates])
         converged = gaps <= tol
         if stop or (converged | (passes >= max_iter)).all():
@@ -113,7 +113,7 @@ def run_phases(
     return replace(found, weights=found.weights.astype(np.float64)), passes
 
 
-def _best(before: Judgement | None, found: Judgement) -> Judgement:
+def _best(before: CertifiedSolution | None, found: CertifiedSolution) -> CertifiedSolution:
     """Return the better of two judgements in each lane."""
     if before is None:
         return found

@@ -12,7 +12,7 @@ from separable.linalg.cholesky import Bordered
 
 if TYPE_CHECKING:
     from separable.certified.design.row_products import RowProducts
-    from separable.certified.solvers.stopping import Watch
+    from separable.certified.solvers.stopping import StoppingRule
     from separable.losses.binary import SmoothLoss
     from separable.typing import Floats
 
@@ -97,7 +97,7 @@ def newton(
     *,
     fit_intercept: bool,
     start: Floats | None,
-    watch: Watch,
+    stopping_rule: StoppingRule,
     max_iter: int,
 ) -> tuple[Floats, Floats]:
     """Minimise the objective at scores u.x_i + b over u and b.
@@ -113,7 +113,7 @@ def newton(
     fit_intercept : bool
     start : ndarray, shape (m,), or None
         Weights.
-    watch : Watch
+    stopping_rule : Watch
         Sees each step and says when to stop.
     max_iter : int
         Most steps.
@@ -143,7 +143,7 @@ def newton(
         du, db = equations.solve(-gradient, -total)  # 3
         ds = x.scores(du, db)
         z, seen = objective.dual_point(s, ds, slope, curve, u + du)
-        if watch(z, lambda: x.weights(u + du), seen):  # noqa: B023
+        if stopping_rule(z, lambda: x.weights(u + du), seen):  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
         length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.l2_certifier import Judgement, judge
+from separable.certified.duality.l2_certifier import CertifiedSolution, certify
 from separable.certified.solvers.newton import SHORTEST, Objective
-from separable.certified.solvers.stopping import Watch
+from separable.certified.solvers.stopping import StoppingRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def newton_cg(
     max_iter: int,
     start: Floats | None = None,
     on_step: Callable[[int, float], Any] | None = None,
-) -> tuple[Judgement, int]:
+) -> tuple[CertifiedSolution, int]:
     """Minimise 1/2 |u|^2 + sum_i c_i loss(y_i, u.z_i + b) over u and b.
 
     Steps: 1. slope and curvature of every row's loss; 2. conjugate gradients on the quadratic
@@ -63,14 +63,14 @@ def newton_cg(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
         Of the one lane.
     products : int
     """
     loss = cast("SmoothLoss", problem.loss)
     objective = Objective(loss, problem.targets(lane), problem.costs(lane))
-    watch = Watch(_judge(problem, lane, tol), tol=tol, to_rounding=False)
-    count = Count(max_iter, watch, on_step)
+    stopping_rule = StoppingRule(_certify(problem, lane, tol), tol=tol, to_rounding=False)
+    count = Count(max_iter, stopping_rule, on_step)
     u = np.zeros(problem.rows.n_features) if start is None else start
     s = problem.scores(u[:, None])[:, 0]
     b = objective.best_intercept(s) if problem.fit_intercept else 0.0
@@ -87,7 +87,7 @@ def newton_cg(
         du, db, ds, left = _step(problem, curve, gradient, total, few, count)  # 2
         end = u + du
         z, seen = objective.dual_point(s, ds, slope, curve, end)  # 3
-        if watch(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
+        if stopping_rule(z, lambda: end, seen + 0.5 * left**2 / value) or count.stopped:  # noqa: B023
             break
         decrease = -float(gradient @ du) - total * db
         length, new = objective.shorten(u, du, s, ds, value, decrease)  # 4
@@ -95,7 +95,7 @@ def newton_cg(
             break
         u, b, value = u + length * du, b + length * db, new
         s = problem.scores(u[:, None])[:, 0] + b
-    return watch.end(-objective.slopes(s)[0], u), count.products
+    return stopping_rule.end(-objective.slopes(s)[0], u), count.products
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Count:
     """Products so far, and whether to stop."""
 
     most: int
-    watch: Watch
+    stopping_rule: StoppingRule
     on_step: Callable[[int, float], Any] | None
     products: int = 0
     stopped: bool = False
@@ -111,13 +111,17 @@ class Count:
     def one(self) -> bool:
         """Count one, and return whether to stop."""
         self.products += 1
-        asked = self.on_step is not None and bool(self.on_step(self.products, self.watch.reached))
+        asked = self.on_step is not None and bool(
+            self.on_step(self.products, self.stopping_rule.reached)
+        )
         self.stopped = asked or self.products >= self.most
         return self.stopped
 
 
-def _judge(problem: Problem, lane: Lane, tol: float) -> Callable[[Floats, Floats], Judgement]:
-    return lambda z, weights: judge(problem, [lane], z[:, None], tol, weights[:, None])
+def _certify(
+    problem: Problem, lane: Lane, tol: float
+) -> Callable[[Floats, Floats], CertifiedSolution]:
+    return lambda z, weights: certify(problem, [lane], z[:, None], tol, weights[:, None])
 
 
 def _step(

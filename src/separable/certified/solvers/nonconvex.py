@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.duality.block_certifier import Seen
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.typing import Floats
 
@@ -114,7 +114,7 @@ class LocalSearch:
         self.passes = self.rounds = 0
         self.is_stopped = False
 
-    def solve(self, start: Floats | None = None) -> tuple[Judgement, int]:
+    def solve(self, start: Floats | None = None) -> tuple[CertifiedSolution, int]:
         """Return the model and the passes that it took.
 
         Parameters
@@ -177,7 +177,7 @@ class LocalSearch:
 
     # ------------------------------------------------------------------ the best of them
 
-    def _settled(self, u: Floats, part: _Part) -> tuple[Judgement, int]:
+    def _settled(self, u: Floats, part: _Part) -> tuple[CertifiedSolution, int]:
         """Return weights at which no weight alone lowers the objective, from the rows."""
         h = curvatures(self.problem, self.problem.costs(self.lane))
         best: tuple[LocalCertificate, Seen] | None = None
@@ -205,7 +205,7 @@ class LocalSearch:
             u[part.columns] = part.descend(u[part.columns])
             self.passes += part.passes
         assert best is not None
-        return best[1].judged(best[0], np.zeros(self.problem.rows.n_rows)), self.passes
+        return best[1].certified_solution(best[0], np.zeros(self.problem.rows.n_rows)), self.passes
 
     def _asks_to_stop(self, share: float) -> bool:
         self.rounds += 1

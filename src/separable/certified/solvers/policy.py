@@ -12,16 +12,18 @@ from separable.certified.solvers.softmax_l2 import MultinomialSolver
 
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
-    from separable.certified.solvers.l2 import Request
+    from separable.certified.solvers.l2 import SolverOptions
 
 __all__ = ["Learns", "solver_of"]
 
 
-def solver_of(problem: Problem, request: Request) -> Learns:
+def solver_of(problem: Problem, solver_options: SolverOptions) -> Learns:
     """Return what learns the lanes of a problem."""
     if problem.n_classes > 2:
         smooth = problem.penalty.is_smooth
-        return Driver((MultinomialSolver if smooth else L1MultinomialSolver)(problem, request))
+        return Driver(
+            (MultinomialSolver if smooth else L1MultinomialSolver)(problem, solver_options)
+        )
     if not problem.penalty.is_smooth or problem.loss.name == "squared_error":
-        return Driver(L1Solver(problem, request))
-    return Driver(Solver(problem, request))
+        return Driver(L1Solver(problem, solver_options))
+    return Driver(Solver(problem, solver_options))

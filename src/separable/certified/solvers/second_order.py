@@ -15,12 +15,12 @@ from separable.certified.design.row_products import (
     row_products,
 )
 from separable.certified.design.row_space import RowSpace
-from separable.certified.duality.l2_certifier import Judgement, judge
-from separable.certified.duality.unpenalized import judge_unpenalised
+from separable.certified.duality.l2_certifier import CertifiedSolution, certify
+from separable.certified.duality.unpenalized import certify_unpenalized
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.certified.solvers.interior_point.piecewise_linear import interior_point
 from separable.certified.solvers.newton import Objective, newton
-from separable.certified.solvers.stopping import Watch
+from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import near_corners, part_of
 from separable.losses.binary import is_smooth
 
@@ -96,7 +96,7 @@ class FewColumns:
         max_iter: int,
         start: Floats | None = None,
         on_step: Callable[[int, float], Any] | None = None,
-    ) -> tuple[Judgement, int]:
+    ) -> tuple[CertifiedSolution, int]:
         """Learn one lane.
 
         Parameters
@@ -114,7 +114,7 @@ class FewColumns:
 
         Returns
         -------
-        judgement : Judgement
+        solution : Judgement
             Of the one lane.
         steps : int
             Each passes over the rows two to four times.
@@ -124,12 +124,12 @@ class FewColumns:
             raise ValueError(
                 f"C=inf needs the logistic loss, not {loss.name!r}: choose a finite C."
             )
-        watch = self._watch(lane, tol, to_rounding=to_rounding, on_step=on_step)
-        return self._run(lane, watch, max_iter, start)
+        stopping_rule = self._stopping_rule(lane, tol, to_rounding=to_rounding, on_step=on_step)
+        return self._run(lane, stopping_rule, max_iter, start)
 
     def _run(
-        self, lane: Lane, watch: Watch, max_iter: int, start: Floats | None
-    ) -> tuple[Judgement, int]:
+        self, lane: Lane, stopping_rule: StoppingRule, max_iter: int, start: Floats | None
+    ) -> tuple[CertifiedSolution, int]:
         problem, x = self._problem, self._products()
         penalised = bool(np.isfinite(lane.strength))
         if start is None and penalised:
@@ -142,25 +142,27 @@ class FewColumns:
                     self._objective(lane),
                     fit_intercept=problem.fit_intercept,
                     start=first,
-                    watch=watch,
+                    stopping_rule=stopping_rule,
                     max_iter=max_iter,
                 )
-                return watch.end(z, x.weights(u)), watch.steps
+                return stopping_rule.end(z, x.weights(u)), stopping_rule.steps
             y, c = problem.targets(lane), problem.costs(lane)
             if first is not None and self._has_many_rows:
-                u = near_corners(problem, x, y, c, first, watch=watch, max_iter=max_iter)
-                if watch.is_done or watch.is_stopped:
-                    return watch.end(np.zeros_like(c), x.weights(u)), watch.steps
+                u = near_corners(
+                    problem, x, y, c, first, stopping_rule=stopping_rule, max_iter=max_iter
+                )
+                if stopping_rule.is_done or stopping_rule.is_stopped:
+                    return stopping_rule.end(np.zeros_like(c), x.weights(u)), stopping_rule.steps
             z, u = interior_point(
                 x,
                 problem.loss,
                 y,
                 c,
                 fit_intercept=problem.fit_intercept,
-                watch=watch,
-                max_iter=max_iter - watch.steps,
+                stopping_rule=stopping_rule,
+                max_iter=max_iter - stopping_rule.steps,
             )
-            return watch.end(z, x.weights(u)), watch.steps
+            return stopping_rule.end(z, x.weights(u)), stopping_rule.steps
 
     @property
     def _has_many_rows(self) -> bool:
@@ -181,29 +183,29 @@ class FewColumns:
         loss = cast("SmoothLoss", problem.loss)
         return Objective(loss, problem.targets(lane), problem.costs(lane), penalty)
 
-    def _watch(
+    def _stopping_rule(
         self,
         lane: Lane,
         tol: float,
         *,
         to_rounding: bool,
         on_step: Callable[[int, float], Any] | None = None,
-    ) -> Watch:
+    ) -> StoppingRule:
         """Return what certifies dual points with weights: these, or those of the point itself."""
         problem = self._problem
 
-        def penalised(z: Floats, weights: Floats) -> Judgement:
-            found = judge(problem, [lane], z[:, None], tol, weights[:, None])
+        def penalised(z: Floats, weights: Floats) -> CertifiedSolution:
+            found = certify(problem, [lane], z[:, None], tol, weights[:, None])
             if found.certificates[0].converged:
                 return found
-            other = judge(problem, [lane], z[:, None], tol)
+            other = certify(problem, [lane], z[:, None], tol)
             return other if other.is_better_than(found) else found
 
-        def unpenalised(z: Floats, weights: Floats) -> Judgement:
-            return judge_unpenalised(problem, self._rows, self._objective(lane), z, weights, tol)
+        def unpenalised(z: Floats, weights: Floats) -> CertifiedSolution:
+            return certify_unpenalized(problem, self._rows, self._objective(lane), z, weights, tol)
 
-        judged = penalised if np.isfinite(lane.strength) else unpenalised
-        return Watch(judged, tol=tol, to_rounding=to_rounding, on_step=on_step)
+        certified_solution = penalised if np.isfinite(lane.strength) else unpenalised
+        return StoppingRule(certified_solution, tol=tol, to_rounding=to_rounding, on_step=on_step)
 
     def _guess(self, lane: Lane, max_iter: int) -> Floats | None:
         """Return weights of some of the rows, for a start; None: too few rows for that."""
@@ -214,6 +216,6 @@ class FewColumns:
         if len(np.unique(part.targets(same)[part.costs(same) > 0])) < 2:
             return None
         engine = FewColumns(part)
-        watch = engine._watch(same, GUESS, to_rounding=False)
-        found, _ = engine._run(same, watch, max_iter, None)
+        stopping_rule = engine._stopping_rule(same, GUESS, to_rounding=False)
+        found, _ = engine._run(same, stopping_rule, max_iter, None)
         return found.weights[:, 0]

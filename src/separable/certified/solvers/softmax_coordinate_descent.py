@@ -98,7 +98,9 @@ class L1Multinomial:
         self._mix, self._work = 0.0, 0.0
         self.passes = 0.0
 
-    def learn(self, weights: Floats, watch: Sees, max_passes: float) -> tuple[Floats, Floats]:
+    def learn(
+        self, weights: Floats, stopping_rule: Sees, max_passes: float
+    ) -> tuple[Floats, Floats]:
         """Learn from weights, (d, K); return probabilities and weights of all K classes.
 
         A step is a pass over the rows, and so are as many sweeps as read all columns of all
@@ -106,7 +108,9 @@ class L1Multinomial:
         """
         u = np.ascontiguousarray(weights[:, self._there])
         now = self._point(u, self._problem.scores(u))
-        while not watch(self._spread(now.shares), partial(self._weights, now.u), now.relative_gap):
+        while not stopping_rule(
+            self._spread(now.shares), partial(self._weights, now.u), now.relative_gap
+        ):
             found = self._step(now) if self.passes < max_passes else None
             if found is None:
                 break

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable._core import native
-from separable.certified.duality.softmax_l2_certifier import judge_multinomial
+from separable.certified.duality.softmax_l2_certifier import certify_softmax
 from separable.certified.solvers.intercept_multiplier import Multipliers, weight_of_sums
 from separable.certified.solvers.lane_schedule import bits, run_phases
 from separable.linalg.blas import aligned_zeros
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import PassedRows, Start
     from separable.typing import Floats
@@ -57,7 +57,7 @@ def descend(
     seed: int,
     start: Start | None = None,
     on_pass: Callable[[int, float], Any] | None = None,
-) -> tuple[Judgement, NDArray[np.int64]]:
+) -> tuple[CertifiedSolution, NDArray[np.int64]]:
     """Learn models of all classes, side by side.
 
     Parameters
@@ -80,7 +80,7 @@ def descend(
 
     Returns
     -------
-    judgement : Judgement
+    solution : Judgement
     passes : ndarray, shape (k,)
         How many each model took part in.
     """
@@ -192,12 +192,12 @@ class _Block:
         """Let all rows take part again in these models."""
         self._by_model[1, lanes] = 0.0
 
-    def judge(self, tol: float) -> Judgement:
+    def certify(self, tol: float) -> CertifiedSolution:
         """Certify all models as they are."""
         n, d = self._problem.rows.shape
         with np.errstate(under="ignore"):
             p = np.exp(self._of_models(self._u).astype(np.float64))
-        return judge_multinomial(
+        return certify_softmax(
             self._problem,
             self._lanes,
             p.reshape(n, -1),

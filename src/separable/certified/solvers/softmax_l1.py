@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.duality.l1_certifier import corner_and_curve
-from separable.certified.duality.softmax_l1_certifier import judge_l1_multinomial
+from separable.certified.duality.softmax_l1_certifier import certify_softmax_l1
 from separable.certified.duality.softmax_l2_certifier import RowClasses, feasible_of, points_of
 from separable.certified.solvers.interior_point.softmax_l1 import softmax_points, suits_softmax
 from separable.certified.solvers.l1 import CLOSER, INSIDE, PATIENCE, ROUNDING, STEPS, L1Solver
 from separable.certified.solvers.l2 import Solved
 from separable.certified.solvers.softmax_coordinate_descent import L1Multinomial
-from separable.certified.solvers.stopping import Watch
+from separable.certified.solvers.stopping import StoppingRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane
     from separable.certified.solvers.dual_cd import Start
     from separable.certified.solvers.parallel import End
@@ -46,7 +46,7 @@ class L1MultinomialSolver(L1Solver):
     ----------
     problem : Problem
         With ``n_classes``; its loss is log loss.
-    request : Request
+    solver_options : Request
     """
 
     def _learn(
@@ -60,10 +60,10 @@ class L1MultinomialSolver(L1Solver):
             found, passes = self._learn_one(lanes[k], weights, last, end)
             weights, last = found.weights, max(last, lanes[k].strength)
             engine = "coordinates"
-            if not found.certificates[0].converged and self._passes < self.request.max_iter:
+            if not found.certificates[0].converged and self._passes < self.solver_options.max_iter:
                 found, more, engine = self._learn_inside_together(lanes[k], found, end)
                 passes, weights = passes + more, found.weights
-            counted = min(max(math.ceil(passes), 1), self.request.max_iter)
+            counted = min(max(math.ceil(passes), 1), self.solver_options.max_iter)
             yield Solved([k], found, np.array([counted]), [engine])
 
     def _first_of(self, start: Start | None, k: int) -> Floats:
@@ -90,37 +90,39 @@ class L1MultinomialSolver(L1Solver):
 
     def _learn_one(
         self, lane: Lane, weights: Floats, last: float, end: End
-    ) -> tuple[Judgement, float]:
+    ) -> tuple[CertifiedSolution, float]:
         """Learn one lane, from weights of the strength ``last``; return passes too."""
         problem, tol = self.problem, self.tol
 
-        def judge(p: Floats, u: Floats) -> Judgement:
-            return judge_l1_multinomial(problem, lane, p, tol, u)
+        def certify(p: Floats, u: Floats) -> CertifiedSolution:
+            return certify_softmax_l1(problem, lane, p, tol, u)
 
-        on_step = partial(end.tell, self.request.callback)
-        watch = Watch(judge, tol=tol, to_rounding=problem.is_small, on_step=on_step)
+        on_step = partial(end.tell, self.solver_options.callback)
+        stopping_rule = StoppingRule(
+            certify, tol=tol, to_rounding=problem.is_small, on_step=on_step
+        )
         left = float(self._passes)
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for strength in _between(last, lane.strength):
                 near = L1Multinomial(
                     problem, self._columns, replace(lane, strength=strength), end.leave_if_abandoned
                 )
-                _, weights = near.learn(weights, Approach(watch), left / 2)
+                _, weights = near.learn(weights, Approach(stopping_rule), left / 2)
                 left -= near.passes
             work = L1Multinomial(problem, self._columns, lane, end.leave_if_abandoned)
-            p, u = work.learn(weights, watch, left)
-            return watch.end(p, u), self._passes - left + work.passes
+            p, u = work.learn(weights, stopping_rule, left)
+            return stopping_rule.end(p, u), self._passes - left + work.passes
 
     @cached_property
     def _passes(self) -> int:
         """Passes after which an interior point takes over; all of them where none does."""
-        most = self.request.max_iter
+        most = self.solver_options.max_iter
         suits = suits_softmax(*self.problem.rows.shape, self.problem.n_classes)
         return most - min(STEPS, most // 2) if suits and most > PATIENCE else most
 
     def _learn_inside_together(
-        self, lane: Lane, found: Judgement, end: End
-    ) -> tuple[Judgement, float, str]:
+        self, lane: Lane, found: CertifiedSolution, end: End
+    ) -> tuple[CertifiedSolution, float, str]:
         """Return the better of what passes found and an interior point does, its steps, its name.
 
         From where that ends passes go on, which make small weights 0.
@@ -143,14 +145,14 @@ class L1MultinomialSolver(L1Solver):
         u, p = np.zeros(found.weights.shape), np.zeros(found.dual.shape)
         for steps, (w, shares, seen) in enumerate(points, start=1):
             gap = min(best.certificates[0].relative_gap, 1.0)
-            if end.tell(self.request.callback, steps, gap) or steps >= STEPS:
+            if end.tell(self.solver_options.callback, steps, gap) or steps >= STEPS:
                 break
             u[:, there] = w
             p[np.ix_(used, there)] = shares
             if seen > wanted:
                 continue
             wanted = min(wanted, seen) * CLOSER
-            one = judge_l1_multinomial(problem, lane, p, tol, u.copy())
+            one = certify_softmax_l1(problem, lane, p, tol, u.copy())
             best = one if one.is_better_than(best) else best
             if best.certificates[0].relative_gap <= tol * CLOSER or seen < ROUNDING:
                 break
@@ -168,20 +170,20 @@ class Approach:
 
     Parameters
     ----------
-    watch : Watch
+    stopping_rule : Watch
         Of the strength that is the aim; it counts steps.
     """
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch, self._left = watch, MOST_STEPS
+    def __init__(self, stopping_rule: StoppingRule) -> None:
+        self._stopping_rule, self._left = stopping_rule, MOST_STEPS
 
     def __call__(self, p: Floats, weights: Callable[[], Floats], seen: float) -> bool:
         """Return whether to go on to the next strength."""
         del p, weights
-        if self._watch.is_stopped or seen <= LOOSE or self._left == 0:
+        if self._stopping_rule.is_stopped or seen <= LOOSE or self._left == 0:
             return True
         self._left -= 1
-        return self._watch.tell(np.inf)
+        return self._stopping_rule.tell(np.inf)
 
 
 def _between(first: float, last: float) -> Floats:

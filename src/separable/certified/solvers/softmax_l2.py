@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.design.softmax_products import BlockRows, SparseRows, WrittenRows
-from separable.certified.duality.l2_certifier import Judgement
-from separable.certified.duality.softmax_l2_certifier import judge_multinomial
-from separable.certified.duality.softmax_unpenalized import judge_multinomial_unpenalised
+from separable.certified.duality.l2_certifier import CertifiedSolution
+from separable.certified.duality.softmax_l2_certifier import certify_softmax
+from separable.certified.duality.softmax_unpenalized import certify_softmax_unpenalized
 from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.incumbent import better
 from separable.certified.solvers.l2 import (
@@ -30,7 +30,7 @@ from separable.certified.solvers.parallel import shared_out
 from separable.certified.solvers.softmax_dual_cd import descend, most_models
 from separable.certified.solvers.softmax_newton import MultinomialObjective, multinomial_newton
 from separable.certified.solvers.softmax_newton_steps import FEW, ConjugateSteps, direct_step
-from separable.certified.solvers.stopping import Watch
+from separable.certified.solvers.stopping import StoppingRule
 from separable.losses.softmax import totals
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class MultinomialSolver(Solver):
     ----------
     problem : Problem
         With ``n_classes``.
-    request : Request
+    solver_options : Request
     """
 
     @cached_property
@@ -113,8 +113,8 @@ class MultinomialSolver(Solver):
     @property
     def tol(self) -> float:
         """The relative gap asked for."""
-        if self.request.tol is not None:
-            return self.request.tol
+        if self.solver_options.tol is not None:
+            return self.solver_options.tol
         return TOL_FEW if self.has_few else TOL_MANY
 
     @property
@@ -165,19 +165,21 @@ class MultinomialSolver(Solver):
     ) -> Iterator[Solved]:
         """Yield what blocks learn, one strength at a time: models of many classes are large."""
         learn = partial(self._learn_chain_of, lanes, start=start, end=end)
-        if self.request.n_jobs == 1 or len(blocks) == 1:
+        if self.solver_options.n_jobs == 1 or len(blocks) == 1:
             for block in blocks:
                 yield from learn(block)
             return
         self._prepare()
-        for parts in shared_out(blocks, lambda block: list(learn(block)), self.request.n_jobs, end):
+        for parts in shared_out(
+            blocks, lambda block: list(learn(block)), self.solver_options.n_jobs, end
+        ):
             yield from parts
 
     def _learn_chain_of(
         self, lanes: Sequence[Lane], block: list[int], *, start: Start | None, end: End
     ) -> Iterator[Solved]:
         """Learn one strength after the other, each from what the one before found."""
-        K, on_pass = self.problem.n_classes, partial(end.tell, self.request.callback)
+        K, on_pass = self.problem.n_classes, partial(end.tell, self.solver_options.callback)
         last: Solved | None = None
         for _, same in groupby(block, key=lambda k: lanes[k].strength):
             end.leave_if_abandoned()
@@ -203,7 +205,7 @@ class MultinomialSolver(Solver):
         passes = np.zeros(len(lanes), np.int64)
         most = len(APPROACH) * APPROACH_PASSES + self._patience
         strength = lanes[0].strength
-        if not self._passes or not math.isfinite(strength) or self.request.max_iter < most:
+        if not self._passes or not math.isfinite(strength) or self.solver_options.max_iter < most:
             return start, passes
         for share in APPROACH:
             if share * strength < LARGE:
@@ -215,7 +217,7 @@ class MultinomialSolver(Solver):
                 smaller,
                 tol=ROUGHLY,
                 max_iter=APPROACH_PASSES,
-                seed=self.request.seed,
+                seed=self.solver_options.seed,
                 start=start,
                 on_pass=on_pass,
             )
@@ -230,9 +232,9 @@ class MultinomialSolver(Solver):
         grown = 1.0
         if not any(math.isinf(lane.strength) for lane in (*before, *lanes)):
             grown = lanes[0].strength / before[0].strength
-        return self._grown(last.judgement, grown)
+        return self._grown(last.solution, grown)
 
-    def _grown(self, found: Judgement, times: float) -> Start:
+    def _grown(self, found: CertifiedSolution, times: float) -> Start:
         """Return where a strength so many times as large starts: at the same probabilities."""
         return Start(found.dual * times, found.intercept, found.weights)
 
@@ -257,7 +259,7 @@ class MultinomialSolver(Solver):
             one, passes[at], engine = self._learn_one(lane, first, on_pass)
             found.append(one)
             engines.append(engine)
-        return Solved(places, Judgement.side_by_side(found), passes, engines)
+        return Solved(places, CertifiedSolution.side_by_side(found), passes, engines)
 
     def _learn_side_by_side(
         self,
@@ -268,14 +270,14 @@ class MultinomialSolver(Solver):
         end: End,
     ) -> Solved:
         """Learn lanes in one pass; those that it does not bring to an end go to another engine."""
-        most = self.request.max_iter
+        most = self.solver_options.max_iter
         found, passes = descend(
             self.problem,
             self._passed,
             lanes,
             tol=self.tol,
             max_iter=min(self._patience, most),
-            seed=self.request.seed,
+            seed=self.solver_options.seed,
             start=start,
             on_pass=on_pass,
         )
@@ -290,21 +292,21 @@ class MultinomialSolver(Solver):
             if other.is_better_than(one):
                 engines[k] = engine
             parts[k] = better(one, other)
-        return Solved(block, Judgement.side_by_side(parts), passes, engines)
+        return Solved(block, CertifiedSolution.side_by_side(parts), passes, engines)
 
     def _learn_one(
         self, lane: Lane, weights: Floats | None, on_pass: OnPass
-    ) -> tuple[Judgement, int, str]:
+    ) -> tuple[CertifiedSolution, int, str]:
         """Learn one lane; where products in float32 do not bring it to an end, those in float64."""
         run = _Run(self.problem, self._rows, lane, self.tol, on_pass)
         if math.isinf(lane.strength):
             self._refuse_many()
             run = replace(run, x=self._exact_rows)
-            return *run.direct(weights, self.request.max_iter), "newton"
+            return *run.direct(weights, self.solver_options.max_iter), "newton"
         if self._size <= FEW and self.problem.is_small:
-            return *run.direct(weights, self.request.max_iter), "newton"
-        found, products = run.conjugate(weights, self.request.max_iter)
-        left = self.request.max_iter - products
+            return *run.direct(weights, self.solver_options.max_iter), "newton"
+        found, products = run.conjugate(weights, self.solver_options.max_iter)
+        left = self.solver_options.max_iter - products
         if not found.certificates[0].converged and left > 0 and not run.is_stopped:
             again = replace(run, x=self._exact_rows)
             other, more = again.conjugate(found.weights, left)
@@ -342,18 +344,18 @@ class _Run:
     def __post_init__(self) -> None:
         self._classes = _Classes.of(self.problem, self.lane)
 
-    def direct(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+    def direct(self, weights: Floats | None, max_iter: int) -> tuple[CertifiedSolution, int]:
         """Learn by Newton's method with the whole Hessian; return steps too."""
-        watch = self._watch(self.on_pass)
-        found = self._newton(direct_step, weights, watch, max_iter)
-        return found, watch.steps
+        stopping_rule = self._stopping_rule(self.on_pass)
+        found = self._newton(direct_step, weights, stopping_rule, max_iter)
+        return found, stopping_rule.steps
 
-    def conjugate(self, weights: Floats | None, max_iter: int) -> tuple[Judgement, int]:
+    def conjugate(self, weights: Floats | None, max_iter: int) -> tuple[CertifiedSolution, int]:
         """Learn by Newton's method with conjugate gradients; return products too."""
-        watch = self._watch(None)
-        count = Count(max_iter, watch, self.on_pass)
+        stopping_rule = self._stopping_rule(None)
+        count = Count(max_iter, stopping_rule, self.on_pass)
         found = self._newton(
-            ConjugateSteps(count.one), weights, watch, max_iter, lambda: count.stopped
+            ConjugateSteps(count.one), weights, stopping_rule, max_iter, lambda: count.stopped
         )
         self.is_stopped = count.stopped
         return found, count.products
@@ -362,10 +364,10 @@ class _Run:
         self,
         make_step: Any,
         weights: Floats | None,
-        watch: Watch,
+        stopping_rule: StoppingRule,
         max_iter: int,
         is_stopped: Callable[[], bool] = bool,
-    ) -> Judgement:
+    ) -> CertifiedSolution:
         classes = self._classes
         first = None
         if weights is not None:
@@ -377,34 +379,34 @@ class _Run:
                 classes.objective,
                 make_step,
                 start=first,
-                watch=watch,
+                stopping_rule=stopping_rule,
                 max_iter=max_iter,
                 is_stopped=is_stopped,
             )
-            return watch.end(p, self.x.weights(u))
+            return stopping_rule.end(p, self.x.weights(u))
 
-    def _watch(self, on_step: OnPass | None) -> Watch:
+    def _stopping_rule(self, on_step: OnPass | None) -> StoppingRule:
         """Return what certifies probabilities with weights: these, or those of the dual point."""
         to_rounding = self.problem.is_small
-        return Watch(self._judge, tol=self.tol, to_rounding=to_rounding, on_step=on_step)
+        return StoppingRule(self._certify, tol=self.tol, to_rounding=to_rounding, on_step=on_step)
 
-    def _judge(self, p: Floats, weights: Floats) -> Judgement:
+    def _certify(self, p: Floats, weights: Floats) -> CertifiedSolution:
         problem, lane, classes = self.problem, self.lane, self._classes
         if math.isinf(lane.strength):
             return self._unpenalised(p, weights)
         shares, every = classes.spread(p), classes.spread(weights)
-        found = judge_multinomial(problem, [lane], shares, self.tol, every)
+        found = certify_softmax(problem, [lane], shares, self.tol, every)
         if found.certificates[0].converged:
             return found
-        other = judge_multinomial(problem, [lane], shares, self.tol)
+        other = certify_softmax(problem, [lane], shares, self.tol)
         return other if other.is_better_than(found) else found
 
-    def _unpenalised(self, p: Floats, weights: Floats) -> Judgement:
+    def _unpenalised(self, p: Floats, weights: Floats) -> CertifiedSolution:
         classes = self._classes
-        found = judge_multinomial_unpenalised(
+        found = certify_softmax_unpenalized(
             self.problem, self.x, classes.objective, p, weights, self.tol
         )
-        return Judgement(
+        return CertifiedSolution(
             classes.spread(found.weights),
             classes.spread(found.intercept[None, :], -np.inf)[0],
             classes.spread(found.scores, -np.inf),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.design.softmax_products import MultinomialRows
-    from separable.certified.solvers.stopping import Watch
+    from separable.certified.solvers.stopping import StoppingRule
     from separable.typing import Floats
 
     Labels = NDArray[np.int32]
@@ -143,7 +143,7 @@ def multinomial_newton(
     make_step: StepMaker,
     *,
     start: Floats | None,
-    watch: Watch,
+    stopping_rule: StoppingRule,
     max_iter: int,
     is_stopped: Callable[[], Any] = bool,
 ) -> tuple[Floats, Floats]:
@@ -160,7 +160,7 @@ def multinomial_newton(
     make_step : StepMaker
     start : ndarray, shape (m, K), or None
         Weights.
-    watch : Watch
+    stopping_rule : Watch
         Sees each step and says when to stop.
     max_iter : int
         Most steps.
@@ -184,14 +184,14 @@ def multinomial_newton(
         r = objective.slopes(q)
         gradient = x.along(r) + objective.penalty * u
         total = r.sum(axis=0) if objective.fit_intercept else np.zeros(len(b))
-        few = np.sqrt(2 * SHARE * watch.wanted * value)
+        few = np.sqrt(2 * SHARE * stopping_rule.wanted * value)
         step = make_step(x, objective, q, gradient, total, few)  # 2
         end = u + step.du
         p, is_some = objective.after(q, step.ds)  # 3
         seen, rest = np.inf, 0.5 * float(np.vdot(step.left, step.left))
         if is_some and rest < FAR * value:
             seen = (objective.gap(p, s + step.ds) + rest) / value
-        if watch(p, lambda: x.weights(end), seen) or is_stopped():  # noqa: B023
+        if stopping_rule(p, lambda: x.weights(end), seen) or is_stopped():  # noqa: B023
             break
         decrease = -float(np.vdot(gradient, step.du)) - float(total @ step.db)
         length, new = objective.shorten(u, step.du, s, step.ds, value, decrease)  # 4

@@ -11,11 +11,11 @@ from separable.certified.solvers.incumbent import better
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.duality.l2_certifier import Judgement
+    from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.typing import Floats
 
 
-__all__ = ["Watch", "Watcher"]
+__all__ = ["StoppingRule", "Watcher"]
 
 #: A relative gap that is rounding and no more.
 ROUNDING = 1e-15
@@ -45,12 +45,12 @@ class Watcher(Protocol):
         """Judge z and weights; return whether they are the best so far."""
 
 
-class Watch:
+class StoppingRule:
     """What an engine shows after each step, judged when it looks good enough.
 
     Parameters
     ----------
-    judge : callable
+    certify : callable
         Of a dual point and weights: the judgement of one lane.
     tol : float
         The relative gap asked for.
@@ -62,15 +62,15 @@ class Watch:
 
     def __init__(
         self,
-        judge: Callable[[Floats, Floats], Judgement],
+        certify: Callable[[Floats, Floats], CertifiedSolution],
         *,
         tol: float,
         to_rounding: bool,
         on_step: Callable[[int, float], Any] | None = None,
     ) -> None:
-        self._judge, self.tol, self._on_step = judge, tol, on_step
+        self._certify, self.tol, self._on_step = certify, tol, on_step
         self._to_rounding, self._wanted = to_rounding, tol
-        self._best: Judgement | None = None
+        self._best: CertifiedSolution | None = None
         self._idle, self._last = 0, np.inf
         self.steps, self.is_stopped = 0, False
 
@@ -125,12 +125,12 @@ class Watch:
     def consider(self, z: Floats, weights: Floats) -> bool:
         """Judge z and weights, keep the better judgement, and return whether it is this one."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._judge(z, weights)
+            found = self._certify(z, weights)
         is_better = self._best is None or found.is_better_than(self._best)
         self._best = found if self._best is None else better(self._best, found)
         return is_better
 
-    def end(self, z: Floats, weights: Floats) -> Judgement:
+    def end(self, z: Floats, weights: Floats) -> CertifiedSolution:
         """Return the best judgement; what the engine ended with is judged if that may help."""
         if not self.satisfied:
             self.consider(z, weights)

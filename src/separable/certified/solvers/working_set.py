@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from separable.certified.design.row_products import RowProducts
     from separable.certified.problem import Problem
-    from separable.certified.solvers.stopping import Watch
+    from separable.certified.solvers.stopping import StoppingRule
     from separable.losses.binary import Loss
     from separable.typing import Floats
 
@@ -58,10 +58,10 @@ def near_corners(
     c: Floats,
     w: Floats,
     *,
-    watch: Watch,
+    stopping_rule: StoppingRule,
     max_iter: int,
 ) -> Floats:
-    """Return better and better weights, each judged by ``watch``, starting from w."""
+    """Return better and better weights, each judged by ``stopping_rule``, starting from w."""
     loss = problem.loss
     may_move = np.zeros(len(c), bool)
     inside, z = _sides(loss, y, c, _scores(problem, x, y, c, w))
@@ -79,13 +79,13 @@ def near_corners(
             y[chosen],
             c[chosen],
             fit_intercept=problem.fit_intercept,
-            watch=_Inner(watch, factor * watch.tol, max_iter),
+            stopping_rule=_Inner(stopping_rule, factor * stopping_rule.tol, max_iter),
             max_iter=max_iter,
             fixed=Fixed(x.along(z), float(z.sum())),
         )
-        if watch.is_stopped or factor < 1 or watch.steps >= max_iter:
-            watch.consider(z, x.weights(w))
-        if watch.is_stopped or watch.is_done or watch.steps >= max_iter:
+        if stopping_rule.is_stopped or factor < 1 or stopping_rule.steps >= max_iter:
+            stopping_rule.consider(z, x.weights(w))
+        if stopping_rule.is_stopped or stopping_rule.is_done or stopping_rule.steps >= max_iter:
             break
         inside, after = _sides(loss, y, c, _scores(problem, x, y, c, w))
         wrong = (after != z) & ~may_move & (c > 0)
@@ -97,17 +97,21 @@ def near_corners(
 
 
 class _Inner:
-    """Watches the problem of some rows: as `Watch` does, but nothing is judged."""
+    """Watches the problem of some rows: as `StoppingRule` does, but nothing is judged."""
 
     wants_more, is_done = False, False
 
-    def __init__(self, watch: Watch, enough: float, most: int) -> None:
-        self._watch, self._enough, self._most = watch, enough, most
+    def __init__(self, stopping_rule: StoppingRule, enough: float, most: int) -> None:
+        self._stopping_rule, self._enough, self._most = stopping_rule, enough, most
 
     def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
         """Return whether to stop."""
         del z, weights
-        return self._watch.tell(seen) or seen <= self._enough or self._watch.steps >= self._most
+        return (
+            self._stopping_rule.tell(seen)
+            or seen <= self._enough
+            or self._stopping_rule.steps >= self._most
+        )
 
     def consider(self, z: Floats, weights: Floats) -> bool:
         """Judge nothing."""

@@ -66,7 +66,7 @@ def _as_dict(comparison: Comparison) -> dict[str, Any]:
     return {
         "rows": comparison.of_rows,
         "compared_rows": comparison.rows,
-        "positive": comparison.judge.positive,
+        "positive": comparison.score.positive,
         **board,
     }
 

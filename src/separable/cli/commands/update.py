@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from separable.cli.options.options import ReadingOptions
     from separable.cli.stream.stream_learning import StreamLearner
-    from separable.cli.stream.stream_rows import Lesson, RowStream
+    from separable.cli.stream.stream_rows import Batch, RowStream
     from separable.cli.stream.stream_source import Source
     from separable.cli.stream.stream_target import StreamTarget
     from separable.model.kinds import Model
@@ -117,7 +117,7 @@ class _Update:
         estimator = _learner_class(self.model).from_model(self.model)
         stream = self._stream()
         with LineTable(file_name(self.data)) as table:
-            learner = StreamLearner(estimator, stream, Record(), table.tell, self._watch)
+            learner = StreamLearner(estimator, stream, Record(), table.tell, self._stopping_rule)
             learner.go_on_from(self.model)
             if self.model.state is not None:
                 learner.record.before = learner.gauge.before(self.model)
@@ -132,17 +132,17 @@ class _Update:
         told = {**self.trained, **total, "updates": updates}
         return replace(model, evidence={**model.evidence, "train": told})
 
-    def _watch(self, lessons: Sequence[Lesson]) -> None:
+    def _stopping_rule(self, batches: Sequence[Batch]) -> None:
         """Predict rows with the model as it was."""
         import numpy as np
 
         from separable.cli.stream.progressive_validation import lesson_weights
 
-        parts = [lesson for lesson in lessons if lesson.rows is not None]
+        parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
             return
-        y, weight = np.concatenate([lesson.y for lesson in parts]), lesson_weights(parts)
-        predicted = np.concatenate([self.model.predict(lesson.rows) for lesson in parts])
+        y, weight = np.concatenate([batch.y for batch in parts]), lesson_weights(parts)
+        predicted = np.concatenate([self.model.predict(batch.rows) for batch in parts])
         good = (predicted - y) ** 2 if self.model.classes is None else predicted == y
         self._right += float((weight * good).sum())
         self._tested += float(weight.sum())

@@ -69,7 +69,7 @@ def _beyond_noise(board: Leaderboard) -> list[str]:
 def _title(comparison: Comparison, board: Leaderboard) -> str:
     of = rows_text(comparison.rows, comparison.of_rows)
     less = "" if board.greater_is_better else "; less is better"
-    chooses = comparison.judge.chooses
+    chooses = comparison.score.chooses
     searched = any(len(each.tried) > 1 for each in board)
     by = f"; strengths by {METRICS[chooses].text}, where there are probabilities" if chooses else ""
     title = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from separable.cli.stream.stream_rows import Lesson
+    from separable.cli.stream.stream_rows import Batch
     from separable.cli.stream.stream_target import StreamTarget
     from separable.features.encoding_report import EncodingReport
     from separable.model.kinds import Model
@@ -117,22 +117,22 @@ class Record:
         """Whether rows are new."""
         return self.passes == 0
 
-    def count(self, lessons: Sequence[Lesson], target: StreamTarget) -> None:
+    def count(self, batches: Sequence[Batch], target: StreamTarget) -> None:
         """Count rows that were learned from, up to a cut."""
-        self.row = lessons[-1].end
-        y = np.concatenate([lesson.y for lesson in lessons])
-        weight = lesson_weights(lessons)
+        self.row = batches[-1].end
+        y = np.concatenate([batch.y for batch in batches])
+        weight = lesson_weights(batches)
         self.examples += len(y)
         self.weight += float(weight.sum())
         self.presented += float(np.ceil(weight).sum())
         if not self.is_first_pass:
             return
-        self.missing += sum(lesson.missing for lesson in lessons)
+        self.missing += sum(batch.missing for batch in batches)
         if len(y):
             self._count_targets(y, weight, target)
-        for lesson in lessons:
-            if lesson.report is not None:
-                self._count_unseen(lesson.report)
+        for batch in batches:
+            if batch.report is not None:
+                self._count_unseen(batch.report)
 
     def _count_targets(
         self, y: NDArray[Any], weight: NDArray[np.float64], target: StreamTarget
@@ -158,9 +158,9 @@ class Record:
                 new = (level for _, level in column.unseen_examples if level not in known["first"])
                 known["first"] = [*known["first"], *new][:EXAMPLES]
 
-    def test(self, estimator: Any, lessons: Sequence[Lesson], target: StreamTarget) -> None:
+    def test(self, estimator: Any, batches: Sequence[Batch], target: StreamTarget) -> None:
         """Predict rows that are new, by what was learned before them."""
-        parts = [lesson for lesson in lessons if lesson.rows is not None]
+        parts = [batch for batch in batches if batch.rows is not None]
         if not parts:
             return
         last = parts[-1]
@@ -170,7 +170,7 @@ class Record:
         if predicted is None:
             self.last = (last.y[-1].item(), None, features)
             return
-        y, weight = np.concatenate([lesson.y for lesson in parts]), lesson_weights(parts)
+        y, weight = np.concatenate([batch.y for batch in parts]), lesson_weights(parts)
         if target.classes is None:
             self.score += float((weight * (predicted - y) ** 2).sum())
         else:
@@ -266,10 +266,10 @@ class Gauge:
         return 0.0, 0.0
 
 
-def lesson_weights(lessons: Sequence[Lesson]) -> NDArray[np.float64]:
+def lesson_weights(batches: Sequence[Batch]) -> NDArray[np.float64]:
     """Return the weights of all rows."""
     return np.concatenate(
-        [np.ones(len(part.y)) if part.weight is None else part.weight for part in lessons]
+        [np.ones(len(part.y)) if part.weight is None else part.weight for part in batches]
     )
 
 
@@ -283,7 +283,7 @@ def _kind_of(estimator: Any) -> str | None:
     return next((kind for each, kind in kinds.items() if isinstance(estimator, each)), None)
 
 
-def _predicted(estimator: Any, lessons: Sequence[Lesson]) -> NDArray[Any] | None:
+def _predicted(estimator: Any, batches: Sequence[Batch]) -> NDArray[Any] | None:
     """Predict rows; None where nothing can be predicted yet, as from a single class."""
     import warnings
 
@@ -292,15 +292,15 @@ def _predicted(estimator: Any, lessons: Sequence[Lesson]) -> NDArray[Any] | None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what it says of these few rows, not of all
-            parts = [estimator.predict(lesson.rows) for lesson in lessons]
+            parts = [estimator.predict(batch.rows) for batch in batches]
             predicted: NDArray[Any] = np.concatenate(parts)
             return predicted
     except ValueError:  # what is wrong with the rows is said when they are learned from
         return None
 
 
-def _row_sizes(lesson: Lesson) -> NDArray[Any]:
-    assert lesson.rows is not None
-    if lesson.rows.indptr is None:
-        return np.asarray(np.count_nonzero(lesson.rows.values, axis=1))
-    return np.diff(lesson.rows.indptr)
+def _row_sizes(batch: Batch) -> NDArray[Any]:
+    assert batch.rows is not None
+    if batch.rows.indptr is None:
+        return np.asarray(np.count_nonzero(batch.rows.values, axis=1))
+    return np.diff(batch.rows.indptr)

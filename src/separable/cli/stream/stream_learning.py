@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from separable.cli.options.stream_options import Every
     from separable.cli.stream.progressive_validation import Line
-    from separable.cli.stream.stream_rows import Lesson, RowStream
+    from separable.cli.stream.stream_rows import Batch, RowStream
     from separable.data.rows import Rows
     from separable.model.kinds import Model
 
@@ -112,7 +112,7 @@ class StreamLearner:
         Of what was learned before, where it goes on from a checkpoint.
     tell : callable, optional
         Is given each line when it is reached.
-    watch : callable, optional
+    stopping_rule : callable, optional
         Is given all rows, some at a time, before they are learned from.
     """
 
@@ -122,16 +122,16 @@ class StreamLearner:
         stream: RowStream,
         record: Record | None = None,
         tell: Callable[[Line], object] = str,
-        watch: Callable[[list[Lesson]], object] = len,
+        stopping_rule: Callable[[list[Batch]], object] = len,
     ) -> None:
         self.estimator, self.stream = estimator, stream
         self.record = record or Record()
         classes = stream.target.classes
         self.gauge = Gauge(estimator, 0 if classes is None else len(classes))
         self.checkpoints: Checkpoints | None = None
-        self._tell, self._watch = tell, watch
+        self._tell, self._stopping_rule = tell, stopping_rule
         self._interrupts = Interrupts()
-        self._waiting: list[Lesson] = []
+        self._waiting: list[Batch] = []
         self._seen = [NO_ROWS]
         self._earlier = 0  # rows of complete passes of this run
 
@@ -167,8 +167,8 @@ class StreamLearner:
     def _run_pass(self) -> None:
         record = self.record
         self._waiting = []
-        for lesson in self.stream.lessons(self._room, record.row):
-            self._waiting.append(lesson)
+        for batch in self.stream.batches(self._room, record.row):
+            self._waiting.append(batch)
             if self._room() == 0:
                 self._learn()
                 if record.is_first_pass and is_mark(record.examples):
@@ -188,7 +188,7 @@ class StreamLearner:
         cut = next_cut(record.examples) if record.is_first_pass else record.examples + PIECE
         if record.block > 1:
             cut = min(cut, (record.examples // record.block + 1) * record.block)
-        return cut - record.examples - sum(len(lesson.y) for lesson in self._waiting)
+        return cut - record.examples - sum(len(batch.y) for batch in self._waiting)
 
     def _can_keep(self) -> bool:
         """Return whether a checkpoint leads to the same bits: no row waits for its block."""
@@ -207,26 +207,24 @@ class StreamLearner:
 
     def _learn_now(self) -> None:
         waiting, target = self._waiting, self.stream.target
-        self._watch(waiting)
+        self._stopping_rule(waiting)
         if self.record.is_first_pass:
             self.record.test(self.estimator, waiting, target)
         classes = {} if target.classes is None else {"classes": target.classes}
-        for lesson in waiting:
-            if lesson.rows is not None:
+        for batch in waiting:
+            if batch.rows is not None:
                 began = self.estimator.__sklearn_is_fitted__()
                 told = {} if began else classes
-                self.record.block = block_of(self.estimator, lesson.rows)
-                self.estimator.partial_fit(
-                    lesson.rows, lesson.y, sample_weight=lesson.weight, **told
-                )
+                self.record.block = block_of(self.estimator, batch.rows)
+                self.estimator.partial_fit(batch.rows, batch.y, sample_weight=batch.weight, **told)
                 if self.record.is_first_pass:
-                    self._remember(lesson)
+                    self._remember(batch)
         self.record.count(waiting, target)
         self._waiting = []
 
-    def _remember(self, lesson: Lesson) -> None:
-        if lesson.rows is None or not self._seen:
+    def _remember(self, batch: Batch) -> None:
+        if batch.rows is None or not self._seen:
             return
-        self._seen.append(TrainingRows.of(lesson.rows, lesson.weight))
+        self._seen.append(TrainingRows.of(batch.rows, batch.weight))
         if len(self._seen) > PARTS:
             self._seen = [TrainingRows.joined(self._seen)]

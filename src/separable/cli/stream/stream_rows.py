@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from separable.features.encoding_report import EncodingReport
     from separable.features.table.table_encoder import TableEncoder
 
-__all__ = ["Lesson", "RowStream", "Targets", "Wanted"]
+__all__ = ["Batch", "RowStream", "Targets", "Wanted"]
 
 #: The first part, by which columns are encoded, is not larger than this.
 FIRST_BYTES = 16_000_000
 
 
-class Lesson(NamedTuple):
+class Batch(NamedTuple):
     """Some rows to learn from; all that is known of them.
 
     Parameters
@@ -130,7 +130,7 @@ class RowStream(ABC):
     ) -> tuple[Rows, EncodingReport | None]:
         """Return some rows of a chunk as numbers, and what the encoder met."""
 
-    def lessons(self, room: Callable[[], int], done: int = 0) -> Iterator[Lesson]:
+    def batches(self, room: Callable[[], int], done: int = 0) -> Iterator[Batch]:
         """Give the rows of one pass, some at a time.
 
         Parameters
@@ -150,7 +150,7 @@ class RowStream(ABC):
 
     def _cut(
         self, chunk: Dataset, start: int, first_row: int, room: Callable[[], int]
-    ) -> Iterator[Lesson]:
+    ) -> Iterator[Batch]:
         """Cut a chunk into lessons; rows without a target go with those before them."""
         targets, n = self._targets(chunk, first_row), len(chunk)
         kept = np.flatnonzero(targets.keep)
@@ -163,7 +163,7 @@ class RowStream(ABC):
                 rows, report = self._encoded(chunk, kept[at:stop], first_row)
             weight = None if targets.weight is None else targets.weight[at:stop]
             missing = int(np.count_nonzero(~targets.there[start:end]))
-            yield Lesson(rows, targets.y[at:stop], weight, first_row + end, missing, report)
+            yield Batch(rows, targets.y[at:stop], weight, first_row + end, missing, report)
             start, at = end, stop
 
     def _tell_order(self, y: NDArray[Any]) -> None:

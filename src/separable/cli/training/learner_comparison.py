@@ -105,7 +105,7 @@ class Comparison:
 
     Parameters
     ----------
-    judge : Judge
+    score : Judge
     candidate : Candidate
         The one that is taken: of those not worse than the best by more than the standard error of
         the difference, the first in order of preference, which is that of `LEARNERS` or in which
@@ -118,7 +118,7 @@ class Comparison:
         How many rows were compared on, of how many.
     """
 
-    judge: Judge
+    score: Judge
     candidate: Candidate
     params: Mapping[str, Any]
     board: Leaderboard | None
@@ -129,7 +129,7 @@ class Comparison:
         """Return the leaderboard as JSON values."""
         if self.board is None:
             return None
-        return {**self.board.to_dict(), "strengths_by": self.judge.chooses}
+        return {**self.board.to_dict(), "strengths_by": self.score.chooses}
 
     @property
     def taken(self) -> Standing | None:
@@ -146,7 +146,7 @@ def compare_candidates(
     so held-out figures, for which it has not, are the ones to trust.
     """
     asked, chosen = problem.asked, encoded.chosen
-    judge, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
+    score, settings = Judge.of(problem, alone=by_metric_alone), checked_settings(asked)
     facts = facts_of(problem, *_any_rows(encoded, asked))
     candidates = candidates_for(problem.task, facts, asked, settings)
     detail(f"Comparing {', '.join(each.name for each in candidates)} ({facts})")
@@ -154,11 +154,11 @@ def compare_candidates(
     part = part_of(problem, chosen, most, asked.seed)
     folds = folds_of(problem, chosen[part], asked.folds, asked.seed)
     if folds is None:
-        return Comparison(judge, candidates[0], {}, None, 0, len(chosen))
-    board = _board(problem, encoded, candidates, judge, part, folds)
+        return Comparison(score, candidates[0], {}, None, 0, len(chosen))
+    board = _board(problem, encoded, candidates, score, part, folds)
     taken = board.preferred([each.name for each in candidates])
     candidate = next(each for each in candidates if each.name == taken.name)
-    return Comparison(judge, candidate, taken.params, board, len(part), len(chosen))
+    return Comparison(score, candidate, taken.params, board, len(part), len(chosen))
 
 
 def compare_all_rows(
@@ -193,7 +193,7 @@ def _board(
     problem: Problem,
     encoded: Encoded,
     candidates: list[Candidate],
-    judge: Judge,
+    score: Judge,
     part: Rows,
     folds: Folds,
 ) -> Leaderboard:
@@ -202,13 +202,13 @@ def _board(
     from separable.select.leaderboard import Leaderboard
 
     chosen = encoded.chosen[part]
-    y, classes, positive = _coded(problem, chosen, judge)
-    scorer = MetricScorer(judge.metric, classes, positive)
+    y, classes, positive = _coded(problem, chosen, score)
+    scorer = MetricScorer(score.metric, classes, positive)
     weight = problem.weight_of(chosen)
     given: dict[str, Any] = {
         "cv": folds,
         "scorer": scorer,
-        "chooser": MetricScorer(METRICS[judge.chooses], classes) if judge.chooses else None,
+        "chooser": MetricScorer(METRICS[score.chooses], classes) if score.chooses else None,
         "sample_weight": weight,
         "score_weight": weight,
     }
@@ -225,7 +225,7 @@ def _board(
             found = standings_of(estimators, matrix, y, progress=told, **given)
             standings |= {each.name: each for each in found}
     ordered = [standings[each.name] for each in candidates]
-    return Leaderboard.of(ordered, judge.metric.name, judge.metric.greater_is_better)
+    return Leaderboard.of(ordered, score.metric.name, score.metric.greater_is_better)
 
 
 def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> Any:
@@ -239,7 +239,7 @@ def _rows(problem: Problem, encoded: Encoded, candidates: list[Candidate]) -> An
 
 
 def _coded(
-    problem: Problem, chosen: Rows, judge: Judge
+    problem: Problem, chosen: Rows, score: Judge
 ) -> tuple[NDArray[Any], NDArray[Any] | None, Any]:
     """Return the target, classes as numbers, which is quicker; the classes; the positive one."""
     values = problem.target.values[chosen]
@@ -247,7 +247,7 @@ def _coded(
         return values, None, None
     classes, codes = np.unique(values, return_inverse=True)
     positive = None
-    if judge.positive is not None:
-        found = np.flatnonzero(classes == judge.positive)
+    if score.positive is not None:
+        found = np.flatnonzero(classes == score.positive)
         positive = int(found[0]) if len(found) else None
     return codes, np.arange(len(classes)), positive

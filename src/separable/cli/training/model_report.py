@@ -26,7 +26,7 @@ from separable.model.metrics.registry import answers_of
 from separable.report.contents import Measured
 from separable.report.gather import growth_of, separability_part
 from separable.report.hardest_rows import hard_rows
-from separable.report.scored_rows import JudgedRows, seen_in_training
+from separable.report.scored_rows import ScoredRows, seen_in_training
 from separable.report.training_record import recalled
 
 if TYPE_CHECKING:
@@ -70,30 +70,30 @@ def model_contents(path: str, given: MeasuredOn | None, title: str | None) -> Co
     refuse_several_targets(model, path)
     positive = positive_of(model, given.positive)
     contents = recalled(model, model_file=data_name(path), title=title)
-    judged = _judged(model, given)
-    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant_of(model))
-    rows, about = hard_rows(judged)
+    scored = _certified_solution(model, given)
+    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant_of(model))
+    rows, about = hard_rows(scored)
     contents = replace(
         contents,
         measured=Measured(
-            f"{len(judged.truth)} rows of {data_name(given.data)}",
+            f"{len(scored.truth)} rows of {data_name(given.data)}",
             figures,
-            judged.truth,
-            judged.answers,
-            judged.weight,
-            **seen_in_training(judged, model.training_rows),
+            scored.truth,
+            scored.answers,
+            scored.weight,
+            **seen_in_training(scored, model.training_rows),
         ),
         hard_rows=rows,
         hard_rows_about=about,
     )
     of_what = f" of {data_name(given.data)}"
     with step("Looking for a hyperplane"):
-        contents = replace(contents, **separability_part(judged, of_what))
+        contents = replace(contents, **separability_part(scored, of_what))
     with step("Measuring the learning curve"):
-        return replace(contents, **growth_of(judged, f"{of_what}, encoded as in training"))
+        return replace(contents, **growth_of(scored, f"{of_what}, encoded as in training"))
 
 
-def _judged(model: Model, given: MeasuredOn) -> JudgedRows:
+def _certified_solution(model: Model, given: MeasuredOn) -> ScoredRows:
     """Return the rows of a file whose truth is known, and what the model answers."""
     import pyarrow as pa
 
@@ -125,7 +125,7 @@ def _judged(model: Model, given: MeasuredOn) -> JudgedRows:
     if tables and model.encoder is not None:
         raw = raw_values(pa.concat_tables(tables), found.raw_columns, _renamed(model, found))
     weight = np.concatenate(weights)
-    return JudgedRows(
+    return ScoredRows(
         model,
         whole,
         truth,

@@ -50,17 +50,17 @@ def training_contents(training: Training, model_file: str, seconds: float) -> Co
         tried=tried_of(training.comparison),
         hard_rows=Absent(NOT_TESTED),
     )
-    if held_out is not None and held_out.judged is not None:
-        judged = held_out.judged
-        found, about = hard_rows(judged)
+    if held_out is not None and held_out.scored is not None:
+        scored = held_out.scored
+        found, about = hard_rows(scored)
         contents = replace(
             contents,
             measured=Measured(
                 held_out.how,
                 held_out.figures,
-                judged.truth,
-                judged.answers,
-                judged.weight,
+                scored.truth,
+                scored.answers,
+                scored.weight,
                 held_out.caution,
                 is_new=held_out.is_new,
             ),

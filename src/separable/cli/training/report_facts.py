@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from separable.cli.training.learner_comparison import Comparison
     from separable.cli.training.training_table import Problem
     from separable.model.kinds import Model
-    from separable.report.contents import StrengthCurve
+    from separable.report.contents import RegularizationCurve
 
 __all__ = ["data_of", "raw_values", "strengths_of", "tried_of"]
 
@@ -69,13 +69,13 @@ def tried_of(comparison: Comparison) -> Tried | Absent:
     )
 
 
-def strengths_of(comparison: Comparison) -> StrengthCurve | Absent:
+def strengths_of(comparison: Comparison) -> RegularizationCurve | Absent:
     """Return how the score of the learner that was taken depends on its strength."""
     taken = comparison.taken
     if taken is None:
         return Absent(TOO_FEW)
     better = {name: metric.greater_is_better for name, metric in METRICS.items()}
-    return strength_curve(taken, comparison.judge.metric.name, comparison.judge.chooses, better)
+    return strength_curve(taken, comparison.score.metric.name, comparison.score.chooses, better)
 
 
 def raw_values(

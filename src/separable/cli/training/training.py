@@ -26,7 +26,7 @@ from separable.model.files.training_rows import TrainingRows
 from separable.model.metrics.evaluation import evaluation
 from separable.model.metrics.registry import answers_of
 from separable.report.contents import Reproduction
-from separable.report.scored_rows import JudgedRows
+from separable.report.scored_rows import ScoredRows
 from separable.report.training_record import memory_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class HeldOut:
     figures : Evaluation
     how : str
         Which rows these are, in words.
-    judged : JudgedRows or None
+    scored : JudgedRows or None
         The rows, and what the model that did not learn from them answers, if they were kept.
     caution : str or None
         Why the figures may be too good.
@@ -68,7 +68,7 @@ class HeldOut:
 
     figures: Evaluation
     how: str
-    judged: JudgedRows | None = None
+    scored: ScoredRows | None = None
     caution: str | None = None
     is_new: bool | None = None
     own_file: bool = False
@@ -166,7 +166,7 @@ def train_model(
         kept = KeptRows(encoded, whole) if keep else None
         if held_out is not None:
             told += filter(None, [held_out.caution])
-            held_out = held_out if keep else replace(held_out, judged=None)
+            held_out = held_out if keep else replace(held_out, scored=None)
         del encoded  # room for all rows, where they are not kept
         if len(test_rows):
             fitted = _fit(problem, whole, comparison)
@@ -235,24 +235,24 @@ def _test(
     """Measure on a file of its own, or on the rows held out; None where there are none."""
     train_rows, test_rows = parts
     if test is not None:
-        judged, table = _judged_file(problem, fitted, test)
-        how = f"Tested on {len(judged.truth)} rows of {data_name(test)}"
+        scored, table = _scored_file(problem, fitted, test)
+        how = f"Tested on {len(scored.truth)} rows of {data_name(test)}"
     elif len(test_rows):
-        judged, table = _judged_part(problem, fitted, test_rows, len(train_rows))
+        scored, table = _scored_part(problem, fitted, test_rows, len(train_rows))
         how = f"Held out {len(test_rows)} of {len(problem)} rows, {how_held_out(problem)}"
     else:
         return None
-    positive = comparison.judge.positive
-    figures = evaluation(judged.answers, judged.truth, judged.weight, positive, constant)
+    positive = comparison.score.positive
+    figures = evaluation(scored.answers, scored.truth, scored.weight, positive, constant)
     caution = next(iter(shared_rows(problem.take(train_rows), table)), None)
     known = fitted.model.training_rows
-    is_new = True if known is not None and not known.find(judged.rows).seen else None
-    return HeldOut(figures, how, judged, caution, is_new, own_file=test is not None)
+    is_new = True if known is not None and not known.find(scored.rows).seen else None
+    return HeldOut(figures, how, scored, caution, is_new, own_file=test is not None)
 
 
-def _judged_part(
+def _scored_part(
     problem: Problem, fitted: _Fitted, rows: Rows, n_train: int
-) -> tuple[JudgedRows, pa.Table]:
+) -> tuple[ScoredRows, pa.Table]:
     """Ask for rows of the same file, and return their table too."""
     table = problem.take(rows)
     try:
@@ -261,11 +261,11 @@ def _judged_part(
     except TableError as error:
         raise _due_to_hold_out(error, n_train, len(problem)) from None
     values, places = problem.target.values[rows], problem.target.rows[rows]
-    judged = _judged(fitted, encoded, values, places, problem.weight_of(rows), table)
-    return judged, table
+    scored = _certified_solution(fitted, encoded, values, places, problem.weight_of(rows), table)
+    return scored, table
 
 
-def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRows, pa.Table]:
+def _scored_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[ScoredRows, pa.Table]:
     """Ask for the rows of a file of its own, and return its table too."""
     asked, where = problem.asked, file_name(test)
     types: dict[str, Any] = {
@@ -285,21 +285,21 @@ def _judged_file(problem: Problem, fitted: _Fitted, test: str) -> tuple[JudgedRo
             refuse_no_weight(asked.weight, weight)
         table = rows_of(table, truth.rows)
         encoded = fitted.encoder.encode(table)
-    judged = _judged(fitted, encoded, truth.values, truth.rows, weight, table)
-    return judged, table.select([name for name in problem.features.column_names if name in needed])
+    scored = _certified_solution(fitted, encoded, truth.values, truth.rows, weight, table)
+    return scored, table.select([name for name in problem.features.column_names if name in needed])
 
 
-def _judged(
+def _certified_solution(
     fitted: _Fitted,
     rows: EncodedRows,
     truth: NDArray[Any],
     places: Rows,
     weight: NDArray[np.float64] | None,
     table: pa.Table,
-) -> JudgedRows:
+) -> ScoredRows:
     model = replace(fitted.model, encoder=fitted.encoder)
     raw = raw_values(table, fitted.encoder.column_types)
-    return JudgedRows(model, rows, truth, answers_of(fitted.model, rows), places, weight, raw)
+    return ScoredRows(model, rows, truth, answers_of(fitted.model, rows), places, weight, raw)
 
 
 def _told(
@@ -312,15 +312,15 @@ def _told(
     command: str,
 ) -> Training:
     """Put together what was found, in the model too."""
-    asked, judge = problem.asked, comparison.judge
+    asked, score = problem.asked, comparison.score
     trained = problem.target.training(fitted.predicted)
     told: dict[str, Any] = {
         "task": problem.task,
         "target": asked.target,
         "data": data_name(problem.data),
         "rows": len(problem),
-        "metric": judge.metric.name,
-        "positive": judge.positive,
+        "metric": score.metric.name,
+        "positive": score.positive,
         **{option: getattr(asked, option) for option in ("weight", "group", "time")},
         "constant": constant,
         **trained.values,

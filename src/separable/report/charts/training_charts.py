@@ -28,7 +28,7 @@ from separable.report.page.formatting import (
 )
 
 if TYPE_CHECKING:
-    from separable.report.contents import StrengthCurve, Tried
+    from separable.report.contents import RegularizationCurve, Tried
     from separable.select.curves.learning_results import LearningCurve
 
 __all__ = ["learners", "learning", "strengths"]
@@ -78,7 +78,7 @@ def learners(tried: Tried) -> Figure | None:
     )
 
 
-def strengths(curve: StrengthCurve) -> Figure:
+def strengths(curve: RegularizationCurve) -> Figure:
     """Return the score by the strength of the penalty."""
     alt = altair()
     means, errors = np.asarray(curve.means), np.nan_to_num(np.asarray(curve.errors))

@@ -37,7 +37,7 @@ class Headline:
         Its uncertainty, in a sentence.
     constant_figure, constant_means : str
         The same of the best constant answer.
-    judgement : str
+    conclusion : str
         How the two compare, in a sentence.
     clear : bool or None
         Whether the model is clearly better; None where there is no interval.
@@ -52,7 +52,7 @@ class Headline:
     interval: str
     constant_figure: str
     constant_means: str
-    judgement: str
+    conclusion: str
     clear: bool | None
     scale: tuple[float, float, float, float] | None
     ends: tuple[str, str]
@@ -90,7 +90,7 @@ def _of_classes(found: Evaluation, counted: bool, rows: str) -> Headline:
         f"With {LEVEL} confidence between {as_percent(low)} and {as_percent(high)}.",
         as_percent(constant),
         f"would be right by always answering {shortened(found.constant, 40)}",
-        _judged(1 - accuracy, 1 - constant, (1 - high, 1 - low), "mistakes", "fewer"),
+        _conclusion(1 - accuracy, 1 - constant, (1 - high, 1 - low), "mistakes", "fewer"),
         _clear(1 - constant, (1 - high, 1 - low)),
         (accuracy, low, high, constant),
         (as_percent(0, 0), as_percent(1, 0)),
@@ -114,7 +114,7 @@ def _of_numbers(found: Evaluation, target: str, rows: str) -> Headline:
         f"With {LEVEL} confidence between {number(low, 3)} and {number(high, 3)}." if known else "",
         number(constant, 3),
         f"would be the distance by always answering {always}",
-        _judged(error, constant, (low, high), "error", "smaller"),
+        _conclusion(error, constant, (low, high), "error", "smaller"),
         _clear(constant, (low, high)),
         (error / top, low / top, high / top, constant / top) if known else None,
         ("0", number(top, 3)),
@@ -125,7 +125,9 @@ def _clear(constant: float, ends: tuple[float, float]) -> bool | None:
     return None if math.isnan(ends[1]) else ends[1] < constant
 
 
-def _judged(error: float, constant: float, ends: tuple[float, float], what: str, less: str) -> str:
+def _conclusion(
+    error: float, constant: float, ends: tuple[float, float], what: str, less: str
+) -> str:
     """Say how errors compare with those of the constant answer."""
     several = what.endswith("s")
     if not constant > 0:

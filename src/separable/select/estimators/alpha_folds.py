@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.duality.l2_certifier import Judgement
+from separable.certified.duality.l2_certifier import CertifiedSolution
 from separable.certified.duality.published import Published
 from separable.certified.estimators.base import Fitted
 from separable.certified.fold_lanes import FoldLanes
@@ -28,10 +28,10 @@ from separable.select.estimators.search_table import falling_alphas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.certified.estimators.base import Lesson, Material
+    from separable.certified.estimators.base import FoldData, TrainingData
     from separable.certified.estimators.base_elastic_net import PenalisedSquares
     from separable.certified.problem import Penalty
-    from separable.certified.solvers.l2 import Request
+    from separable.certified.solvers.l2 import SolverOptions
     from separable.fitting.splits import Split
     from separable.typing import Floats
 
@@ -50,16 +50,16 @@ class AlphaFolds:
     ----------
     owner : PenalisedSquares
         Says what is done with columns.
-    material : Material
+    fold_data : Material
     splits : list of Split
     """
 
     owner: PenalisedSquares
-    material: Material
+    fold_data: FoldData
     splits: list[Split]
 
     def __post_init__(self) -> None:
-        weight = self.material.weight
+        weight = self.fold_data.weight
         for fold, split in enumerate(self.splits):
             if weight is not None and len(split.test) and not weight[split.test].any():
                 raise ValueError(
@@ -70,7 +70,7 @@ class AlphaFolds:
     @cached_property
     def _sums(self) -> SummedFolds | None:
         """The sums of the folds; None: products of columns cost too much."""
-        given = self.material
+        given = self.fold_data
         fewest = min(split.n_train for split in self.splits)
         if not suits_sums(fewest, given.rows.n_features, many=True):
             refuse_not_finite(given.rows)
@@ -79,13 +79,13 @@ class AlphaFolds:
 
     @property
     def _target(self) -> Floats:
-        return np.asarray(self.material.target, dtype=np.float64)
+        return np.asarray(self.fold_data.target, dtype=np.float64)
 
     def alpha_max(self, penalty: Penalty) -> float:
         """Return the smallest alpha for which all weights are 0; 0 if they always are."""
         if self._sums is not None:
             return self.owner._gram(self._sums.total).alpha_max(penalty)
-        problem = self.owner._problem(self.owner._lesson(self.material))
+        problem = self.owner._problem(self.owner._training_data(self.fold_data))
         return alpha_max(replace(problem, penalty=penalty))
 
     def alphas(self, count: int, eps: float, penalty: Penalty) -> Floats:
@@ -94,17 +94,17 @@ class AlphaFolds:
 
     def learn(self, learner: PenalisedSquares, alphas: Floats) -> Iterator[FoldModels]:
         """Yield the models of all alphas, fold by fold."""
-        request = self.owner._request()
+        solver_options = self.owner._solver_options()
         if self._sums is not None:
-            lanes = SquareLanes(learner, self.material, self.splits, alphas, request)
+            lanes = SquareLanes(learner, self.fold_data, self.splits, alphas, solver_options)
             return lanes.each_fold(self._sums)
-        return self._learn_from_rows(learner, alphas, request)
+        return self._learn_from_rows(learner, alphas, solver_options)
 
     def _learn_from_rows(
-        self, learner: PenalisedSquares, alphas: Floats, request: Request
+        self, learner: PenalisedSquares, alphas: Floats, solver_options: SolverOptions
     ) -> Iterator[FoldModels]:
         waiting: dict[int, dict[int, Fitted]] = {}
-        for one in FoldLanes(learner, self.material, self.splits, alphas, request).learn():
+        for one in FoldLanes(learner, self.fold_data, self.splits, alphas, solver_options).learn():
             found = waiting.setdefault(one.fold, {})
             found[one.place] = one.fitted
             if len(found) == len(alphas):
@@ -124,31 +124,31 @@ class AlphaFolds:
             places = np.flatnonzero(share < LEAST_SHARE)
         if len(places):
             test = found.split.test
-            weight = None if self.material.weight is None else self.material.weight[test]
+            weight = None if self.fold_data.weight is None else self.fold_data.weight[test]
             squares = (found.scores_of(places) - self._target[test, None]) ** 2
             errors[places] = np.average(squares, axis=0, weights=weight)
         return errors
 
-    def last_fit(self, lesson: Lesson, plain: PenalisedSquares, alphas: Floats) -> Fitted:
+    def last_fit(self, training: TrainingData, plain: PenalisedSquares, alphas: Floats) -> Fitted:
         """Return the model of all rows with the last of some alphas, learned one from the other."""
         if self._sums is None:
-            return plain._learn(lesson)
+            return plain._learn(training)
         gram = plain._gram(self._sums.total)
-        n, d = lesson.rows.shape
+        n, d = training.rows.shape
         models = models_of(
             gram,
             alphas,
             plain._penalty(),
-            plain._request(),
-            lambda: plain._problem(lesson),
+            plain._solver_options(),
+            lambda: plain._problem(training),
             is_small=n * d <= SMALL,
         )
         columns = columns_of(
-            gram, standardize=bool(plain.standardize), is_sparse=lesson.rows.is_sparse
+            gram, standardize=bool(plain.standardize), is_sparse=training.rows.is_sparse
         )
-        problem = Problem(lesson.rows, plain._loss(), lesson.target, columns=columns)
+        problem = Problem(training.rows, plain._loss(), training.target, columns=columns)
         u, b = columns.seen(models.weights[-1:].T, models.intercept[-1:])
         nothing, proofs = np.empty((0, 1)), models.certificates[-1:]
-        judgement = Judgement(u, b, nothing, proofs, np.zeros((n, 1)))
+        solution = CertifiedSolution(u, b, nothing, proofs, np.zeros((n, 1)))
         published = Published(models.weights[-1:].T, models.intercept[-1:], proofs)
-        return Fitted(problem, judgement, published, models.steps[-1:], models.engines[-1:])
+        return Fitted(problem, solution, published, models.steps[-1:], models.engines[-1:])

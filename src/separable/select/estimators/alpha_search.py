@@ -32,7 +32,7 @@ from separable.select.estimators.search_table import AlphaTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Lesson, Material
+    from separable.certified.estimators.base import FoldData, TrainingData
     from separable.certified.gram.gram_lanes import FoldModels
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
@@ -109,21 +109,23 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         self
         """
         self._check_parameters()
-        material = self._material(X, y, sample_weight)
-        lesson = self._lesson(material)  # what cannot be learned is told before the search
-        folds = AlphaFolds(self, material, self._splits(material, groups))
-        table = self._search(folds, material, X)
+        fold_data = self._fold_data(X, y, sample_weight)
+        training = self._training_data(
+            fold_data
+        )  # what cannot be learned is told before the search
+        folds = AlphaFolds(self, fold_data, self._splits(fold_data, groups))
+        table = self._search(folds, fold_data, X)
         self._remember_columns(X)
-        self._warn_of_table(table, lesson)
+        self._warn_of_table(table, training)
         self._table = table
         ratio, place = table.chosen
         plain = self._plain(table.strength, table.ratio)
-        fitted = folds.last_fit(lesson, plain, table.strengths[ratio, : place + 1])
-        self._keep(fitted, lesson, self._found(table))
+        fitted = folds.last_fit(training, plain, table.strengths[ratio, : place + 1])
+        self._keep(fitted, training, self._found(table))
         return self
 
-    def _splits(self, material: Material, groups: Any) -> list[Split]:
-        n = material.rows.n_rows
+    def _splits(self, fold_data: FoldData, groups: Any) -> list[Split]:
+        n = fold_data.rows.n_rows
         cv = self.cv
         if cv is None and groups is not None:
             cv = FOLDS
@@ -134,8 +136,8 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
                     f"= {n}. Use {type(self._plain(1.0, 1.0)).__name__} with an alpha, or add rows."
                 )
             seed = check_random_state(self.random_state).randint(0, 2**31 - 1)
-            cv = default_folds(material.target, seed)
-        X, y = material.rows.to_matrix(), material.target
+            cv = default_folds(fold_data.target, seed)
+        X, y = fold_data.rows.to_matrix(), fold_data.target
         return read_folds(cv, self, X, y, groups, n, remedy=GIVE_SPLITTER, stacklevel=3)
 
     def _grid(self, folds: AlphaFolds, ratios: Floats) -> Floats:
@@ -151,7 +153,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         penalties = [self._plain(1.0, ratio)._penalty() for ratio in ratios.tolist()]
         return np.array([folds.alphas(int(self.alphas), self.eps, each) for each in penalties])
 
-    def _search(self, folds: AlphaFolds, material: Material, X: Any) -> AlphaTable:
+    def _search(self, folds: AlphaFolds, fold_data: FoldData, X: Any) -> AlphaTable:
         """Learn and score all folds, mixtures and alphas."""
         scorers = (
             None if self.scoring is None else read_scoring(self.scoring, self._plain(1.0, 1.0))
@@ -159,7 +161,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         ratios = self._ratios()
         alphas = self._grid(folds, ratios)
         shape = (len(folds.splits), *alphas.shape)
-        d = material.rows.n_features + bool(self.fit_intercept)
+        d = fold_data.rows.n_features + bool(self.fit_intercept)
         kept = are_paths_kept(math.prod(shape) * d)
         table = AlphaTable.empty(ratios, alphas, shape, d if kept else None, self.select)
         for r, ratio in enumerate(ratios.tolist()):
@@ -168,7 +170,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
                 table.keep(r, found.fold, found.models, errors)
                 for s in range(len(errors) if scorers is not None else 0):
                     try:
-                        score = self._score(scorers, table, (r, s), found, material, X)
+                        score = self._score(scorers, table, (r, s), found, fold_data, X)
                     except Exception as error:
                         error.add_note(f"This was fold {found.fold} of {shape[0]}, counted from 0.")
                         raise
@@ -181,7 +183,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         table: AlphaTable,
         at: tuple[int, int],
         found: FoldModels,
-        material: Material,
+        fold_data: FoldData,
         X: Any,
     ) -> float:
         """Return the score of the rows that a fold held out."""
@@ -189,16 +191,16 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
         learned, X_test = found.learned(at[1]), None
         plain = self._plain(float(table.strengths[at]), float(table.ratios[at[0]]))
         if scorers[0].metric is None:  # it may ask for anything
-            learned.give(plain, material, X)
+            learned.give(plain, fold_data, X)
             X_test = take(X, found.split.test)
         answers = answers_of(self, learned.scores, None)
-        y, weight = material.target[found.split.test], None
-        if material.weight is not None:
-            weight = material.weight[found.split.test]
+        y, weight = fold_data.target[found.split.test], None
+        if fold_data.weight is not None:
+            weight = fold_data.weight[found.split.test]
         scores = score_rows(scorers, plain, answers, X_test, y, weight)
         return one_score(scores)
 
-    def _warn_of_table(self, table: AlphaTable, lesson: Lesson) -> None:
+    def _warn_of_table(self, table: AlphaTable, training: TrainingData) -> None:
         bad = np.argwhere(~np.isfinite(table.mean))
         if len(bad):
             at = tuple(bad[0])
@@ -209,7 +211,7 @@ class AlphaSearch(Searched[AlphaTable], PenalisedSquares):
             )
         if table.edge is not None and not isinstance(self.alphas, Integral):
             warn_of_edge("alpha", table.strength, table.edge, stacklevel=3)
-        warn_of_short_fits(self, table.known_certificates(), "larger alphas", lesson)
+        warn_of_short_fits(self, table.known_certificates(), "larger alphas", training)
 
     def _found(self, table: AlphaTable) -> dict[str, Any]:
         """Return what a model keeps of the search."""

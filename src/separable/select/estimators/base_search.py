@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from separable.certified.duality.certificate import Certificate
-    from separable.certified.estimators.base import Lesson
+    from separable.certified.estimators.base import TrainingData
     from separable.typing import Floats
 
 
@@ -96,14 +96,14 @@ def one_score(scores: Mapping[str, float]) -> float:
 
 
 def warn_of_short_fits(
-    owner: Any, certificates: list[Certificate], milder: str, lesson: Lesson
+    owner: Any, certificates: list[Certificate], milder: str, training: TrainingData
 ) -> None:
     """Warn, for whoever called ``fit``, of models of a search that did not converge."""
     short = [one for one in certificates if not one.converged]
     if not short:
         return
     worst = max(short, key=lambda one: one.relative_gap)
-    advice = first_remedy(dominated(lesson), owner._name) or (
+    advice = first_remedy(dominated(training), owner._name) or (
         f"More passes (max_iter), scaled columns (standardize=True) or {milder} bring them closer."
     )
     warnings.warn(

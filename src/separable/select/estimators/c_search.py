@@ -34,14 +34,14 @@ from separable.select.estimators.search_table import SearchTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import CertifiedEstimator, Lesson, Material
+    from separable.certified.estimators.base import CertifiedEstimator, FoldData, TrainingData
     from separable.certified.fold_lanes import Learned
     from separable.fitting.scorers import Scorer
     from separable.fitting.splits import Split
     from separable.typing import Floats
 
 
-__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "StrengthSearch", "strengths_of"]
+__all__ = ["FINITE_STRENGTHS", "STRENGTHS", "CSearch", "strengths_of"]
 
 #: The relative gap asked for in the search, without ``tol``.
 TOL = 1e-4
@@ -85,7 +85,7 @@ class Table(SearchTable):
         return 1.0 / self.strengths
 
 
-class StrengthSearch(Searched[Table], CertifiedClassifier):
+class CSearch(Searched[Table], CertifiedClassifier):
     """A classifier that learns all folds and strengths as lanes, then all rows with the best C."""
 
     Cs: Any
@@ -114,7 +114,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         """Return the learner of one C with these parameters."""
         raise NotImplementedError
 
-    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+    def _default_score(self, learned: Learned, fold_data: FoldData, split: Split) -> float:
         """Return the score of a fold without ``scoring``; the larger the better."""
         raise NotImplementedError
 
@@ -158,49 +158,53 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         self
         """
         self._check_parameters()
-        material = self._material(X, y, sample_weight)
-        lesson = self._lesson(material)  # what cannot be learned is told before the search
-        labels = material.labels
+        fold_data = self._fold_data(X, y, sample_weight)
+        training = self._training_data(
+            fold_data
+        )  # what cannot be learned is told before the search
+        labels = fold_data.labels
         cv = self.cv
         if cv is None:
-            cv = self._folds(material) if groups is None else FOLDS
-        matrix, n = material.rows.to_matrix(), len(labels)
+            cv = self._folds(fold_data) if groups is None else FOLDS
+        matrix, n = fold_data.rows.to_matrix(), len(labels)
         splits = read_folds(cv, self, matrix, labels, groups, n, remedy=GIVE_SPLITTER)
         with naming_columns(column_names(X)):
-            table = self._search(material, splits, X)
+            table = self._search(fold_data, splits, X)
         self._remember_columns(X)
-        self._warn_of_table(table, lesson)
+        self._warn_of_table(table, training)
         self._table, self._model = table, None
         if self.refit:
-            request, C = self._request(), table.strength
+            solver_options, C = self._solver_options(), table.strength
             with naming_columns(column_names(X)):
-                fitted = self._fit_lanes(solver_of(self._problem(lesson), request), lesson, C)
-            self._keep(fitted, lesson, self._found(table))
+                fitted = self._fit_lanes(
+                    solver_of(self._problem(training), solver_options), training, C
+                )
+            self._keep(fitted, training, self._found(table))
         return self
 
-    def _folds(self, material: Material) -> Any:
+    def _folds(self, fold_data: FoldData) -> Any:
         """Return the folds without ``cv``; refuse to hold out the only row of a class."""
-        there = slice(None) if material.weight is None else material.weight > 0
-        counts = np.unique(material.target[there], return_counts=True)[1]
+        there = slice(None) if fold_data.weight is None else fold_data.weight > 0
+        counts = np.unique(fold_data.target[there], return_counts=True)[1]
         if len(counts) == 2 and counts.min() < 2:
             raise ValueError(
                 f"{type(self).__name__} holds rows out to choose C, but one of the two classes has "
                 f"a single row. Use {type(self._plain()).__name__} with a C, or add rows."
             )
-        return default_folds(material.target, self._request().seed, int(counts.min()))
+        return default_folds(fold_data.target, self._solver_options().seed, int(counts.min()))
 
-    def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
+    def _search(self, fold_data: FoldData, splits: list[Split], X: Any) -> Table:
         """Learn and score all folds and strengths."""
-        strengths, classes = strengths_of(self.Cs), material.classes
+        strengths, classes = strengths_of(self.Cs), fold_data.classes
         assert classes is not None
         scorers = None if self.scoring is None else read_scoring(self.scoring, self._plain())
-        request = self._request()
+        solver_options = self._solver_options()
         if self.tol is None:
-            request = replace(request, tol=TOL)
+            solver_options = replace(solver_options, tol=TOL)
         F, S = len(splits), len(strengths)
         k = 1 if len(classes) == 2 else len(classes)
         models = 1 if self._is_joint() else k
-        d = material.rows.n_features + bool(self.fit_intercept)
+        d = fold_data.rows.n_features + bool(self.fit_intercept)
         table = Table(
             strengths,
             np.empty((F, S)),
@@ -210,13 +214,13 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
             self.select,
         )
         lanes = FoldLanes(
-            self, material, splits, strengths, request, keep_weights=table.paths is not None
+            self, fold_data, splits, strengths, solver_options, keep_weights=table.paths is not None
         )
         for learned in lanes.learn():
             fold, place = learned.fold, learned.place
             split = splits[fold]
             try:
-                score = self._score(scorers, learned, material, split, X)
+                score = self._score(scorers, learned, fold_data, split, X)
             except Exception as error:
                 error.add_note(f"This was fold {fold} of {F}, counted from 0.")
                 raise
@@ -228,27 +232,27 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         self,
         scorers: list[Scorer] | None,
         learned: Learned,
-        material: Material,
+        fold_data: FoldData,
         split: Split,
         X: Any,
     ) -> float:
         """Return the score of the rows that a fold held out."""
-        weight = None if material.weight is None else material.weight[split.test]
+        weight = None if fold_data.weight is None else fold_data.weight[split.test]
         if weight is not None and not weight.any():
             raise ValueError("All held-out rows of the fold have weight 0.")
         if scorers is None:
-            return self._default_score(learned, material, split)
-        answers = answers_of(self, learned.scores, learned.classes(material))
-        answers = spread(answers, material.classes)
+            return self._default_score(learned, fold_data, split)
+        answers = answers_of(self, learned.scores, learned.classes(fold_data))
+        answers = spread(answers, fold_data.classes)
         plain, X_test = self._plain(), None
         if scorers[0].metric is None:  # it may ask for anything
             strength = float(strengths_of(self.Cs)[learned.place])
-            plain = learned.give(plain.set_params(C=strength), material, X)
+            plain = learned.give(plain.set_params(C=strength), fold_data, X)
             X_test = take(X, split.test)
-        found = score_rows(scorers, plain, answers, X_test, material.labels[split.test], weight)
+        found = score_rows(scorers, plain, answers, X_test, fold_data.labels[split.test], weight)
         return one_score(found)
 
-    def _warn_of_table(self, table: Table, lesson: Lesson) -> None:
+    def _warn_of_table(self, table: Table, training: TrainingData) -> None:
         bad = np.flatnonzero(~np.isfinite(table.mean))
         if len(bad):
             raise ValueError(
@@ -258,7 +262,7 @@ class StrengthSearch(Searched[Table], CertifiedClassifier):
         place = table.edge_place
         if place is not None and table.strengths[place] < np.inf:  # inf is the largest of all
             warn_of_edge("C", float(table.strengths[place]), str(table.edge), stacklevel=3)
-        warn_of_short_fits(self, table.known_certificates(), "smaller Cs", lesson)
+        warn_of_short_fits(self, table.known_certificates(), "smaller Cs", training)
 
     def _found(self, table: Table) -> dict[str, Any]:
         """Return what a model keeps of the search."""

@@ -10,12 +10,12 @@ from separable.certified.estimators.linear_svm import LOSSES, PENALTIES, LinearS
 from separable.model.parameters import Requirement, one_of
 from separable.model.predict.probability import classes_of
 from separable.select.estimators.base_search import plain_of
-from separable.select.estimators.c_search import FINITE_STRENGTHS, StrengthSearch
+from separable.select.estimators.c_search import FINITE_STRENGTHS, CSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base import FoldData
     from separable.certified.fold_lanes import Learned
     from separable.certified.problem import Penalty
     from separable.fitting.splits import Split
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearSVMCV"]
 
 
-class LinearSVMCV(StrengthSearch):
+class LinearSVMCV(CSearch):
     """A linear support vector machine with the C that predicts best rows it has not seen.
 
     All folds, strengths and classes are learned side by side, in one pass over the rows each time,
@@ -92,7 +92,7 @@ class LinearSVMCV(StrengthSearch):
 
     _default_scoring = "accuracy"
     _requirements: ClassVar[dict[str, Requirement]] = {
-        **StrengthSearch._requirements,
+        **CSearch._requirements,
         "Cs": FINITE_STRENGTHS,
         "loss": one_of(*LOSSES),
         "penalty": one_of(*PENALTIES),
@@ -146,8 +146,8 @@ class LinearSVMCV(StrengthSearch):
     def _plain(self) -> LinearSVM:
         return plain_of(self, LinearSVM)
 
-    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+    def _default_score(self, learned: Learned, fold_data: FoldData, split: Split) -> float:
         """Return the share of held-out rows that are right."""
-        right = classes_of(learned.scores, np.array(learned.codes)) == material.target[split.test]
-        weight = None if material.weight is None else material.weight[split.test]
+        right = classes_of(learned.scores, np.array(learned.codes)) == fold_data.target[split.test]
+        weight = None if fold_data.weight is None else fold_data.weight[split.test]
         return float(np.average(right, weights=weight))

@@ -17,14 +17,14 @@ from separable.certified.problem import Penalty
 from separable.model.parameters import UNIT_INTERVAL, Requirement
 from separable.model.predict.probability import probabilities
 from separable.select.estimators.base_search import plain_of
-from separable.select.estimators.c_search import StrengthSearch, strengths_of
+from separable.select.estimators.c_search import CSearch, strengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from separable.certified.estimators.base import Material
+    from separable.certified.estimators.base import FoldData
     from separable.certified.fold_lanes import Learned
     from separable.fitting.splits import Split
     from separable.select.estimators.c_search import Table
@@ -52,7 +52,7 @@ def _score_of(table: Table) -> float:
     return table.best_score if np.isfinite(table.mean).all() else np.inf
 
 
-class LogisticRegressionCV(Logits, StrengthSearch):
+class LogisticRegressionCV(Logits, CSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
 
     All folds, strengths and classes are learned side by side, in one pass over the rows each time,
@@ -182,7 +182,7 @@ class LogisticRegressionCV(Logits, StrengthSearch):
 
     _default_scoring = "neg_log_loss"
     _requirements: ClassVar[dict[str, Requirement]] = {
-        **StrengthSearch._requirements,
+        **CSearch._requirements,
         "l1_ratios": L1_RATIOS,
         "multi_class": MULTI_CLASS,
     }
@@ -200,12 +200,12 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     def _l1_ratios(self) -> list[float]:
         return [float(each) for each in np.atleast_1d(self.l1_ratios)]
 
-    def _search(self, material: Material, splits: list[Split], X: Any) -> Table:
+    def _search(self, fold_data: FoldData, splits: list[Split], X: Any) -> Table:
         """Search with each share of l1 and keep the best."""
         tables = []
         for ratio in self._l1_ratios:
             self._l1_ratio = ratio
-            tables.append(replace(super()._search(material, splits, X), l1_ratio=ratio))
+            tables.append(replace(super()._search(fold_data, splits, X), l1_ratio=ratio))
         best = int(np.argmax([_score_of(table) for table in tables]))
         self._l1_ratio = self._l1_ratios[best]
         return tables[best]
@@ -230,12 +230,12 @@ class LogisticRegressionCV(Logits, StrengthSearch):
     def _shares_by(self) -> Literal["logistic", "softmax"]:
         return "softmax" if self._is_joint() else "logistic"
 
-    def _default_score(self, learned: Learned, material: Material, split: Split) -> float:
+    def _default_score(self, learned: Learned, fold_data: FoldData, split: Split) -> float:
         """Return the log loss, negative: of a class that the fold has not learned, log(eps)."""
-        code = material.target[split.test]
+        code = fold_data.target[split.test]
         shares = probabilities(learned.scores, len(learned.codes), self._shares_by())
         place = np.searchsorted(learned.codes, code)
         known = np.isin(code, learned.codes)
         share = np.where(known, shares[np.arange(len(code)), np.where(known, place, 0)], 0.0)
-        weight = None if material.weight is None else material.weight[split.test]
+        weight = None if fold_data.weight is None else fold_data.weight[split.test]
         return float(np.average(np.log(np.clip(share, LEAST, 1.0 - LEAST)), weights=weight))

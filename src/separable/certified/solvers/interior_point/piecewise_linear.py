@@ -166,7 +166,7 @@ def interior_point(
     c: Floats,
     *,
     fit_intercept: bool,
-    watch: Watcher,
+    stopping_rule: Watcher,
     max_iter: int,
     fixed: Fixed = Fixed(),  # noqa: B008
 ) -> tuple[Floats, Floats]:
@@ -179,7 +179,7 @@ def interior_point(
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool
-    watch : Watcher
+    stopping_rule : Watcher
         Sees each step and says when to stop.
     max_iter : int
         Most steps.
@@ -217,17 +217,17 @@ def interior_point(
         z = (box.sign * now.a).sum(axis=0)
         left = (1 - length) * missing if rows.is_exact else rows.along(z) + fixed.weights - w
         seen = _gap(loss, y, c, scores, z, w, left)
-        if watch(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
+        if stopping_rule(rows.full(z), lambda: x.weights(w), seen):  # noqa: B023
             break
         idle = 0 if seen < 0.9 * least else idle + 1
         least = min(least, seen)
         if idle >= STALLED:
             break
-        if watch.wants_more and seen < GUESS_FROM:  # 6
+        if stopping_rule.wants_more and seen < GUESS_FROM:  # 6
             exact = _solve_free(rows, box, now, fit_intercept=fit_intercept)
             if exact is not None:
-                watch.consider(rows.full(exact[0]), x.weights(exact[1]))
-                if watch.is_done:
+                stopping_rule.consider(rows.full(exact[0]), x.weights(exact[1]))
+                if stopping_rule.is_done:
                     break
     return rows.full(z), w
 
