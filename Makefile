@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format bench pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest lint format house bench pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -70,6 +70,9 @@ format: $(VENV)/extra-lint ## fix what lint can fix by itself
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/clang-format -i $(CPP)
+
+house: ## print the size and shape of the source tree, and the words it uses
+	@$(PYTHON) benchmarks/house.py
 
 bench: $(VENV)/extra-bench ## measure against other libraries
 	@$(PY) -m benchmarks
