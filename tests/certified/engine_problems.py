@@ -7,10 +7,15 @@ from scipy.sparse import csr_array
 
 from separable.certified.problem import Columns, Lane, Problem
 from separable.data.rows import as_rows
-from separable.losses.binary import Hinge, Insensitive, Logistic, SquaredHinge
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
+from separable.losses.hinge import Hinge
+from separable.losses.logistic import Logistic
+from separable.losses.squared_hinge import SquaredHinge
 from tests.reference.objective import dual, is_feasible, primal
 
-LOSSES = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), Insensitive(0.1))}
+LOSSES = {
+    loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.1))
+}
 
 
 def data(seed, n=40, d=4, *, scale=1.0, shift=0.0, noise=1.0, regression=False):

@@ -16,7 +16,7 @@ from separable.data.rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.typing import Floats
 
 

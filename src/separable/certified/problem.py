@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.typing import Floats
 
 

@@ -20,7 +20,7 @@ from separable.certified.preparation import prepare
 from separable.certified.problem import TOGETHER, Lane
 from separable.data.rows import as_rows
 from separable.losses import softmax as core
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from separable.losses.softmax import best_intercepts, divergences, losses
 
 

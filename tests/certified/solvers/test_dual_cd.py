@@ -12,14 +12,19 @@ from separable.certified.duality.l2_certifier import certify
 from separable.certified.problem import Columns, Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, Start, descend
 from separable.data.rows import as_rows
-from separable.losses.binary import Hinge, Insensitive, Logistic, SquaredHinge
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
+from separable.losses.hinge import Hinge
+from separable.losses.logistic import Logistic
+from separable.losses.squared_hinge import SquaredHinge
 from tests.reference.certificate import certify as check_certificate
 from tests.reference.certificate import certify_svr
 from tests.reference.dual_descent import dual_descent
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 
-LOSSES = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), Insensitive(0.2))}
+LOSSES = {
+    loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.2))
+}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES)
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
 LONG = pytest.mark.long

@@ -16,7 +16,7 @@ from separable.certified.problem import Lane
 from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.losses.binary import Hinge
+from separable.losses.hinge import Hinge
 from tests.certified.unlike_rows import KINDS, hinge_objective, unlike_rows
 
 pytestmark = pytest.mark.native

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e6])

@@ -14,7 +14,7 @@ from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows, descend
 from separable.certified.solvers.l2 import Solver, SolverOptions
 from separable.data.rows import as_rows
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from tests.interrupts import ctrl_c
 
 pytestmark = pytest.mark.native

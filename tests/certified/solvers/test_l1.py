@@ -19,7 +19,9 @@ from separable.certified.solvers.dual_cd import Start
 from separable.certified.solvers.l1 import L1Solver
 from separable.certified.solvers.l2 import SolverOptions
 from separable.data.rows import as_rows
-from separable.losses.binary import Logistic, SquaredError, SquaredHinge
+from separable.losses.logistic import Logistic
+from separable.losses.squared_error import SquaredError
+from separable.losses.squared_hinge import SquaredHinge
 from tests.long_cases import first
 from tests.reference.optimality import loss_and_slope
 from tests.versions import NEWER_SKLEARN

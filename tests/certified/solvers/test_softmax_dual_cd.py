@@ -17,7 +17,7 @@ from separable.certified.solvers.dual_cd import PassedRows, Start
 from separable.certified.solvers.softmax_dual_cd import descend, most_models
 from separable.data.core_rows import core_rows
 from separable.data.rows import as_rows
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 
 pytestmark = [pytest.mark.native, pytest.mark.kernel]
 

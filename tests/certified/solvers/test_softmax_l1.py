@@ -23,7 +23,7 @@ from separable.certified.solvers.l2 import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.softmax_l1 import L1MultinomialSolver
 from separable.data.rows import as_rows
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from separable.select import path
 
 pytestmark = pytest.mark.native

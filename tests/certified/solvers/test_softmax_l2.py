@@ -22,7 +22,7 @@ from separable.certified.solvers.softmax_l2 import MultinomialSolver
 from separable.data.rows import as_rows
 from separable.fitting.best_candidate import GridEdgeWarning
 from separable.geometry import SeparationError
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from separable.model.files.model_file import load
 from separable.select import path
 

@@ -11,7 +11,7 @@ from separable.certified.preparation import prepare
 from separable.certified.solvers.interior_point import kkt
 from separable.certified.solvers.interior_point.kkt import KktRows, RowGram
 from separable.data.rows import as_rows
-from separable.losses.binary import Hinge
+from separable.losses.hinge import Hinge
 from tests.certified.unlike_rows import hinge_objective, unlike_rows
 from tests.long_cases import first
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import Loss, SmoothLoss
+    from separable.losses.base import Loss, SmoothLoss
     from separable.typing import Floats
 
 

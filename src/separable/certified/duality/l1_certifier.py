@@ -22,7 +22,7 @@ from separable.certified.design.column_reader import largest_pulls
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.l2_certifier import CertifiedSolution, feasible
 from separable.certified.problem import in_lines
-from separable.losses.binary import SquaredError
+from separable.losses.squared_error import SquaredError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

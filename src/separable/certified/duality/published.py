@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate
     from separable.certified.duality.l2_certifier import CertifiedSolution
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import CorneredLoss
+    from separable.losses.base import PiecewiseLinearLoss
     from separable.typing import Floats
 
 
@@ -403,7 +403,7 @@ class _Model:
 
     def _cornered_gap(self, moved: float | Floats) -> Floats:
         """Return what each row adds to the gap if residuals move, of a loss with corners."""
-        loss: CorneredLoss = self.problem.loss  # type: ignore[assignment]
+        loss: PiecewiseLinearLoss = self.problem.loss  # type: ignore[assignment]
         y = self.problem.targets(self.lane)
         r = y - self.s[:, 0] if self.residual is None else self.residual
         return np.maximum(loss.residual_gap(y, r + moved, self.c, self.z[:, 0]), 0.0)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from separable.certified.loo.certified_loo import LeftOut
     from separable.data.rows import Rows
     from separable.fitting.splits import Split
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.model.linear_model import Link
     from separable.typing import Floats
 

@@ -27,7 +27,7 @@ from separable.certified.problem import Lane, Penalty, Problem
 from separable.certified.solvers.l1 import patience
 from separable.data.rows import as_rows
 from separable.fitting.targets import check_numbers
-from separable.losses.binary import SquaredError
+from separable.losses.squared_error import SquaredError
 from separable.model.parameters import BOOL, POSITIVE, Requirement
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.solvers.l2 import SolverOptions
     from separable.fitting.splits import Split
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.statistics.moments import Moments
     from separable.typing import Floats
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.certified.estimators.base_regressor import CertifiedRegressor
-from separable.losses.binary import SquaredError
+from separable.losses.squared_error import SquaredError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
 
 __all__ = ["GroupLasso"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from separable.certified.estimators.base_classifier import CertifiedClassifier
 from separable.certified.estimators.base_group_lasso import GroupLearner
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from separable.model.parameters import CLASS_WEIGHT, Requirement
 from separable.model.predict.probability import model_log_probabilities
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.model.linear_model import Link
 
 __all__ = ["GroupLassoClassifier"]

@@ -15,7 +15,8 @@ from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, si
 from separable.certified.loo.certified_loo import left_out
 from separable.certified.problem import Penalty
 from separable.certified.solvers.policy import solver_of
-from separable.losses.binary import Hinge, SquaredHinge
+from separable.losses.hinge import Hinge
+from separable.losses.squared_hinge import SquaredHinge
 from separable.model.parameters import BOOL, POSITIVE, Requirement, one_of
 from separable.model.predict.probability import model_log_probabilities
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import Fitted, FoldData, TrainingData
     from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.solvers.policy import Learns
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
 
 __all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from separable.certified.estimators.base_regressor import CertifiedRegressor
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.certified.loo.certified_loo import left_out
-from separable.losses.binary import Insensitive
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.certified.estimators.base import FoldData
     from separable.certified.loo.certified_loo import LeftOut
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
 
 __all__ = ["LinearSVR"]
 
@@ -121,7 +121,7 @@ class LinearSVR(CertifiedRegressor):
         return int(self._passes.max())
 
     def _loss(self) -> Loss:
-        return Insensitive(float(self.epsilon))
+        return EpsilonInsensitive(float(self.epsilon))
 
     def _left_out(self, fold_data: FoldData) -> LeftOut | None:
         return left_out(self, fold_data)

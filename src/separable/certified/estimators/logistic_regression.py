@@ -12,7 +12,7 @@ from separable.certified.inference.existence import check_optimum
 from separable.certified.inference.logistic_summary import check_level, infer, summarise
 from separable.certified.loo.certified_loo import left_out
 from separable.certified.problem import TOGETHER, Penalty
-from separable.losses.binary import Logistic
+from separable.losses.logistic import Logistic
 from separable.model.arrays import checked_names
 from separable.model.parameters import (
     POSITIVE_OR_INF,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from separable.certified.inference.logistic_summary import Inference, LogisticSummary
     from separable.certified.loo.certified_loo import LeftOut
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "Logits", "refuse_no_penalty"]

@@ -19,7 +19,7 @@ from separable.certified.solvers.block_cd import ALL_SMOOTH, BlockDescent
 from separable.certified.solvers.interior_point.max_norm import MOST, bounded_least_squares
 from separable.certified.solvers.nonconvex import LocalCertificate, LocalSearch
 from separable.linalg.cholesky import Cholesky
-from separable.losses.binary import SquaredError
+from separable.losses.squared_error import SquaredError
 from separable.model.parameters import Requirement
 from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from separable.certified.estimators.base import Fitted
     from separable.certified.estimators.base_block_penalty import Engine
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.typing import Floats
 
 

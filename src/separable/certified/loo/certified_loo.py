@@ -21,7 +21,8 @@ from separable.certified.loo.rows import LeftOutRows
 from separable.certified.loo.smooth import SmoothFit, left_out_smooth
 from separable.certified.loo.softmax import JointFit, left_out_multinomial
 from separable.certified.problem import TOGETHER
-from separable.losses.binary import Insensitive, is_smooth
+from separable.losses.base import is_smooth
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
         TrainingData,
     )
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 
@@ -205,7 +206,7 @@ def _kinks(
     y, c = problem.targets(lane), problem.costs(lane)
     kinks = (
         Kinks.of_insensitive(y, c, problem.loss.epsilon)
-        if isinstance(problem.loss, Insensitive)
+        if isinstance(problem.loss, EpsilonInsensitive)
         else Kinks.of_hinge(y, c)
     )
     rows = LeftOutRows(problem, by_rows=_by_rows(n, d, changes))

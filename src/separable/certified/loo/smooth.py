@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from separable.certified.loo.changes import Changes
     from separable.certified.loo.rows import LeftOutRows
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats, Indices
 
 

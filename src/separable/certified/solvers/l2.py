@@ -16,7 +16,7 @@ from separable.certified.solvers.newton_cg import newton_cg
 from separable.certified.solvers.parallel import End, shared_out
 from separable.certified.solvers.second_order import FewColumns
 from separable.linalg.blas import one_blas_thread
-from separable.losses.binary import is_smooth
+from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

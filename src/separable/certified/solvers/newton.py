@@ -13,7 +13,7 @@ from separable.linalg.cholesky import Bordered
 if TYPE_CHECKING:
     from separable.certified.design.row_products import RowProducts
     from separable.certified.solvers.stopping import StoppingRule
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 

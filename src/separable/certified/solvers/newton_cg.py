@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 

@@ -22,13 +22,13 @@ from separable.certified.solvers.interior_point.piecewise_linear import interior
 from separable.certified.solvers.newton import Objective, newton
 from separable.certified.solvers.stopping import StoppingRule
 from separable.certified.solvers.working_set import near_corners, part_of
-from separable.losses.binary import is_smooth
+from separable.losses.base import is_smooth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from separable.certified.problem import Lane, Problem
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from separable.certified.design.row_products import DenseProducts, SparseProducts
 from separable.certified.solvers.interior_point.piecewise_linear import Fixed, interior_point
 from separable.data.rows import as_rows
-from separable.losses.binary import Insensitive
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from separable.certified.design.row_products import RowProducts
     from separable.certified.problem import Problem
     from separable.certified.solvers.stopping import StoppingRule
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.typing import Floats
 
 
@@ -127,7 +127,7 @@ def _scores(problem: Problem, x: RowProducts, y: Floats, c: Floats, w: Floats) -
 
 def _sides(loss: Loss, y: Floats, c: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Return how far rows are on the right side of their corners, and z far from these."""
-    if isinstance(loss, Insensitive):
+    if isinstance(loss, EpsilonInsensitive):
         off = y - scores
         inside = loss.epsilon - np.abs(off)
         return inside, np.where(inside < 0, np.sign(off) * c, 0.0)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from separable.certified.fold_lanes import Learned
     from separable.certified.problem import Penalty
     from separable.fitting.splits import Split
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
 
 __all__ = ["LinearSVMCV"]
 

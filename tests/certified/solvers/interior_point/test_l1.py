@@ -15,7 +15,9 @@ from separable.certified.duality.l1_dual_point import fitted_dual
 from separable.certified.duality.softmax_l2_certifier import RowClasses
 from separable.certified.solvers.interior_point.l1 import Corners, interior_points
 from separable.certified.solvers.interior_point.softmax_l1 import softmax_points
-from separable.losses.binary import Logistic, SquaredError, SquaredHinge
+from separable.losses.logistic import Logistic
+from separable.losses.squared_error import SquaredError
+from separable.losses.squared_hinge import SquaredHinge
 
 LOSSES = {"squared_error": SquaredError(), "log_loss": Logistic(), "squared_hinge": SquaredHinge()}
 

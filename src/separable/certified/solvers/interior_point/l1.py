@@ -25,12 +25,14 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from separable.linalg.cholesky import Bordered, Cholesky
-from separable.losses.binary import Logistic, SquaredError, SquaredHinge
+from separable.losses.logistic import Logistic
+from separable.losses.squared_error import SquaredError
+from separable.losses.squared_hinge import SquaredHinge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separable.losses.binary import SmoothLoss
+    from separable.losses.base import SmoothLoss
     from separable.typing import Floats
 
 

@@ -27,7 +27,7 @@ from scipy.linalg import LinAlgError
 from separable.certified.solvers.interior_point.kkt import KktRows
 from separable.linalg.cholesky import Bordered
 from separable.linalg.least_squares import lstsq
-from separable.losses.binary import Insensitive
+from separable.losses.epsilon_insensitive import EpsilonInsensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from separable.certified.design.row_products import RowProducts
     from separable.certified.solvers.interior_point.kkt import Equations
     from separable.certified.solvers.stopping import Watcher
-    from separable.losses.binary import Loss
+    from separable.losses.base import Loss
     from separable.typing import Floats
 
 
@@ -78,7 +78,7 @@ class Box:
     @classmethod
     def of(cls, loss: Loss, y: Floats, c: Floats, scores: Floats) -> Box:
         """Return the variables of a loss, for a start at some scores."""
-        if isinstance(loss, Insensitive):
+        if isinstance(loss, EpsilonInsensitive):
             up, off = np.ones_like(y), float(np.abs(y - scores).mean())
             linear = np.stack([loss.epsilon - y, loss.epsilon + y])
             return cls(np.stack([up, -up]), linear, c, off + loss.epsilon or 1.0)
@@ -175,7 +175,7 @@ def interior_point(
     Parameters
     ----------
     x : RowProducts
-    loss : Hinge or Insensitive
+    loss : Hinge or EpsilonInsensitive
     y, c : ndarray, shape (n,)
         Targets and costs; rows of cost 0 do not count.
     fit_intercept : bool
